@@ -1,0 +1,200 @@
+//! Datasets: the typed Parquet tables of a session, and what can be asked of them without Python.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The type of a column, decided over all of its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DType {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number of 64 bits.
+    Int64,
+    /// A number of 64 bits with a fraction or an exponent.
+    Float64,
+    /// A calendar day.
+    Date,
+    /// A day and a time of day without a zone, to the microsecond.
+    Timestamp,
+    /// An instant: a day and a time of day with an offset, kept in UTC.
+    TimestampUtc,
+    /// A time of day.
+    Time,
+    /// Text, exactly as it stood in the file.
+    String,
+}
+
+impl DType {
+    /// Every type, in the order of the help text.
+    pub const ALL: [DType; 8] = [
+        DType::String,
+        DType::Int64,
+        DType::Float64,
+        DType::Bool,
+        DType::Date,
+        DType::Timestamp,
+        DType::TimestampUtc,
+        DType::Time,
+    ];
+
+    /// Returns the name that users and the model read.
+    pub fn name(self) -> &'static str {
+        match self {
+            DType::Bool => "bool",
+            DType::Int64 => "int64",
+            DType::Float64 => "float64",
+            DType::Date => "date",
+            DType::Timestamp => "timestamp",
+            DType::TimestampUtc => "timestamp_utc",
+            DType::Time => "time",
+            DType::String => "string",
+        }
+    }
+}
+
+/// One column of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Unique within the dataset, as the header has it apart from repairs.
+    pub name: String,
+    /// Its type.
+    pub dtype: DType,
+    /// Rows without a value.
+    pub nulls: u64,
+}
+
+/// How the bytes of the source were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dialect {
+    /// As in the WHATWG list, lower case: `utf-8`, `windows-1252`, …
+    pub encoding: String,
+    /// One character, or `None` for a file of one column or a Parquet file.
+    pub delimiter: Option<char>,
+    /// The quote character, when any cell was quoted.
+    pub quote: Option<char>,
+    /// Whether the first record holds the column names.
+    pub header: bool,
+    /// One sentence for each decision that a user might question.
+    pub reasons: Vec<String>,
+}
+
+/// A table of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dataset {
+    /// The Parquet file, relative to the session directory.
+    pub path: PathBuf,
+    /// The file it came from, as the user named it; `-` for stdin.
+    pub source: String,
+    /// Of the source's bytes, lower-case hexadecimal.
+    pub sha256: String,
+    /// Of the source.
+    pub bytes: u64,
+    /// Rows of the table.
+    pub row_count: u64,
+    /// In the order of the file.
+    pub columns: Vec<Column>,
+    /// How the source was read.
+    pub dialect: Dialect,
+    /// Rows that were short and padded with nulls.
+    pub padded_rows: u64,
+    /// Rows that had more cells than columns; the surplus is in the column `_extra`.
+    pub surplus_rows: u64,
+    /// RFC 3339, UTC.
+    pub ingested_at: String,
+}
+
+/// The datasets of a session by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Catalog {
+    datasets: BTreeMap<String, Dataset>,
+}
+
+impl Catalog {
+    /// Returns the dataset of that name.
+    pub fn get(&self, name: &str) -> Option<&Dataset> {
+        self.datasets.get(name)
+    }
+
+    /// Returns the datasets in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Dataset)> {
+        self.datasets.iter().map(|(name, dataset)| (name.as_str(), dataset))
+    }
+
+    /// Returns the names in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.datasets.keys().map(String::as_str)
+    }
+
+    /// Returns how many datasets there are.
+    pub fn len(&self) -> usize {
+        self.datasets.len()
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.datasets.is_empty()
+    }
+
+    /// Adds a dataset, or replaces the one of that name.
+    pub fn insert(&mut self, name: String, dataset: Dataset) {
+        self.datasets.insert(name, dataset);
+    }
+
+    /// Takes a dataset out.
+    pub fn remove(&mut self, name: &str) -> Option<Dataset> {
+        self.datasets.remove(name)
+    }
+
+    /// Returns the datasets whose names `keep` accepts.
+    #[must_use]
+    pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Catalog {
+        let datasets = self.datasets.iter().filter(|(name, _)| keep(name));
+        Catalog { datasets: datasets.map(|(name, it)| (name.clone(), it.clone())).collect() }
+    }
+}
+
+/// What can be read from a dataset's Parquet file without Python.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    /// Columns, types, row and null counts, from the footer alone.
+    Schema {
+        /// Relative to the session directory.
+        path: PathBuf,
+    },
+    /// The columns in which some cell equals a value.
+    FindValue {
+        /// Relative to the session directory.
+        path: PathBuf,
+        /// As the user wrote it: `7`, `7.0`, `2013-01-01`, `true`, or text.
+        value: String,
+    },
+}
+
+/// What a [`Query`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Facts {
+    /// The answer to [`Query::Schema`].
+    Schema {
+        /// In the order of the file.
+        columns: Vec<Column>,
+        /// Rows of the table.
+        row_count: u64,
+    },
+    /// The answer to [`Query::FindValue`], in the order of the columns; empty when there is none.
+    Matches(Vec<ValueMatch>),
+}
+
+/// A column that holds a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ValueMatch {
+    /// The column's name.
+    pub column: String,
+    /// The column's type.
+    pub dtype: DType,
+    /// Rows that hold it.
+    pub count: u64,
+}

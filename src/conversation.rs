@@ -1,0 +1,329 @@
+//! The conversation with a model: what is asked, what comes back, what a turn amounts to.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::status::StopReason;
+
+/// What the user asks in one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Not blank.
+    pub text: String,
+    /// Whether a verdict is asked for beside the answer.
+    pub verdict: bool,
+}
+
+/// One entry of the conversation, as it stands on the wire.
+///
+/// An item is kept as the JSON that came, because it must go back unchanged, with the members that
+/// this program knows nothing about. What it is, is read by accessors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Item(pub Value);
+
+/// What an item is, as far as the loop cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A message of the user.
+    UserMessage,
+    /// A message of the model.
+    AssistantMessage,
+    /// A tool call.
+    FunctionCall,
+    /// The output of a tool call.
+    FunctionCallOutput,
+    /// The model's reasoning, mostly sealed.
+    Reasoning,
+    /// Anything else; carried along unchanged.
+    Other,
+}
+
+impl Item {
+    /// Makes a user message.
+    pub fn user(text: &str) -> Item {
+        Item(json!({
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": text}],
+        }))
+    }
+
+    /// Makes an assistant message.
+    pub fn assistant(text: &str) -> Item {
+        Item(json!({
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": text}],
+        }))
+    }
+
+    /// Makes the output of a tool call.
+    pub fn output(call_id: &str, text: &str) -> Item {
+        Item(json!({"type": "function_call_output", "call_id": call_id, "output": text}))
+    }
+
+    /// Returns what the item is.
+    pub fn kind(&self) -> ItemKind {
+        match (self.str("type"), self.str("role")) {
+            (Some("message") | None, Some("assistant")) => ItemKind::AssistantMessage,
+            (Some("message") | None, Some("user")) => ItemKind::UserMessage,
+            (Some("function_call"), _) => ItemKind::FunctionCall,
+            (Some("function_call_output"), _) => ItemKind::FunctionCallOutput,
+            (Some("reasoning"), _) => ItemKind::Reasoning,
+            _ => ItemKind::Other,
+        }
+    }
+
+    /// Returns the id that pairs a call and its output.
+    pub fn call_id(&self) -> Option<&str> {
+        self.str("call_id")
+    }
+
+    /// Returns the tool call, when the item is one.
+    pub fn tool_call(&self) -> Option<ToolCall> {
+        if self.kind() != ItemKind::FunctionCall {
+            return None;
+        }
+        Some(ToolCall {
+            call_id: self.str("call_id").or(self.str("id"))?.to_owned(),
+            name: self.str("name").unwrap_or_default().to_owned(),
+            arguments: self.str("arguments").unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// Returns the text of a message: its `output_text` and `input_text` parts, joined.
+    pub fn text(&self) -> String {
+        match self.0.get("content") {
+            Some(Value::String(text)) => text.clone(),
+            _ => self.parts("text", &["output_text", "input_text", "text"]),
+        }
+    }
+
+    /// Returns why the model refused, when a message says so.
+    pub fn refusal(&self) -> Option<String> {
+        let refusal = self.parts("refusal", &["refusal"]);
+        (!refusal.is_empty()).then_some(refusal)
+    }
+
+    /// Returns whether a message is the model's answer rather than a remark on the way to it.
+    pub fn is_final_answer(&self) -> bool {
+        self.str("phase") == Some("final_answer")
+    }
+
+    fn parts(&self, member: &str, kinds: &[&str]) -> String {
+        let parts = self.0.get("content").and_then(Value::as_array);
+        let texts = parts.into_iter().flatten().filter_map(|part| {
+            let kind = part.get("type")?.as_str()?;
+            kinds.contains(&kind).then(|| part.get(member)?.as_str())?
+        });
+        texts.collect()
+    }
+
+    fn str(&self, member: &str) -> Option<&str> {
+        self.0.get(member)?.as_str()
+    }
+}
+
+/// What the model asks a tool to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Pairs the call with its output.
+    pub call_id: String,
+    /// The tool's name; not necessarily a tool that exists.
+    pub name: String,
+    /// JSON text; not necessarily valid.
+    pub arguments: String,
+}
+
+/// A tool as the model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDeclaration {
+    /// Matches `[a-zA-Z0-9_-]{1,64}`.
+    pub name: &'static str,
+    /// What the model reads.
+    pub description: &'static str,
+    /// A JSON Schema within the strict subset.
+    pub parameters: Value,
+}
+
+/// Whether the model may call tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// It may.
+    Auto,
+    /// It may not, though the tools are listed: the answer is due.
+    None,
+}
+
+/// How much a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// The provider's default.
+    Medium,
+    /// Much.
+    High,
+}
+
+/// The form that the final answer must have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerFormat {
+    /// Matches `[a-zA-Z0-9_-]{1,64}`.
+    pub name: String,
+    /// A JSON Schema within the strict subset.
+    pub schema: Value,
+}
+
+/// One request to a provider: the whole conversation, because requests are stateless.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// As the user gave it.
+    pub model: String,
+    /// The same bytes in every round of a turn, so that the provider's cache works.
+    pub instructions: String,
+    /// Every call followed by its one output.
+    pub items: Vec<Item>,
+    /// In a fixed order, for the same reason.
+    pub tools: Vec<ToolDeclaration>,
+    /// Whether they may be called.
+    pub tool_choice: ToolChoice,
+    /// The form of the answer; none for plain text.
+    pub format: Option<AnswerFormat>,
+    /// Sent only when the user asked for it.
+    pub reasoning: Option<Effort>,
+    /// One a session; at most 64 characters.
+    pub cache_key: String,
+}
+
+/// What a provider answered. It ended well: a broken or failed answer is an error instead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// The model that answered, when the provider says so.
+    pub model: Option<String>,
+    /// In the order in which they came.
+    pub items: Vec<Item>,
+    /// What it cost.
+    pub usage: Usage,
+    /// Whether the model had its say.
+    pub ending: Ending,
+}
+
+/// How a response ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// As the model wanted.
+    Completed,
+    /// Cut by the provider for this reason: `max_output_tokens`, `content_filter`, … Its calls are
+    /// not whole and must not run.
+    Incomplete(String),
+}
+
+/// Tokens of one or more requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Requests that were answered.
+    pub requests: u64,
+    /// All input, cached or not.
+    pub input_tokens: u64,
+    /// The part of the input that came from the provider's cache.
+    pub cached_input_tokens: u64,
+    /// All output, reasoning included.
+    pub output_tokens: u64,
+    /// The part of the output that was reasoning.
+    pub reasoning_tokens: u64,
+}
+
+impl Usage {
+    /// Returns input and output together.
+    pub fn total_tokens(&self) -> u64 {
+        self.input_tokens + self.output_tokens
+    }
+
+    /// Adds the usage of another request.
+    pub fn add(&mut self, other: &Usage) {
+        self.requests += other.requests;
+        self.input_tokens += other.input_tokens;
+        self.cached_input_tokens += other.cached_input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
+    }
+}
+
+/// What a reply says of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Assessment {
+    /// Nothing is wrong.
+    Good,
+    /// Something deserves a look.
+    Warning,
+    /// Something is wrong.
+    Bad,
+}
+
+/// One reason for an assessment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// How bad this one is.
+    pub severity: Assessment,
+    /// One sentence.
+    pub message: String,
+    /// The dataset it is about.
+    pub dataset: Option<String>,
+    /// The column it is about.
+    pub column: Option<String>,
+}
+
+/// An assessment with its reasons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Of the data as a whole; none when the question has no such answer.
+    pub assessment: Option<Assessment>,
+    /// Most important first.
+    pub findings: Vec<Finding>,
+}
+
+/// What a turn amounts to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The model's answer, or a sentence that says why there is none; never empty.
+    pub text: String,
+    /// Present when it was asked for and given.
+    pub verdict: Option<Verdict>,
+    /// Why the turn ended.
+    pub stop_reason: StopReason,
+    /// Of all its requests.
+    pub usage: Usage,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Item, ItemKind};
+
+    #[test]
+    fn an_item_is_told_by_its_type_and_role() {
+        assert_eq!(Item::user("q").kind(), ItemKind::UserMessage);
+        assert_eq!(Item::assistant("a").kind(), ItemKind::AssistantMessage);
+        assert_eq!(Item::output("c", "x").kind(), ItemKind::FunctionCallOutput);
+        assert_eq!(Item(json!({"role": "user", "content": "q"})).kind(), ItemKind::UserMessage);
+        assert_eq!(Item(json!({"type": "compaction"})).kind(), ItemKind::Other);
+        assert_eq!(Item(json!(7)).kind(), ItemKind::Other);
+    }
+
+    #[test]
+    fn the_text_of_a_message_is_its_parts_joined() {
+        let parts = json!([
+            {"type": "output_text", "text": "one "},
+            {"type": "refusal", "refusal": "no"},
+            {"type": "output_text", "text": "two"},
+        ]);
+        let item = Item(json!({"type": "message", "role": "assistant", "content": parts}));
+        assert_eq!(item.text(), "one two");
+        assert_eq!(item.refusal().as_deref(), Some("no"));
+    }
+}

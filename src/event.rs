@@ -1,0 +1,477 @@
+//! Events: the JSONL contract, version 1, and the output of a tool call.
+//!
+//! Order law: the first line of a turn is `status` with phase `started`; a `tool_call` comes before
+//! its one `tool_result`, and the frames and charts of that call stand between the two; the last line
+//! is the one terminal event, a `reply` or an `error` that is fatal.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::chart::{Chart, ChartRejected, ChartSpec, ChartType, RejectedCode, Series};
+use crate::conversation::{Assessment, Finding, Usage};
+use crate::frame::Frame;
+use crate::status::StopReason;
+
+/// The version that every line carries as `v`.
+pub const VERSION: u32 = 1;
+
+/// One fact worth telling, as one line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// [`VERSION`].
+    pub v: u32,
+    /// Position in the turn, from 0, without gaps.
+    pub seq: u64,
+    /// RFC 3339, UTC, milliseconds.
+    pub ts: String,
+    /// The session's UUID.
+    pub session_id: String,
+    /// The turn's number in the session, as its directory is named: `0007`.
+    pub turn_id: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Body {
+    /// Where the turn is.
+    Status(Status),
+    /// Text of the answer as it streams.
+    Partial {
+        /// The new text.
+        delta: String,
+        /// The round whose message grows; a later item supersedes an earlier one.
+        item: u32,
+    },
+    /// The model asks for a tool.
+    ToolCall {
+        /// Pairs it with its result.
+        call_id: String,
+        /// The round it belongs to.
+        round: u32,
+        /// As the model wrote it.
+        name: String,
+        /// A few words for people: the tool and what it is about.
+        label: String,
+        /// The arguments, when they are a JSON object.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        arguments: Option<Value>,
+        /// The arguments as they came, when they are not.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        arguments_raw: Option<String>,
+    },
+    /// A tool call has ended.
+    ToolResult {
+        /// Pairs it with its call.
+        call_id: String,
+        /// As the model wrote it.
+        name: String,
+        /// How it ended.
+        status: CallStatus,
+        /// Wall-clock time.
+        duration_ms: u64,
+        /// `{kind, text | head, columns, row_count, dtypes}`, as the model reads it.
+        result: Value,
+        /// Whether the model got less than there was.
+        truncated: bool,
+        /// Bytes of the text that goes to the model.
+        bytes_to_model: u64,
+        /// What failed, unless `status` is ok.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        error: Option<CallError>,
+    },
+    /// A table for the user.
+    DataFrame(DataFrame),
+    /// A chart for the user.
+    Chart(Box<ChartDrawn>),
+    /// A chart that the model asked for and that cannot be drawn.
+    ChartRejected {
+        /// The call that asked for it.
+        call_id: String,
+        /// What the model called it.
+        logical_name: String,
+        /// One sentence.
+        reason: String,
+        /// What a program branches on.
+        code: RejectedCode,
+        /// The bound that was passed, if it was one.
+        limit: Option<u64>,
+        /// What was found against the bound.
+        actual: Option<u64>,
+        /// What was asked for.
+        spec: Box<ChartSpec>,
+    },
+    /// The turn's answer. Terminal.
+    Reply(Box<ReplyBody>),
+    /// Something failed; terminal when it is fatal.
+    Error(Box<ErrorBody>),
+}
+
+impl Body {
+    /// Returns whether the turn ends with this event.
+    pub fn is_terminal(&self) -> bool {
+        match self {
+            Body::Reply(_) => true,
+            Body::Error(error) => error.fatal,
+            _ => false,
+        }
+    }
+}
+
+/// Where the turn is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum Status {
+    /// The first line of a turn.
+    Started {
+        /// One sentence.
+        message: String,
+        /// Of csv-agent.
+        version: String,
+        /// As the user gave it.
+        model: String,
+        /// `responses`, `replay`, …
+        provider: String,
+        /// The wire: `responses`, `chat`.
+        api: String,
+        /// Names of the datasets the model may see.
+        datasets: Vec<String>,
+        /// The bounds of the turn.
+        limits: Map<String, Value>,
+        /// As the user asked it.
+        question: String,
+    },
+    /// A request goes out.
+    ModelRequest {
+        /// From 1.
+        round: u32,
+        /// One sentence.
+        message: String,
+    },
+    /// A response is complete.
+    ModelResponse {
+        /// From 1.
+        round: u32,
+        /// One sentence.
+        message: String,
+        /// Of this request.
+        usage: Usage,
+    },
+    /// Calls of a round run.
+    Executing {
+        /// From 1.
+        round: u32,
+        /// One sentence.
+        message: String,
+    },
+    /// A request failed and is tried again.
+    Retrying {
+        /// One sentence.
+        message: String,
+        /// The try that failed, from 1.
+        attempt: u32,
+        /// Tries in all.
+        max_attempts: u32,
+        /// Wait before the next.
+        delay_ms: u64,
+        /// What failed.
+        reason: String,
+        /// The status of the answer, if there was one.
+        http_status: Option<u16>,
+    },
+    /// Something is being prepared: Python, its packages, a file.
+    Loading {
+        /// One sentence.
+        message: String,
+    },
+    /// Something the user should know that does not stop the turn.
+    Warning {
+        /// What a program branches on.
+        code: String,
+        /// One sentence.
+        message: String,
+    },
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallStatus {
+    /// It did what was asked.
+    Ok,
+    /// It failed, and the model was told why.
+    Error,
+    /// It took too long and was interrupted; the variables are there.
+    Timeout,
+    /// The worker is gone, and the variables with it.
+    Killed,
+    /// The turn ended first.
+    Cancelled,
+}
+
+/// What failed in a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallError {
+    /// What a program branches on: `unknown_tool`, `bad_arguments`, `failed`, `timeout`, …
+    pub code: String,
+    /// What the model reads.
+    pub message: String,
+}
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// As JSON.
+    #[default]
+    Json,
+    /// As base64url of the JSON text.
+    Base64url,
+    /// As a Fernet token of the JSON text.
+    Fernet,
+}
+
+/// A table for the user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataFrame {
+    /// The call that sent it.
+    pub call_id: String,
+    /// The REPL variable it came from.
+    pub df_name: String,
+    /// What the user calls it.
+    pub logical_name: String,
+    /// In order.
+    pub columns: Vec<String>,
+    /// The pandas dtype of each column.
+    pub dtypes: Map<String, Value>,
+    /// Rows of the whole table.
+    pub row_count: u64,
+    /// Rows as objects. A string when `encoding` is not JSON.
+    pub rows: Value,
+    /// Rows in this event.
+    pub rows_emitted: u64,
+    /// Whether that is less than `row_count`.
+    pub truncated: bool,
+    /// How `rows` is written.
+    pub encoding: Encoding,
+    /// The whole table as a file of the turn.
+    pub artifact: Option<Artifact>,
+}
+
+/// A chart for the user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChartDrawn {
+    /// The call that sent it.
+    pub call_id: String,
+    /// The REPL variable it came from.
+    pub df_name: String,
+    /// What the user calls it.
+    pub logical_name: String,
+    /// The shape of the marks.
+    pub chart_type: ChartType,
+    /// Above the chart.
+    pub title: Option<String>,
+    /// The column on the x axis.
+    pub x_field: String,
+    /// The axis label.
+    pub x_label: Option<String>,
+    /// The axis label.
+    pub y_label: Option<String>,
+    /// One to ten.
+    pub series: Vec<Series>,
+    /// Below the chart.
+    pub note: Option<String>,
+    /// The plotted rows as objects. A string when `encoding` is not JSON.
+    pub data: Value,
+    /// Rows plotted.
+    pub row_count: u64,
+    /// How `data` is written.
+    pub encoding: Encoding,
+    /// The chart in one sentence.
+    pub alt: String,
+    /// The drawings.
+    pub files: Vec<Artifact>,
+}
+
+/// A file that a turn left behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// `parquet`, `svg`, `png`.
+    pub format: String,
+    /// Relative to the session directory.
+    pub path: String,
+    /// Pixels; none for tables.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub width: Option<u32>,
+    /// Pixels; none for tables.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub height: Option<u32>,
+    /// Its size.
+    pub bytes: u64,
+    /// Lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// The turn's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplyBody {
+    /// Markdown; never empty.
+    pub text: String,
+    /// The answer as text and chart blocks, charts as Plotly specs.
+    pub blocks: Vec<Value>,
+    /// Present when a verdict was asked for and given.
+    pub assessment: Option<Assessment>,
+    /// The reasons for the assessment.
+    pub findings: Vec<Finding>,
+    /// Why the turn ended.
+    pub stop_reason: StopReason,
+    /// Logical names of the tables, in order.
+    pub tables: Vec<String>,
+    /// Logical names of the charts, in order.
+    pub charts: Vec<String>,
+    /// Requests to the model.
+    pub rounds: u32,
+    /// Tool calls in all.
+    pub tool_calls: u32,
+    /// Tokens of the turn.
+    pub usage: UsageReport,
+    /// Wall-clock time of the turn.
+    pub duration_ms: u64,
+    /// The code that ran, as a file of the turn; none when no code ran.
+    pub code_path: Option<String>,
+    /// What the process exits with, if this turn decides it.
+    pub exit_code: u8,
+}
+
+/// Tokens of a turn and of its session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageReport {
+    /// Of the turn.
+    #[serde(flatten)]
+    pub turn: Usage,
+    /// Input and output of the turn.
+    pub total_tokens: u64,
+    /// Input and output of all turns of the session.
+    pub session_total_tokens: u64,
+    /// None when the price of the model is not known.
+    pub cost_usd: Option<f64>,
+}
+
+/// Something failed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ErrorBody {
+    /// Whether the turn ends with it.
+    pub fatal: bool,
+    /// What a program branches on: `auth_missing`, `network`, `cancelled`, `internal`, …
+    pub code: String,
+    /// What happened.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// Whether the same question may work later.
+    pub retryable: bool,
+    /// Of the provider's answer, if there was one.
+    pub http_status: Option<u16>,
+    /// The provider's name for the request, if there was one.
+    pub request_id: Option<String>,
+    /// The answer as far as it had come.
+    pub partial_text: Option<String>,
+    /// Tokens until then.
+    pub usage: UsageReport,
+    /// What the process exits with; only when fatal.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub exit_code: Option<u8>,
+}
+
+/// What a tool call gives: something for the model to read, and things for the user to see.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutput {
+    /// `{"kind": "text", "text": …}`, or another kind with more members.
+    pub result: Value,
+    /// For the user, in order.
+    pub shown: Vec<Shown>,
+}
+
+/// What a tool shows the user, before it has become files and an event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// A table.
+    Table {
+        /// The REPL variable.
+        df_name: String,
+        /// What the user calls it.
+        logical_name: String,
+        /// Cut to the event's bounds.
+        frame: Frame,
+        /// The whole table, a Parquet file in the worker's scratch directory.
+        file: Option<String>,
+    },
+    /// A chart.
+    Chart(Chart),
+    /// A chart that cannot be drawn.
+    Rejected {
+        /// What was asked for.
+        spec: Box<ChartSpec>,
+        /// Why it cannot be drawn.
+        rejected: ChartRejected,
+    },
+}
+
+impl ToolOutput {
+    /// Makes an output that is one text.
+    pub fn text(text: impl Into<String>) -> ToolOutput {
+        ToolOutput::json(serde_json::json!({"kind": "text", "text": text.into()}))
+    }
+
+    /// Makes an output that has structure; `result` is an object with a `kind`.
+    pub fn json(result: Value) -> ToolOutput {
+        ToolOutput { result, shown: Vec::new() }
+    }
+
+    /// Adds something for the user to see.
+    #[must_use]
+    pub fn show(mut self, shown: Shown) -> ToolOutput {
+        self.shown.push(shown);
+        self
+    }
+
+    /// Returns what the model reads: plain text as it is, anything else as compact JSON.
+    pub fn for_model(&self) -> String {
+        match self.result.as_object() {
+            Some(members) if members.len() == 2 && self.result["kind"] == "text" => {
+                self.result["text"].as_str().unwrap_or_default().to_owned()
+            }
+            _ => self.result.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Body, Event, Status};
+
+    #[test]
+    fn a_line_reads_back_as_the_event_it_was() {
+        let event = Event {
+            v: 1,
+            seq: 0,
+            ts: "2026-01-01T00:00:00.000Z".into(),
+            session_id: "s".into(),
+            turn_id: "0001".into(),
+            body: Body::Status(Status::Loading { message: "starting Python".into() }),
+        };
+        let line = serde_json::to_value(&event).unwrap();
+        assert_eq!(
+            line,
+            json!({"v": 1, "seq": 0, "ts": "2026-01-01T00:00:00.000Z", "session_id": "s",
+                "turn_id": "0001", "type": "status", "phase": "loading",
+                "message": "starting Python"})
+        );
+        assert_eq!(serde_json::from_value::<Event>(line).unwrap(), event);
+    }
+}

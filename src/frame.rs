@@ -1,0 +1,70 @@
+//! A frame: a small table in memory, on its way to the user.
+
+use serde_json::{Map, Value};
+
+use crate::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
+
+/// A table that was cut to size where it was made.
+///
+/// Cells are JSON values: missing and non-finite numbers are null, whole numbers beyond 2^53 − 1 are
+/// strings of digits (a JSON reader would round them), dates and times are ISO 8601 strings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Frame {
+    /// Unique names, in order.
+    pub columns: Vec<String>,
+    /// The pandas dtype of each column.
+    pub dtypes: Vec<String>,
+    /// Rows × columns; at most as many as the bound asked for.
+    pub rows: Vec<Vec<Value>>,
+    /// Rows of the whole table, of which `rows` is the beginning.
+    pub row_count: u64,
+}
+
+impl Frame {
+    /// Returns whether rows are missing here that the whole table has.
+    pub fn is_truncated(&self) -> bool {
+        (self.rows.len() as u64) < self.row_count
+    }
+
+    /// Returns the position of a column.
+    pub fn index_of(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|it| it == column)
+    }
+
+    /// Returns whether a column of that name exists and holds numbers.
+    pub fn is_numeric(&self, column: &str) -> bool {
+        self.index_of(column).is_some_and(|at| is_numeric_dtype(&self.dtypes[at]))
+    }
+
+    /// Returns the rows as objects, keys in the order of the columns.
+    pub fn objects(&self) -> Vec<Value> {
+        let object = |row: &Vec<Value>| {
+            let cells = self.columns.iter().cloned().zip(row.iter().cloned());
+            Value::Object(cells.collect::<Map<_, _>>())
+        };
+        self.rows.iter().map(object).collect()
+    }
+
+    /// Returns how many rows of `n_columns` cells an event may carry.
+    pub fn rows_allowed(n_columns: usize) -> usize {
+        TABLE_ROWS_MAX.min(TABLE_CELLS_MAX / n_columns.max(1))
+    }
+}
+
+/// Returns whether a pandas dtype holds numbers: `int64`, `Int64`, `float32`, `uint8[pyarrow]`, …
+pub fn is_numeric_dtype(dtype: &str) -> bool {
+    let dtype = dtype.to_ascii_lowercase();
+    ["int", "uint", "float", "double", "decimal"].iter().any(|it| dtype.starts_with(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Frame;
+
+    #[test]
+    fn a_wide_frame_is_cut_by_its_cells() {
+        assert_eq!(Frame::rows_allowed(3), 2_000);
+        assert_eq!(Frame::rows_allowed(1_000), 200);
+        assert_eq!(Frame::rows_allowed(0), 2_000);
+    }
+}

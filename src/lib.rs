@@ -1,0 +1,14 @@
+//! csv-agent answers questions about CSV files.
+//!
+//! The modules stand in reading order, from words to the command line; each imports only from those
+//! before it.
+
+pub mod limits;
+pub mod status;
+pub mod catalog;
+pub mod frame;
+pub mod chart;
+pub mod conversation;
+pub mod event;
+pub mod python;
+pub mod provider;

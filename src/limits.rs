@@ -1,0 +1,94 @@
+//! Every bound of the program, with its unit and its reason.
+//!
+//! A constant is a law; a field of [`Limits`] is what a flag may change.
+
+use std::time::Duration;
+
+/// Bytes of one CSV file that `ingest` takes unless `--max-bytes` says otherwise.
+pub const CSV_BYTES_MAX: u64 = 400 * 1024 * 1024;
+/// Bytes of CSV parsed at once. Peak memory is a small multiple of this, whatever the file's size.
+pub const SLICE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Columns of one dataset. Beyond this a file is more likely misread than wide.
+pub const CSV_COLUMNS_MAX: usize = 20_000;
+
+/// Rows of a `data_frame` event. The whole frame is in the turn's `tables/`.
+pub const TABLE_ROWS_MAX: usize = 2_000;
+/// Cells of a `data_frame` event, so that a wide frame is cut as well as a long one.
+pub const TABLE_CELLS_MAX: usize = 200_000;
+/// Rows a chart plots: more cannot be told apart, and the model should aggregate.
+pub const CHART_ROWS_MAX: usize = 200;
+/// Series of one chart; the palette has as many colours.
+pub const CHART_SERIES_MAX: usize = 10;
+
+/// Bytes of one tool output that the model reads. What is longer is cut in the middle.
+pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of dataset schemas in the instructions. Wider catalogs are summarised.
+pub const SCHEMA_BYTES_MAX: usize = 24 * 1024;
+/// Times that one call may come with the same arguments and outcome before the model is told.
+pub const REPEATS_TOLD: u32 = 3;
+/// Times that one call may come with the same arguments and outcome before the turn is ended.
+pub const REPEATS_MAX: u32 = 5;
+/// Tool calls of one response. Beyond this the model is looping inside a response.
+pub const CALLS_PER_ROUND_MAX: usize = 128;
+
+/// Bytes of one line of the worker's protocol, either way. A longer one is a protocol error.
+pub const WORKER_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Address space of the worker. Source: product contract, "2 GB memory".
+pub const WORKER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Subprocesses that model-written code may have at a time.
+pub const WORKER_SUBPROCESSES_MAX: u64 = 8;
+/// Bytes of one file that the worker writes.
+pub const WORKER_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Bytes of all frames in the REPL together before the oldest are pruned.
+pub const FRAMES_BYTES_MAX: u64 = 500 * 1024 * 1024;
+/// Time for the worker to import pandas and answer for the first time.
+pub const WORKER_START: Duration = Duration::from_mins(2);
+/// Time between the interrupt of a command and the kill of the process tree.
+pub const WORKER_GRACE: Duration = Duration::from_secs(5);
+/// Time to save the REPL's variables when a turn has ended.
+pub const SNAPSHOT: Duration = Duration::from_mins(2);
+
+/// Bytes of exports that a session keeps.
+pub const EXPORT_BYTES_MAX: u64 = 400 * 1024 * 1024;
+
+/// Time to connect to a provider.
+pub const CONNECT: Duration = Duration::from_secs(10);
+/// Time until the first event of a response. Local models think long before their first byte.
+pub const FIRST_EVENT: Duration = Duration::from_secs(90);
+/// Silence within a stream that counts as a broken one; keep-alives reset it.
+pub const STREAM_IDLE: Duration = Duration::from_mins(5);
+/// Time a provider may ask us to wait between tries; longer, and we fail and say how long.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_mins(2);
+/// Time spent waiting between tries over one request.
+pub const RETRY_BUDGET: Duration = Duration::from_mins(10);
+/// Bytes of one event of a stream, or of a whole response that is not streamed.
+pub const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of an error body that are shown.
+pub const ERROR_BODY_BYTES_MAX: usize = 1_000;
+
+/// The bounds of one turn, as flags set them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Requests to the model. The last of them forbids tools, so that there is an answer.
+    pub rounds_max: u32,
+    /// Wall-clock time of the whole turn.
+    pub timeout: Option<Duration>,
+    /// Input and output tokens of the whole turn.
+    pub tokens_max: Option<u64>,
+    /// Wall-clock time of one REPL call.
+    pub tool_timeout: Duration,
+    /// Further tries of a request that failed in a way that may pass.
+    pub retries: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            rounds_max: 10,
+            timeout: None,
+            tokens_max: None,
+            tool_timeout: Duration::from_mins(15),
+            retries: 4,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The `csv-agent` command.
+
+fn main() {}

@@ -1,0 +1,69 @@
+//! Why a provider gave no response.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::status::ExitStatus;
+
+/// Why a provider gave no response. The agent branches on the kind; people read the `Display`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderError {
+    /// One for each different reaction.
+    pub kind: ProviderErrorKind,
+    /// What happened, with the provider's own words where it has any; never the key.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// The status of the answer, if there was one.
+    pub http_status: Option<u16>,
+    /// The provider's name for the request, if it gave one.
+    pub request_id: Option<String>,
+}
+
+/// What to do about a failed request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProviderErrorKind {
+    /// The key was refused: stop and say how to set one.
+    Unauthorized,
+    /// The account is out of money: stop, though the status is 429.
+    QuotaExceeded,
+    /// It may work later: wait this long, or the usual back-off, and try again.
+    Transient {
+        /// What the provider asked for.
+        retry_after: Option<Duration>,
+    },
+    /// The request has an optional field that this model or server does not know: leave it out.
+    UnsupportedField(String),
+    /// The conversation no longer fits the model.
+    ContextTooLong,
+    /// The request is wrong, or the model does not exist: stop.
+    Rejected,
+    /// The cassette has no such request: stop.
+    Mismatch,
+    /// What came back cannot be read: stop.
+    Malformed,
+}
+
+impl ProviderError {
+    /// Returns the status that the process ends with if nothing helps.
+    pub fn exit_status(&self) -> ExitStatus {
+        match self.kind {
+            ProviderErrorKind::Unauthorized => ExitStatus::Auth,
+            ProviderErrorKind::Mismatch => ExitStatus::Replay,
+            ProviderErrorKind::QuotaExceeded
+            | ProviderErrorKind::Transient { .. }
+            | ProviderErrorKind::UnsupportedField(_)
+            | ProviderErrorKind::ContextTooLong
+            | ProviderErrorKind::Rejected
+            | ProviderErrorKind::Malformed => ExitStatus::Provider,
+        }
+    }
+}
+
+impl fmt::Display for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ProviderError {}

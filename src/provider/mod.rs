@@ -1,0 +1,3 @@
+//! Who answers requests.
+
+pub mod error;

@@ -1,0 +1,3 @@
+//! The Python worker.
+
+pub mod protocol;

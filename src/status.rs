@@ -1,0 +1,183 @@
+//! How a turn ends is how the process ends.
+
+use serde::{Deserialize, Serialize};
+
+/// The status the process exits with. One variant for each thing a caller can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Answered, or the gate passed.
+    Ok,
+    /// A bug, unexpected I/O, a full disk.
+    Internal,
+    /// A wrong flag or value, an empty question, a missing `--yes`.
+    Usage,
+    /// The session is missing, locked, or broken; the configuration is invalid.
+    Setup,
+    /// No key for a remote endpoint, or the key was refused.
+    Auth,
+    /// A file is missing, unreadable, too large, or no table; an unknown dataset.
+    Input,
+    /// The provider cannot be reached, fails, or sends what cannot be read.
+    Provider,
+    /// Rounds, tokens, cost or time ran out first.
+    Limit,
+    /// Python is missing, cannot start, or cannot be confined as asked.
+    Sandbox,
+    /// Refused, or what was asked for (verdict, table) is not in the answer.
+    Contract,
+    /// The verdict is a warning, and `--fail-on warning` was given.
+    VerdictWarning,
+    /// The verdict is bad, and `--fail-on` was given.
+    VerdictBad,
+    /// A replay does not match its cassette.
+    Replay,
+    /// Ended by SIGINT.
+    Interrupted,
+    /// The reader of stdout went away while the turn ran.
+    BrokenPipe,
+    /// Ended by SIGTERM.
+    Terminated,
+}
+
+impl ExitStatus {
+    /// Returns the number that the shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            ExitStatus::Ok => 0,
+            ExitStatus::Internal => 1,
+            ExitStatus::Usage => 2,
+            ExitStatus::Setup => 3,
+            ExitStatus::Auth => 4,
+            ExitStatus::Input => 5,
+            ExitStatus::Provider => 6,
+            ExitStatus::Limit => 7,
+            ExitStatus::Sandbox => 8,
+            ExitStatus::Contract => 9,
+            ExitStatus::VerdictWarning => 10,
+            ExitStatus::VerdictBad => 11,
+            ExitStatus::Replay => 12,
+            ExitStatus::Interrupted => 130,
+            ExitStatus::BrokenPipe => 141,
+            ExitStatus::Terminated => 143,
+        }
+    }
+
+    /// Returns the status to exit with when both hold.
+    ///
+    /// The order says what a caller must know first: signal > 1 > 8 > 6 > 4 > 7 > 12 > 9 > 11 > 10,
+    /// then what stops a command before a turn: 5 > 3 > 2.
+    #[must_use]
+    pub fn worst(self, other: ExitStatus) -> ExitStatus {
+        if self.rank() <= other.rank() { self } else { other }
+    }
+
+    fn rank(self) -> u8 {
+        match self {
+            ExitStatus::Interrupted | ExitStatus::Terminated | ExitStatus::BrokenPipe => 0,
+            ExitStatus::Internal => 1,
+            ExitStatus::Sandbox => 2,
+            ExitStatus::Provider => 3,
+            ExitStatus::Auth => 4,
+            ExitStatus::Limit => 5,
+            ExitStatus::Replay => 6,
+            ExitStatus::Contract => 7,
+            ExitStatus::VerdictBad => 8,
+            ExitStatus::VerdictWarning => 9,
+            ExitStatus::Input => 10,
+            ExitStatus::Setup => 11,
+            ExitStatus::Usage => 12,
+            ExitStatus::Ok => 13,
+        }
+    }
+}
+
+/// Why a turn ended with a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The model had nothing left to do.
+    Complete,
+    /// The rounds ran out; the last one forbade tools.
+    MaxRounds,
+    /// The tokens ran out, or the answer was cut at the provider's own limit.
+    MaxTokens,
+    /// The time ran out.
+    Timeout,
+    /// The model would not answer.
+    Refused,
+    /// The same call came again and again with the same outcome.
+    Repeated,
+}
+
+impl StopReason {
+    /// Returns the exit status that this reason alone asks for.
+    pub fn exit_status(self) -> ExitStatus {
+        match self {
+            StopReason::Complete => ExitStatus::Ok,
+            StopReason::MaxRounds
+            | StopReason::MaxTokens
+            | StopReason::Timeout
+            | StopReason::Repeated => ExitStatus::Limit,
+            StopReason::Refused => ExitStatus::Contract,
+        }
+    }
+}
+
+/// An error that knows the status it ends the process with, and what to do next.
+///
+/// It travels inside an `anyhow::Error`; whoever ends the process looks for it in the chain.
+#[derive(Debug)]
+pub struct Failure {
+    /// The status to exit with.
+    pub status: ExitStatus,
+    /// What happened: wanted, found.
+    pub message: String,
+    /// What to do next, when there is something.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// Makes an error with a status.
+    pub fn new(status: ExitStatus, message: impl Into<String>) -> Self {
+        Failure { status, message: message.into(), hint: None }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::ExitStatus::{self, Internal, Limit, Ok, Provider, VerdictBad, VerdictWarning};
+
+    #[track_caller]
+    fn check(a: ExitStatus, b: ExitStatus, worst: ExitStatus) {
+        assert_eq!(a.worst(b), worst);
+        assert_eq!(b.worst(a), worst);
+    }
+
+    #[test]
+    fn a_broken_checker_is_never_told_as_bad_data() {
+        check(VerdictBad, Provider, Provider);
+        check(VerdictBad, Limit, Limit);
+        check(Internal, Provider, Internal);
+    }
+
+    #[test]
+    fn the_worse_verdict_wins_and_anything_beats_ok() {
+        check(VerdictBad, VerdictWarning, VerdictBad);
+        check(Ok, VerdictWarning, VerdictWarning);
+    }
+}
