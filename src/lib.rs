@@ -12,3 +12,4 @@ pub mod conversation;
 pub mod event;
 pub mod python;
 pub mod provider;
+pub mod session;

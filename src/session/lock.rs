@@ -1,0 +1,107 @@
+//! The session's lock: one process at a time changes a session.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+
+use crate::status::{ExitStatus, Failure};
+
+/// Time between two looks at a lock that another process holds.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// How a session is to be locked.
+#[derive(Debug, Clone, Copy)]
+pub struct LockRequest {
+    /// How long to wait for another process.
+    pub wait: Duration,
+    /// What we are about to do, for whoever waits for us.
+    pub command: &'static str,
+}
+
+/// Held as long as the process works on the session. The kernel frees it when the process ends,
+/// however it ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    pid: u32,
+    host: String,
+    command: String,
+}
+
+impl Lock {
+    /// Takes the lock, waiting for another process as long as the request says.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when another process holds it all that time; the message
+    /// names that process.
+    pub fn acquire(path: &Path, request: LockRequest) -> anyhow::Result<Lock> {
+        let deadline = Instant::now() + request.wait;
+        let mut file = open(path)?;
+        loop {
+            match file.try_lock() {
+                Ok(()) if is_same_file(&file, path) => break,
+                // `reset --all` removed the file while we waited for it.
+                Ok(()) => file = open(path)?,
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                Err(TryLockError::WouldBlock) => return Err(in_use(&mut file, request.wait).into()),
+                Err(TryLockError::Error(error)) => {
+                    return Err(error).with_context(|| format!("cannot lock `{}`", path.display()));
+                }
+            }
+        }
+        write_holder(&mut file, request.command)
+            .with_context(|| format!("cannot write the lock `{}`", path.display()))?;
+        Ok(Lock { _file: file })
+    }
+}
+
+fn open(path: &Path) -> anyhow::Result<File> {
+    let options = &mut OpenOptions::new();
+    let opened = options.create(true).truncate(false).read(true).write(true).mode(0o600).open(path);
+    opened.with_context(|| format!("cannot open the lock `{}`", path.display()))
+}
+
+fn is_same_file(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+fn in_use(file: &mut File, wait: Duration) -> Failure {
+    let mut content = String::new();
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut content));
+    let holder = match (read, serde_json::from_str::<Holder>(&content)) {
+        (Ok(_), Ok(it)) => format!("`csv-agent {}`, pid {} on {}", it.command, it.pid, it.host),
+        _ => "another process".to_owned(),
+    };
+    let message =
+        format!("the session is in use by {holder}; waited {} s for it to end", wait.as_secs_f64());
+    Failure::new(ExitStatus::Setup, message)
+        .hint("wait longer with `--lock-wait 5m`, or ask beside it with `--ephemeral`")
+}
+
+fn write_holder(file: &mut File, command: &str) -> std::io::Result<()> {
+    let host = nix::unistd::gethostname().map_err(std::io::Error::from)?;
+    let holder = Holder {
+        pid: std::process::id(),
+        host: host.to_string_lossy().into_owned(),
+        command: command.to_owned(),
+    };
+    let content = serde_json::to_string(&holder).map_err(std::io::Error::from)?;
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(content.as_bytes())
+}

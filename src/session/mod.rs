@@ -1,0 +1,439 @@
+//! The session: a directory that outlives the process, with datasets, history and turns.
+//!
+//! It is usable after a kill at any instant. Files appear by rename, logs grow by whole lines, and
+//! whoever changes anything holds the lock.
+
+pub mod history;
+pub mod lock;
+pub mod store;
+pub mod turns;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::catalog::{Catalog, Dataset};
+use crate::conversation::{Item, Usage};
+use crate::session::history::HistoryTurn;
+use crate::session::lock::{Lock, LockRequest};
+use crate::session::turns::TurnDir;
+use crate::status::{ExitStatus, Failure};
+
+/// The layout this program writes. A larger number in `session.json` is refused.
+const SCHEMA: u32 = 1;
+
+/// Whether a missing session is made or refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It must be there.
+    Existing,
+    /// It is made when it is not there.
+    Create,
+}
+
+/// What `reset` takes away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetScope {
+    /// History, turns, exports, summary, REPL variables, logs.
+    Conversation,
+    /// These, and the datasets.
+    Datasets,
+    /// The whole directory.
+    All,
+}
+
+/// A session that this process has for itself.
+#[derive(Debug)]
+pub struct Session {
+    dir: PathBuf,
+    meta: Meta,
+    catalog: Catalog,
+    warnings: Vec<String>,
+    // Released when the session is dropped. An ephemeral session has a directory instead, which
+    // nobody else knows and which goes with it.
+    _keeper: Keeper,
+}
+
+#[derive(Debug)]
+enum Keeper {
+    Locked { _lock: Lock },
+    Temporary { _dir: TempDir },
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Meta {
+    schema: u32,
+    session_id: String,
+    created: String,
+    model: Option<String>,
+    total_tokens: u64,
+    total_cost_usd: Option<f64>,
+}
+
+impl Meta {
+    fn new() -> Meta {
+        Meta {
+            schema: SCHEMA,
+            session_id: Uuid::new_v4().to_string(),
+            created: store::now_utc(),
+            model: None,
+            total_tokens: 0,
+            total_cost_usd: None,
+        }
+    }
+}
+
+impl Session {
+    /// Opens the session in `dir` and locks it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it is not there and `access` does not make it, when
+    /// another process holds it for too long, when it was written by a newer version, or when its
+    /// files cannot be read.
+    pub fn open(dir: &Path, access: Access, lock: LockRequest) -> anyhow::Result<Session> {
+        match access {
+            Access::Existing if !dir.join("session.json").is_file() => {
+                return Err(missing(dir).into());
+            }
+            Access::Existing => {}
+            Access::Create => store::create_dir(dir).map_err(|error| setup(&error))?,
+        }
+        let lock = Lock::acquire(&dir.join("lock"), lock)?;
+        let meta = open_meta(dir)?;
+        for it in [dir.to_owned(), dir.join("datasets")] {
+            store::remove_temporaries(&it);
+        }
+        store::remove(&dir.join("scratch"))?;
+        let catalog = Session::read_catalog(dir)?;
+        let keeper = Keeper::Locked { _lock: lock };
+        Ok(Session { dir: dir.to_owned(), meta, catalog, warnings: Vec::new(), _keeper: keeper })
+    }
+
+    /// Makes a session that is gone with the process. It sees the datasets of `base`, if given.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no temporary directory can be made, or the datasets of `base` cannot be read.
+    pub fn ephemeral(base: Option<&Path>) -> anyhow::Result<Session> {
+        let temporary = tempfile::Builder::new().prefix("csv-agent-").tempdir();
+        let temporary = temporary.context("cannot create a temporary session")?;
+        let dir = temporary.path().to_owned();
+        let meta = open_meta(&dir)?;
+        let mut catalog = Catalog::default();
+        if let Some(base) = base {
+            let base = std::path::absolute(base)?;
+            for (name, dataset) in Session::read_catalog(&base)?.iter() {
+                let path = base.join(&dataset.path);
+                catalog.insert(name.to_owned(), Dataset { path, ..dataset.clone() });
+            }
+        }
+        let keeper = Keeper::Temporary { _dir: temporary };
+        Ok(Session { dir, meta, catalog, warnings: Vec::new(), _keeper: keeper })
+    }
+
+    /// Reads the datasets of a session without its lock; none when there is no session.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when `datasets.json` cannot be read.
+    pub fn read_catalog(dir: &Path) -> anyhow::Result<Catalog> {
+        let path = dir.join("datasets.json");
+        read_json(&path).map(Option::unwrap_or_default)
+    }
+
+    /// Returns the directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Returns the UUID.
+    pub fn id(&self) -> &str {
+        &self.meta.session_id
+    }
+
+    /// Returns the datasets.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Returns input and output tokens of all turns.
+    pub fn total_tokens(&self) -> u64 {
+        self.meta.total_tokens
+    }
+
+    /// Returns what the user should know of the session's state, and forgets it.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Returns the directory of the Parquet files; it exists.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be made.
+    pub fn datasets_dir(&self) -> anyhow::Result<PathBuf> {
+        self.subdirectory("datasets")
+    }
+
+    /// Returns the worker's directory; it exists and is empty when the session opens.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be made.
+    pub fn scratch_dir(&self) -> anyhow::Result<PathBuf> {
+        self.subdirectory("scratch")
+    }
+
+    /// Returns where the REPL's variables are kept between processes; it may not exist.
+    pub fn repl_dir(&self) -> PathBuf {
+        self.dir.join("repl")
+    }
+
+    /// Adds a dataset, or replaces the one of that name. Its Parquet file is in place.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the catalog cannot be written; it is then as it was.
+    pub fn register(&mut self, name: &str, dataset: Dataset) -> anyhow::Result<()> {
+        let mut catalog = self.catalog.clone();
+        catalog.insert(name.to_owned(), dataset);
+        self.replace_catalog(catalog)
+    }
+
+    /// Removes a dataset with its files. Returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the catalog cannot be written.
+    pub fn remove_dataset(&mut self, name: &str) -> anyhow::Result<bool> {
+        let mut catalog = self.catalog.clone();
+        let Some(dataset) = catalog.remove(name) else { return Ok(false) };
+        self.replace_catalog(catalog)?;
+        // Only the session's own files: an ephemeral session lists those of another one.
+        if dataset.path.is_relative() {
+            store::remove(&self.dir.join(&dataset.path))?;
+            for extension in ["lines", "rejects.jsonl"] {
+                store::remove(&self.dir.join("datasets").join(format!("{name}.{extension}")))?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the items of the finished turns, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when the history cannot be read.
+    pub fn history(&mut self) -> anyhow::Result<Vec<Item>> {
+        let (turns, is_torn) =
+            history::read(&self.dir.join("history.jsonl")).map_err(|error| setup(&error))?;
+        if is_torn {
+            self.warnings.push("the last line of `history.jsonl` was torn and is left out".into());
+        }
+        Ok(turns.into_iter().flat_map(|it| it.items).collect())
+    }
+
+    /// Starts a turn.
+    ///
+    /// # Errors
+    ///
+    /// Fails when its directory cannot be made.
+    pub fn begin_turn(&self, question: &str) -> anyhow::Result<TurnDir> {
+        TurnDir::create(&self.dir.join("turns"), question)
+    }
+
+    /// Adds a finished turn to the history, in one write.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub fn commit(&mut self, turn: &TurnDir, items: Vec<Item>) -> anyhow::Result<()> {
+        let turn = HistoryTurn { turn: turn.id().to_owned(), items };
+        history::append(&self.dir.join("history.jsonl"), &turn)
+    }
+
+    /// Adds what a turn cost, however it ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails when `session.json` cannot be written.
+    pub fn spend(&mut self, model: &str, usage: &Usage) -> anyhow::Result<()> {
+        self.meta.model = Some(model.to_owned());
+        self.meta.total_tokens += usage.total_tokens();
+        write_json(&self.dir.join("session.json"), &self.meta)
+    }
+
+    /// Removes what `scope` names, or only says what would go. Returns it, relative to the session.
+    ///
+    /// # Errors
+    ///
+    /// Fails when something cannot be removed.
+    pub fn reset(&mut self, scope: ResetScope, dry_run: bool) -> anyhow::Result<Vec<String>> {
+        let conversation = ["history.jsonl", "summary.md", "turns", "exports", "repl", "logs"];
+        let datasets = ["datasets.json", "datasets"];
+        let rest = ["session.json", ".gitignore", "scratch", "lock"];
+        let names: Vec<&str> = match scope {
+            ResetScope::Conversation => conversation.to_vec(),
+            ResetScope::Datasets => [&conversation[..], &datasets].concat(),
+            ResetScope::All => [&conversation[..], &datasets, &rest].concat(),
+        };
+        let there = names.into_iter().filter(|it| self.dir.join(it).exists());
+        let gone: Vec<String> = there.map(str::to_owned).collect();
+        if dry_run {
+            return Ok(gone);
+        }
+        for name in &gone {
+            store::remove(&self.dir.join(name))?;
+        }
+        match scope {
+            ResetScope::Conversation => {}
+            ResetScope::Datasets => self.catalog = Catalog::default(),
+            ResetScope::All => {
+                self.catalog = Catalog::default();
+                // Files that are not ours stay, and the directory with them.
+                let _ = std::fs::remove_dir(&self.dir);
+            }
+        }
+        Ok(gone)
+    }
+
+    fn subdirectory(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let dir = self.dir.join(name);
+        store::create_dir(&dir)?;
+        Ok(dir)
+    }
+
+    fn replace_catalog(&mut self, catalog: Catalog) -> anyhow::Result<()> {
+        write_json(&self.dir.join("datasets.json"), &catalog)?;
+        self.catalog = catalog;
+        Ok(())
+    }
+}
+
+fn open_meta(dir: &Path) -> anyhow::Result<Meta> {
+    let path = dir.join("session.json");
+    let meta = match read_json::<Meta>(&path)? {
+        Some(meta) if SCHEMA < meta.schema => {
+            let message = format!(
+                "`{}` has schema {}; this csv-agent reads up to {SCHEMA}",
+                path.display(),
+                meta.schema
+            );
+            let hint = "use the newer csv-agent, or another `--session-dir`";
+            return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+        }
+        Some(meta) => return Ok(meta),
+        None => Meta::new(),
+    };
+    store::write(&dir.join(".gitignore"), b"*\n").map_err(|error| setup(&error))?;
+    write_json(&path, &meta).map_err(|error| setup(&error))?;
+    Ok(meta)
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
+    let content = match std::fs::read(path) {
+        Ok(content) => content,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            let error = anyhow::Error::from(error);
+            return Err(setup(&error.context(format!("cannot read `{}`", path.display()))));
+        }
+    };
+    serde_json::from_slice(&content).map(Some).map_err(|error| {
+        let message = format!("cannot read `{}`: {error}", path.display());
+        let hint = "repair the file, or start anew with `csv-agent reset --all`";
+        Failure::new(ExitStatus::Setup, message).hint(hint).into()
+    })
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T) -> anyhow::Result<()> {
+    let mut content = serde_json::to_vec_pretty(value).context("cannot write JSON")?;
+    content.push(b'\n');
+    store::write(path, &content)
+}
+
+fn missing(dir: &Path) -> Failure {
+    let message = format!("no session in `{}`", dir.display());
+    Failure::new(ExitStatus::Setup, message)
+        .hint("make one from a CSV file: `csv-agent ingest FILE.csv`")
+}
+
+fn setup(error: &anyhow::Error) -> anyhow::Error {
+    Failure::new(ExitStatus::Setup, format!("{error:#}")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::lock::LockRequest;
+    use super::{Access, ResetScope, Session};
+    use crate::conversation::Item;
+
+    fn open(dir: &Path, access: Access) -> anyhow::Result<Session> {
+        Session::open(dir, access, LockRequest { wait: Duration::ZERO, command: "test" })
+    }
+
+    #[test]
+    fn a_missing_session_names_the_command_that_makes_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = open(&dir.path().join("s"), Access::Existing).unwrap_err();
+        let failure = error.downcast_ref::<crate::status::Failure>().unwrap();
+        assert_eq!(failure.status.code(), 3);
+        assert!(failure.hint.as_ref().unwrap().contains("csv-agent ingest"));
+    }
+
+    #[test]
+    fn what_a_session_writes_is_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = open(&dir.path().join("s"), Access::Create).unwrap();
+        let turn = session.begin_turn("why?").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(session.dir()), 0o700);
+        assert_eq!(mode(&session.dir().join("session.json")), 0o600);
+        assert_eq!(mode(&session.dir().join("lock")), 0o600);
+        assert_eq!(mode(&turn.path().join("question.txt")), 0o600);
+    }
+
+    #[test]
+    fn a_second_process_is_told_who_holds_the_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let _held = open(dir.path(), Access::Create).unwrap();
+        let error = open(dir.path(), Access::Create).unwrap_err().to_string();
+        let holder = format!("`csv-agent test`, pid {} on ", std::process::id());
+        assert!(error.contains(&holder), "{error}");
+    }
+
+    #[test]
+    fn history_is_the_items_of_all_turns_and_goes_with_reset() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = open(dir.path(), Access::Create).unwrap();
+        for question in ["one?", "two?"] {
+            let turn = session.begin_turn(question).unwrap();
+            session.commit(&turn, vec![Item::user(question), Item::assistant("yes")]).unwrap();
+        }
+        let texts = session.history().unwrap().iter().map(Item::text).collect::<Vec<_>>();
+        assert_eq!(texts, ["one?", "yes", "two?", "yes"]);
+        let listed = session.reset(ResetScope::Conversation, true).unwrap();
+        assert_eq!(listed, ["history.jsonl", "turns"]);
+        assert_eq!(session.history().unwrap().len(), 4);
+        session.reset(ResetScope::Conversation, false).unwrap();
+        assert_eq!(session.history().unwrap(), []);
+        assert_eq!(session.reset(ResetScope::Conversation, false).unwrap(), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn an_ephemeral_session_is_gone_when_it_is_dropped() {
+        let session = Session::ephemeral(None).unwrap();
+        let dir = session.dir().to_owned();
+        assert!(dir.join("session.json").is_file());
+        drop(session);
+        assert!(!dir.exists());
+    }
+}

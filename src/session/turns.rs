@@ -1,0 +1,171 @@
+//! What each turn leaves behind: `turns/0007/` with its question, events, reply, code, tables, charts.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::event::Event;
+use crate::session::store;
+
+/// The directory of a turn that is under way.
+#[derive(Debug)]
+pub struct TurnDir {
+    id: String,
+    dir: PathBuf,
+    events: File,
+}
+
+impl TurnDir {
+    /// Makes the directory of the next turn and writes down its question.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the directory or its files cannot be made.
+    pub fn create(turns: &Path, question: &str) -> anyhow::Result<TurnDir> {
+        store::create_dir(turns)?;
+        let last = ids(turns)?.last().and_then(|it| it.parse::<u32>().ok()).unwrap_or(0);
+        let id = format!("{:04}", last + 1);
+        let dir = turns.join(&id);
+        store::create_dir(&dir)?;
+        store::write(&dir.join("question.txt"), format!("{question}\n").as_bytes())?;
+        let path = dir.join("events.jsonl");
+        let events = store::create_file(&path)
+            .with_context(|| format!("cannot create `{}`", path.display()))?;
+        Ok(TurnDir { id, dir, events })
+    }
+
+    /// Returns the turn's number, as its directory is named.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the directory.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Appends an event to `events.jsonl` in one write.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub fn log(&mut self, event: &Event) -> anyhow::Result<()> {
+        let line = serde_json::to_string(event).context("cannot write an event as JSON")?;
+        let written = self.events.write_all(format!("{line}\n").as_bytes());
+        written.with_context(|| format!("cannot write the events of turn {}", self.id))
+    }
+
+    /// Writes a file of the turn: `reply.md`, `code.py`, `egress.json`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub fn write(&self, name: &str, content: &str) -> anyhow::Result<()> {
+        store::write(&self.dir.join(name), content.as_bytes())
+    }
+}
+
+/// A turn as it can be listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnSummary {
+    /// Its number, as its directory is named.
+    pub id: String,
+    /// Its directory.
+    pub dir: PathBuf,
+    /// What was asked.
+    pub question: String,
+    /// Whether it has no terminal event: the process was killed.
+    pub interrupted: bool,
+}
+
+/// Returns the turns of a session, oldest first; none when there is no such directory.
+///
+/// # Errors
+///
+/// Fails when a turn's events cannot be read.
+pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
+    let turns = session_dir.join("turns");
+    let summary = |id: String| {
+        let dir = turns.join(&id);
+        let question = std::fs::read_to_string(dir.join("question.txt")).unwrap_or_default();
+        let (events, _) = events(&dir)?;
+        let interrupted = !events.last().is_some_and(|it| it.body.is_terminal());
+        Ok(TurnSummary { id, dir, question: question.trim_end().to_owned(), interrupted })
+    };
+    ids(&turns)?.into_iter().map(summary).collect()
+}
+
+/// Reads the events of a turn, and whether a torn last line was left out.
+///
+/// # Errors
+///
+/// Fails when a whole line is no event; the message names the line.
+pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
+    let path = turn_dir.join("events.jsonl");
+    let (lines, is_torn) = store::read_lines(&path)?;
+    let parse = |(at, line): (usize, &String)| {
+        serde_json::from_str(line)
+            .with_context(|| format!("cannot read line {} of `{}`", at + 1, path.display()))
+    };
+    let events = lines.iter().enumerate().map(parse).collect::<anyhow::Result<_>>()?;
+    Ok((events, is_torn))
+}
+
+fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(turns) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read `{}`", turns.display()));
+        }
+    };
+    let names = entries.flatten().map(|it| it.file_name().to_string_lossy().into_owned());
+    let mut ids: Vec<String> = names.filter(|it| it.parse::<u32>().is_ok()).collect();
+    ids.sort_by_key(|it| it.parse::<u32>().unwrap_or(0));
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TurnDir, list};
+    use crate::event::{Body, Event, ReplyBody, Status, UsageReport};
+    use crate::status::StopReason;
+
+    fn event(body: Body) -> Event {
+        let (session_id, turn_id) = ("s".to_owned(), "0001".to_owned());
+        Event { v: 1, seq: 0, ts: "2026-01-01T00:00:00.000Z".into(), session_id, turn_id, body }
+    }
+
+    fn reply() -> Body {
+        Body::Reply(Box::new(ReplyBody {
+            text: "done".into(),
+            blocks: Vec::new(),
+            assessment: None,
+            findings: Vec::new(),
+            stop_reason: StopReason::Complete,
+            tables: Vec::new(),
+            charts: Vec::new(),
+            rounds: 1,
+            tool_calls: 0,
+            usage: UsageReport::default(),
+            duration_ms: 1,
+            code_path: None,
+            exit_code: 0,
+        }))
+    }
+
+    #[test]
+    fn a_turn_without_a_terminal_event_is_interrupted() {
+        let session = tempfile::tempdir().unwrap();
+        let turns = session.path().join("turns");
+        let mut first = TurnDir::create(&turns, "one?").unwrap();
+        first.log(&event(Body::Status(Status::Loading { message: "x".into() }))).unwrap();
+        let mut second = TurnDir::create(&turns, "two?").unwrap();
+        second.log(&event(reply())).unwrap();
+        let found = list(session.path()).unwrap();
+        let found = found.iter().map(|it| (it.id.as_str(), it.question.as_str(), it.interrupted));
+        assert_eq!(found.collect::<Vec<_>>(), [("0001", "one?", true), ("0002", "two?", false)]);
+    }
+}
