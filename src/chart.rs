@@ -186,11 +186,8 @@ impl ChartSpec {
             return Err(rejected(RejectedCode::Empty, reason));
         }
         if let Some(field) = self.fields().iter().find(|it| frame.index_of(it).is_none()) {
-            let reason = format!(
-                "no column `{field}` in `{}`; it has {}",
-                self.df_name,
-                frame.columns.join(", ")
-            );
+            let reason =
+                format!("no column `{field}` in `{}`; look at its `columns` first", self.df_name);
             return Err(rejected(RejectedCode::UnknownField, reason));
         }
         let text_y = self.series.iter().find(|it| !frame.is_numeric(&it.y_field));
@@ -254,7 +251,7 @@ mod tests {
     fn the_reason_names_the_column_at_fault() {
         let numeric = "no numeric column `week`; convert it first";
         check(&["week"], 1, Some((RejectedCode::NonNumericY, numeric)));
-        let unknown = "no column `price` in `df`; it has week, sales";
+        let unknown = "no column `price` in `df`; look at its `columns` first";
         check(&["price"], 1, Some((RejectedCode::UnknownField, unknown)));
     }
 

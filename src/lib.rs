@@ -13,3 +13,4 @@ pub mod event;
 pub mod python;
 pub mod provider;
 pub mod session;
+pub mod tools;

@@ -54,7 +54,7 @@ pub struct Session {
     warnings: Vec<String>,
     // Released when the session is dropped. An ephemeral session has a directory instead, which
     // nobody else knows and which goes with it.
-    _keeper: Keeper,
+    keeper: Keeper,
 }
 
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Session {
         store::remove(&dir.join("scratch"))?;
         let catalog = Session::read_catalog(dir)?;
         let keeper = Keeper::Locked { _lock: lock };
-        Ok(Session { dir: dir.to_owned(), meta, catalog, warnings: Vec::new(), _keeper: keeper })
+        Ok(Session { dir: dir.to_owned(), meta, catalog, warnings: Vec::new(), keeper })
     }
 
     /// Makes a session that is gone with the process. It sees the datasets of `base`, if given.
@@ -132,7 +132,7 @@ impl Session {
             }
         }
         let keeper = Keeper::Temporary { _dir: temporary };
-        Ok(Session { dir, meta, catalog, warnings: Vec::new(), _keeper: keeper })
+        Ok(Session { dir, meta, catalog, warnings: Vec::new(), keeper })
     }
 
     /// Reads the datasets of a session without its lock; none when there is no session.
@@ -188,9 +188,13 @@ impl Session {
         self.subdirectory("scratch")
     }
 
-    /// Returns where the REPL's variables are kept between processes; it may not exist.
-    pub fn repl_dir(&self) -> PathBuf {
-        self.dir.join("repl")
+    /// Returns where the REPL's variables are kept between processes; it may not exist. None for a
+    /// session that ends with this process.
+    pub fn repl_dir(&self) -> Option<PathBuf> {
+        match self.keeper {
+            Keeper::Locked { .. } => Some(self.dir.join("repl")),
+            Keeper::Temporary { .. } => None,
+        }
     }
 
     /// Adds a dataset, or replaces the one of that name. Its Parquet file is in place.

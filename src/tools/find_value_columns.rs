@@ -1,0 +1,55 @@
+//! `find_value_columns`: which columns of a dataset hold a value.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::catalog::{Catalog, Facts, Query};
+use crate::event::ToolOutput;
+use crate::tools::strict::{self, object, string};
+use crate::tools::{Plan, Tool, ToolError, dataset};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "find_value_columns",
+    description: "Finds which columns of a dataset hold a value, and in how many rows. Use it when the \
+question names a value (a product, a code, a day) and not its column. The whole cell must equal the \
+value; text is compared without regard to case and surrounding blanks, numbers by value (7 finds 7.0), \
+days and times in ISO form. It does not search within cells: for that use str.contains in python_repl. \
+All rows are searched, without loading the dataset into the REPL.",
+    parameters,
+    plan,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    name: String,
+    value: String,
+}
+
+fn parameters() -> Value {
+    object([
+        ("name", string("the dataset's name, as list_datasets gives it")),
+        ("value", string("the value as text: Anvil, 7, 2013-01-01, true")),
+    ])
+}
+
+fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
+    let Arguments { name, value } = strict::arguments(arguments)?;
+    let path = dataset(catalog, &name)?.path.clone();
+    let query = Query::FindValue { path, value: value.clone() };
+    Ok(Plan::read(query, move |facts| {
+        let Facts::Matches(matches) = facts else {
+            return Err(ToolError::new("failed", format!("cannot search `{name}`")));
+        };
+        let mut result = json!({
+            "kind": "matches", "name": name, "value": value, "columns": matches,
+        });
+        if matches.is_empty() {
+            result["note"] = json!(
+                "no cell equals the value; for a part of a cell use str.contains in python_repl"
+            );
+        }
+        Ok(ToolOutput::json(result))
+    }))
+}

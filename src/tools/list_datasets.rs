@@ -1,0 +1,34 @@
+//! `list_datasets`: the names of the session's datasets.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::catalog::{Catalog, Dataset};
+use crate::event::ToolOutput;
+use crate::tools::strict::{self, object};
+use crate::tools::{Plan, Tool, ToolError};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "list_datasets",
+    description: "Lists the names of the datasets in this session, with their row and column counts. \
+Call it when the instructions do not show the dataset you need. Nothing is loaded. For the columns of \
+one dataset call get_dataset_info.",
+    parameters,
+    plan,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {}
+
+fn parameters() -> Value {
+    object([])
+}
+
+fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
+    let Arguments {} = strict::arguments(arguments)?;
+    let row = |(name, dataset): (&str, &Dataset)| json!({"name": name, "row_count": dataset.row_count, "column_count": dataset.columns.len()});
+    let datasets: Vec<Value> = catalog.iter().map(row).collect();
+    Ok(Plan::Done(ToolOutput::json(json!({"kind": "datasets", "datasets": datasets}))))
+}

@@ -1,0 +1,114 @@
+//! `load_dataset_columns`: some columns of a dataset, all rows.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Dataset};
+use crate::event::ToolOutput;
+use crate::python::protocol::Command;
+use crate::tools::strict::{self, array, object, string};
+use crate::tools::{Plan, Tool, ToolError, dataset, succeeded, variable};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "load_dataset_columns",
+    description: "Loads some columns of a dataset, all rows, into a DataFrame variable of the REPL. The \
+best choice when the question needs a few columns: only these are read. Returns row count, dtypes and \
+the first rows.",
+    parameters,
+    plan,
+};
+
+/// Names of columns that an error lists at most.
+const COLUMNS_LISTED_MAX: usize = 50;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    name: String,
+    columns: Vec<String>,
+    df_name: String,
+}
+
+fn parameters() -> Value {
+    object([
+        ("name", string("the dataset's name, as list_datasets gives it")),
+        ("columns", array(string("a column's exact name"), "the columns to load, in this order")),
+        ("df_name", string("the Python variable to assign, e.g. df")),
+    ])
+}
+
+fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
+    let Arguments { name, columns, df_name } = strict::arguments(arguments)?;
+    check_columns(dataset(catalog, &name)?, &name, &columns)?;
+    let variable = variable(df_name)?;
+    let command = Command::Load { dataset: name, variable, columns: Some(columns), n_rows: None };
+    Ok(Plan::ask(command, |outcome| Ok(ToolOutput::json(succeeded(outcome)?.result))))
+}
+
+fn check_columns(dataset: &Dataset, name: &str, columns: &[String]) -> Result<(), ToolError> {
+    if columns.is_empty() {
+        return Err(ToolError::new("bad_arguments", "`columns` is empty; name at least one"));
+    }
+    let is_there = |column: &String| dataset.columns.iter().any(|it| it.name == *column);
+    let Some(column) = columns.iter().find(|it| !is_there(it)) else { return Ok(()) };
+    let names = dataset.columns.iter().map(|it| it.name.as_str());
+    let mut there: Vec<&str> = names.take(COLUMNS_LISTED_MAX).collect();
+    if COLUMNS_LISTED_MAX < dataset.columns.len() {
+        there.push("… (call `get_dataset_info` for all)");
+    }
+    let message = format!("no column `{column}` in `{name}`; it has {}", there.join(", "));
+    Err(ToolError::new("unknown_column", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect};
+    use crate::tools::Plan;
+
+    fn catalog() -> Catalog {
+        let column = |name: &str| Column { name: name.into(), dtype: DType::Int64, nulls: 0 };
+        let dialect = Dialect {
+            encoding: "utf-8".into(),
+            delimiter: Some(','),
+            quote: None,
+            header: true,
+            reasons: Vec::new(),
+        };
+        let dataset = Dataset {
+            path: "datasets/sales.parquet".into(),
+            source: "sales.csv".into(),
+            sha256: String::new(),
+            bytes: 1,
+            row_count: 3,
+            columns: vec![column("day"), column("sum")],
+            dialect,
+            padded_rows: 0,
+            surplus_rows: 0,
+            ingested_at: String::new(),
+        };
+        let mut catalog = Catalog::default();
+        catalog.insert("sales".into(), dataset);
+        catalog
+    }
+
+    #[track_caller]
+    fn check(columns: &[&str], df_name: &str, message: Option<&str>) {
+        let arguments = json!({"name": "sales", "columns": columns, "df_name": df_name});
+        let found = super::plan(&catalog(), arguments);
+        assert!(message.is_some() || matches!(found, Ok(Plan::Ask(..))));
+        assert_eq!(found.err().map(|it| it.message().to_owned()).as_deref(), message);
+    }
+
+    #[test]
+    fn columns_and_variables_are_checked_before_python_runs() {
+        check(&["sum", "day"], "df", None);
+        check(&["summ"], "df", Some("no column `summ` in `sales`; it has day, sum"));
+        check(&[], "df", Some("`columns` is empty; name at least one"));
+        let keyword = "`class` is no Python variable name; use one like `df` or `sales_q3`";
+        check(&["sum"], "class", Some(keyword));
+        check(&["sum"], "pd", Some("`pd` is taken in the REPL; choose another name"));
+    }
+}

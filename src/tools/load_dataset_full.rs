@@ -1,0 +1,42 @@
+//! `load_dataset_full`: a whole dataset as a DataFrame.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::catalog::Catalog;
+use crate::event::ToolOutput;
+use crate::python::protocol::Command;
+use crate::tools::strict::{self, object, string};
+use crate::tools::{Plan, Tool, ToolError, dataset, succeeded, variable};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "load_dataset_full",
+    description: "Loads a whole dataset into a DataFrame variable of the REPL. Use it when most columns \
+are needed. For a wide or very long dataset prefer load_dataset_columns, which needs far less memory, or \
+load_dataset_sample to look at values first. Returns row count, columns, dtypes and the first rows.",
+    parameters,
+    plan,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    name: String,
+    df_name: String,
+}
+
+fn parameters() -> Value {
+    object([
+        ("name", string("the dataset's name, as list_datasets gives it")),
+        ("df_name", string("the Python variable to assign, e.g. df")),
+    ])
+}
+
+fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
+    let Arguments { name, df_name } = strict::arguments(arguments)?;
+    dataset(catalog, &name)?;
+    let variable = variable(df_name)?;
+    let command = Command::Load { dataset: name, variable, columns: None, n_rows: None };
+    Ok(Plan::ask(command, |outcome| Ok(ToolOutput::json(succeeded(outcome)?.result))))
+}

@@ -1,0 +1,52 @@
+//! `load_dataset_sample`: the first rows of a dataset.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::catalog::Catalog;
+use crate::event::ToolOutput;
+use crate::python::protocol::Command;
+use crate::tools::strict::{self, integer, object, string};
+use crate::tools::{Plan, Tool, ToolError, dataset, succeeded, variable};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "load_dataset_sample",
+    description: "Loads the first rows of a dataset into a DataFrame variable of the REPL, all columns. \
+The cheap way to see what values look like before deciding what to compute. The rows are the beginning \
+of the file, not a random sample: never answer from them as if they were the whole dataset. Returns \
+columns, dtypes, the first rows, and how many rows the dataset has in all.",
+    parameters,
+    plan,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    name: String,
+    df_name: String,
+    nrows: i64,
+}
+
+fn parameters() -> Value {
+    object([
+        ("name", string("the dataset's name, as list_datasets gives it")),
+        ("df_name", string("the Python variable to assign, e.g. head")),
+        ("nrows", integer("how many rows to load, at least 1")),
+    ])
+}
+
+fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
+    let Arguments { name, df_name, nrows } = strict::arguments(arguments)?;
+    let rows_in_all = dataset(catalog, &name)?.row_count;
+    let variable = variable(df_name)?;
+    let n_rows = u64::try_from(nrows).ok().filter(|it| 0 < *it).ok_or_else(|| {
+        ToolError::new("bad_arguments", format!("`nrows` is {nrows}; it must be at least 1"))
+    })?;
+    let command = Command::Load { dataset: name, variable, columns: None, n_rows: Some(n_rows) };
+    Ok(Plan::ask(command, move |outcome| {
+        let mut result = succeeded(outcome)?.result;
+        result["rows_in_dataset"] = json!(rows_in_all);
+        Ok(ToolOutput::json(result))
+    }))
+}

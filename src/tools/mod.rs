@@ -1,0 +1,274 @@
+//! The tools: what the model reads about each, and what a call of it still needs.
+//!
+//! A tool is a plain value in [`TOOLS`]. Its `plan` is a plain function without process, file, network
+//! or clock; the round runs what the plan asks for and hands the answer to its `finish`.
+
+mod find_value_columns;
+mod get_dataset_info;
+mod list_datasets;
+mod load_dataset_columns;
+mod load_dataset_full;
+mod load_dataset_sample;
+mod python_repl;
+mod send_chart_to_ui;
+mod send_data_to_ui_as_df;
+pub mod strict;
+
+use serde_json::{Value, json};
+
+use crate::catalog::{Catalog, Dataset, Facts, Query};
+use crate::conversation::{ToolCall, ToolDeclaration};
+use crate::event::{CallStatus, ToolOutput};
+use crate::python::protocol::{Command, Outcome, OutcomeStatus};
+
+/// Every tool, in the order in which requests declare them. The order never changes: providers cache
+/// the beginning of a request.
+pub const TOOLS: [Tool; 9] = [
+    python_repl::TOOL,
+    list_datasets::TOOL,
+    get_dataset_info::TOOL,
+    load_dataset_full::TOOL,
+    load_dataset_sample::TOOL,
+    load_dataset_columns::TOOL,
+    find_value_columns::TOOL,
+    send_data_to_ui_as_df::TOOL,
+    send_chart_to_ui::TOOL,
+];
+
+/// Names of datasets that an error lists at most.
+const NAMES_LISTED_MAX: usize = 20;
+
+/// Names in the REPL that a tool must not write over.
+const RESERVED: [&str; 4] = ["pd", "np", "datasets", "load"];
+
+/// Words that Python does not take as a name. Source: Python reference, "Keywords".
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
+
+/// A tool that the model may call.
+pub struct Tool {
+    /// As the model calls it.
+    pub name: &'static str,
+    /// What the model reads: what it does, when to prefer it, what comes back, its limits.
+    pub description: &'static str,
+    /// Makes the JSON Schema of the arguments.
+    pub parameters: fn() -> Value,
+    /// Turns arguments into a plan. The catalog holds the datasets that the model may see.
+    pub plan: fn(&Catalog, Value) -> Result<Plan, ToolError>,
+}
+
+impl Tool {
+    /// Returns what a request says of the tool.
+    pub fn declaration(&self) -> ToolDeclaration {
+        let parameters = (self.parameters)();
+        ToolDeclaration { name: self.name, description: self.description, parameters }
+    }
+}
+
+/// What a call still needs.
+pub enum Plan {
+    /// Nothing.
+    Done(ToolOutput),
+    /// Facts from a Parquet file. Reads of a round run side by side.
+    Read(Query, Box<dyn FnOnce(Facts) -> Result<ToolOutput, ToolError> + Send>),
+    /// The REPL. Asks of a round run in the order of their calls.
+    Ask(Command, Box<dyn FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send>),
+}
+
+impl Plan {
+    fn read(
+        query: Query,
+        finish: impl FnOnce(Facts) -> Result<ToolOutput, ToolError> + Send + 'static,
+    ) -> Plan {
+        Plan::Read(query, Box::new(finish))
+    }
+
+    fn ask(
+        command: Command,
+        finish: impl FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send + 'static,
+    ) -> Plan {
+        Plan::Ask(command, Box::new(finish))
+    }
+}
+
+/// Why a call failed. It is text for the model, never the end of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolError {
+    /// How the call ended; not ok.
+    pub status: CallStatus,
+    /// What a program branches on.
+    pub code: &'static str,
+    /// What the model reads, and what the user sees all the same.
+    pub output: ToolOutput,
+}
+
+impl ToolError {
+    /// Makes an error out of a sentence: what was wanted, what was found, what to do next.
+    pub fn new(code: &'static str, message: impl Into<String>) -> ToolError {
+        let result = json!({"kind": "error", "text": message.into()});
+        ToolError { status: CallStatus::Error, code, output: ToolOutput::json(result) }
+    }
+
+    /// Returns the sentence.
+    pub fn message(&self) -> &str {
+        self.output.result["text"].as_str().unwrap_or_default()
+    }
+}
+
+/// Finds the tool that a call names and plans it.
+///
+/// # Errors
+///
+/// Fails when there is no such tool, or its arguments are no JSON object or not those of its schema.
+/// The model reads the reason.
+pub fn plan(catalog: &Catalog, call: &ToolCall) -> Result<Plan, ToolError> {
+    let Some(tool) = TOOLS.iter().find(|it| it.name == call.name) else {
+        let names = TOOLS.map(|it| it.name).join(", ");
+        let message = format!("no tool `{}`; the tools are {names}", call.name);
+        return Err(ToolError::new("unknown_tool", message));
+    };
+    let arguments = serde_json::from_str::<Value>(&call.arguments).map_err(|error| {
+        let message =
+            format!("the arguments of `{}` are not JSON: {error}; send them again", tool.name);
+        ToolError::new("bad_arguments", message)
+    })?;
+    (tool.plan)(catalog, arguments)
+}
+
+/// Returns a few words for people: the tool, and what this call of it is about.
+pub fn label(call: &ToolCall) -> String {
+    let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
+    let text = |key: &str| arguments[key].as_str().map(str::to_owned);
+    let about = match text("code") {
+        Some(code) if code.trim().lines().count() == 1 => Some("(1 line)".to_owned()),
+        Some(code) => Some(format!("({} lines)", code.trim().lines().count())),
+        None => text("name").or_else(|| text("logical_name")),
+    };
+    match about {
+        Some(about) => format!("{} {about}", call.name),
+        None => call.name.clone(),
+    }
+}
+
+fn dataset<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Dataset, ToolError> {
+    catalog.get(name).ok_or_else(|| {
+        let message = match catalog.len() {
+            0 => format!("no dataset `{name}`; there are none in this session"),
+            _ => format!("no dataset `{name}`; there are {}", listed(catalog)),
+        };
+        ToolError::new("unknown_dataset", message)
+    })
+}
+
+fn listed(catalog: &Catalog) -> String {
+    let names: Vec<&str> = catalog.names().take(NAMES_LISTED_MAX).collect();
+    match catalog.len() - names.len() {
+        0 => names.join(", "),
+        n_more => format!("{} and {n_more} more; call `list_datasets`", names.join(", ")),
+    }
+}
+
+fn variable(name: String) -> Result<String, ToolError> {
+    let mut letters = name.chars();
+    let starts = letters.next().is_some_and(|it| it == '_' || it.is_ascii_alphabetic());
+    let is_name = starts && letters.all(|it| it == '_' || it.is_ascii_alphanumeric());
+    if !is_name || KEYWORDS.contains(&name.as_str()) {
+        let message =
+            format!("`{name}` is no Python variable name; use one like `df` or `sales_q3`");
+        return Err(ToolError::new("bad_arguments", message));
+    }
+    if RESERVED.contains(&name.as_str()) {
+        let message = format!("`{name}` is taken in the REPL; choose another name");
+        return Err(ToolError::new("bad_arguments", message));
+    }
+    Ok(name)
+}
+
+/// Lets an outcome that is ok pass; any other becomes the error that the model reads.
+fn succeeded(outcome: Outcome) -> Result<Outcome, ToolError> {
+    let (status, code) = match outcome.status {
+        OutcomeStatus::Ok => return Ok(outcome),
+        OutcomeStatus::Error => (CallStatus::Error, "failed"),
+        OutcomeStatus::Timeout => (CallStatus::Timeout, "timeout"),
+    };
+    Err(ToolError { status, code, output: ToolOutput::json(outcome.result) })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+    use serde_json::json;
+
+    use super::{TOOLS, label, plan, strict};
+    use crate::catalog::Catalog;
+    use crate::conversation::ToolCall;
+
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall { call_id: "c".into(), name: name.into(), arguments: arguments.into() }
+    }
+
+    #[track_caller]
+    fn check(name: &str, arguments: &str, message: &str) {
+        let found = plan(&Catalog::default(), &call(name, arguments)).err();
+        assert_eq!(found.as_ref().map(super::ToolError::message), Some(message));
+    }
+
+    #[test]
+    fn every_schema_is_strict() {
+        for tool in &TOOLS {
+            assert_eq!(strict::check(&(tool.parameters)()), Ok(()), "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_planned_is_answered() {
+        check(
+            "sql",
+            "{}",
+            "no tool `sql`; the tools are python_repl, list_datasets, get_dataset_info, \
+             load_dataset_full, load_dataset_sample, load_dataset_columns, find_value_columns, \
+             send_data_to_ui_as_df, send_chart_to_ui",
+        );
+        check(
+            "python_repl",
+            "{\"code\": \"df = ",
+            "the arguments of `python_repl` are not JSON: EOF while parsing a string at line 1 \
+             column 15; send them again",
+        );
+        check(
+            "get_dataset_info",
+            "{\"name\": \"slaes\"}",
+            "no dataset `slaes`; there are none in this session",
+        );
+        check(
+            "python_repl",
+            "{\"cod\": \"1\"}",
+            "the arguments do not fit: unknown field `cod`, expected `code`; send them again",
+        );
+    }
+
+    #[test]
+    fn a_label_says_what_a_call_is_about() {
+        assert_eq!(label(&call("python_repl", "{\"code\": \"a\\nb\"}")), "python_repl (2 lines)");
+        assert_eq!(
+            label(&call("get_dataset_info", "{\"name\": \"sales\"}")),
+            "get_dataset_info sales"
+        );
+        assert_eq!(label(&call("list_datasets", "oops")), "list_datasets");
+    }
+
+    proptest! {
+        #[test]
+        fn no_arguments_make_a_tool_panic(at in 0..9usize, text in any::<String>(), n in any::<i64>()) {
+            let name = TOOLS[at].name;
+            let odd = json!({"name": text, "df_name": text, "nrows": n, "columns": [text], "code": n});
+            for arguments in [text.clone(), odd.to_string()] {
+                let _ = plan(&Catalog::default(), &call(name, &arguments));
+            }
+        }
+    }
+}

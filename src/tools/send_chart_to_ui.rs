@@ -1,0 +1,141 @@
+//! `send_chart_to_ui`: show a chart of a frame to the user.
+
+use serde_json::{Value, json};
+
+use crate::catalog::Catalog;
+use crate::chart::{ChartRejected, ChartSpec, ChartType, RejectedCode};
+use crate::event::{CallStatus, Shown, ToolOutput};
+use crate::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
+use crate::python::protocol::{Command, Outcome, OutcomeStatus};
+use crate::tools::strict::{self, array, nullable_string, object, one_of, string};
+use crate::tools::{Plan, Tool, ToolError, succeeded, variable};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "send_chart_to_ui",
+    description: "Draws a chart of a DataFrame of the REPL and shows it to the user. Use it when a picture \
+adds clarity: a trend, a comparison, a relation; most answers need none. Prepare the frame first: one \
+row a mark, at most 200 rows, in the order in which they should appear, with one column for x and one \
+numeric column for each series (pivot long data). At most 10 series: keep the largest and sum the rest. \
+bar lies on its side and suits long labels, column stands, stacked_column shows parts of a whole, line \
+shows change over an ordered x, scatter relates two numbers. Returns what was drawn, or why it was not; \
+then correct the frame or the spec and call again.",
+    parameters,
+    plan,
+};
+
+fn parameters() -> Value {
+    let types = ChartType::ALL.map(ChartType::name);
+    let series = object([
+        ("name", string("the label in the legend")),
+        ("y_field", string("the numeric column to plot")),
+    ]);
+    object([
+        ("df_name", string("the DataFrame variable in the REPL")),
+        ("logical_name", string("a short name for the chart, e.g. revenue_by_month")),
+        ("chart_type", one_of(&types, "the shape of the marks")),
+        ("x_field", string("the column of categories, days or numbers along the x axis")),
+        ("x_label", nullable_string("the label of the x axis; null for the column's name")),
+        ("y_label", nullable_string("the label of the y axis with its unit; null for none")),
+        ("series", array(series, "1 to 10 series")),
+        ("title", nullable_string("what the chart shows, above it; null for none")),
+        ("note", nullable_string("a caveat or a source, below it; null for none")),
+    ])
+}
+
+fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
+    let mut spec: ChartSpec = strict::arguments(arguments)?;
+    spec.df_name = variable(spec.df_name)?;
+    if spec.logical_name.trim().is_empty() {
+        spec.logical_name.clone_from(&spec.df_name);
+    }
+    if let Err(rejected) = spec.check_series() {
+        return Err(refused(spec, rejected));
+    }
+    let command = Command::Fetch {
+        variable: spec.df_name.clone(),
+        columns: Some(spec.fields()),
+        rows_max: CHART_ROWS_MAX,
+        cells_max: CHART_ROWS_MAX * (CHART_SERIES_MAX + 1),
+        write: false,
+    };
+    Ok(Plan::ask(command, move |outcome| finish(spec, outcome)))
+}
+
+fn finish(spec: ChartSpec, outcome: Outcome) -> Result<ToolOutput, ToolError> {
+    if outcome.status == OutcomeStatus::Error {
+        let (code, reason) = (RejectedCode::UnknownDf, outcome.text().to_owned());
+        return Err(refused(spec, ChartRejected { code, reason, limit: None, actual: None }));
+    }
+    let frame = succeeded(outcome)?.frame.unwrap_or_default();
+    match spec.clone().check(frame) {
+        Err(rejected) => Err(refused(spec, rejected)),
+        Ok(chart) => {
+            let result = json!({
+                "kind": "chart_sent", "logical_name": spec.logical_name,
+                "chart_type": spec.chart_type, "row_count": chart.frame().rows.len(),
+                "series": spec.series.len(),
+            });
+            Ok(ToolOutput::json(result).show(Shown::Chart(chart)))
+        }
+    }
+}
+
+fn refused(spec: ChartSpec, rejected: ChartRejected) -> ToolError {
+    let text = format!("the chart was not drawn: {}", rejected.reason);
+    let output = ToolOutput::json(json!({"kind": "error", "text": text}));
+    let spec = Box::new(spec);
+    let output = output.show(Shown::Rejected { spec, rejected });
+    ToolError { status: CallStatus::Error, code: "chart_rejected", output }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::catalog::Catalog;
+    use crate::event::Shown;
+    use crate::frame::Frame;
+    use crate::python::protocol::{Outcome, OutcomeStatus};
+    use crate::tools::Plan;
+
+    #[track_caller]
+    fn check(frame: Option<Frame>, reason: Option<&str>) {
+        let arguments = json!({"df_name": "df", "logical_name": "weeks", "chart_type": "line",
+            "x_field": "week", "x_label": null, "y_label": null,
+            "series": [{"name": "Sales", "y_field": "sales"}], "title": null, "note": null});
+        let Ok(Plan::Ask(_, finish)) = super::plan(&Catalog::default(), arguments) else {
+            panic!("a chart needs the REPL");
+        };
+        let status = if frame.is_some() { OutcomeStatus::Ok } else { OutcomeStatus::Error };
+        let result = json!({"kind": "error", "text": "no variable `df`"});
+        let shown = match finish(Outcome { status, result, frame, file: None }) {
+            Ok(output) => output.shown,
+            Err(error) => error.output.shown,
+        };
+        let found = shown.into_iter().next().and_then(|it| match it {
+            Shown::Rejected { rejected, .. } => Some(rejected.reason),
+            _ => None,
+        });
+        assert_eq!(found.as_deref(), reason);
+    }
+
+    #[test]
+    fn a_chart_is_shown_or_refused_with_its_reason() {
+        let frame = Frame {
+            columns: vec!["week".into(), "sales".into()],
+            dtypes: vec!["object".into(), "int64".into()],
+            rows: vec![vec![json!("w1"), json!(1)]],
+            row_count: 1,
+        };
+        check(Some(frame), None);
+        check(None, Some("no variable `df`"));
+        let lean = Frame {
+            columns: vec!["week".into()],
+            rows: vec![vec![json!("w1")]],
+            dtypes: vec!["object".into()],
+            row_count: 1,
+        };
+        check(Some(lean), Some("no column `sales` in `df`; look at its `columns` first"));
+    }
+}
