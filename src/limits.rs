@@ -63,8 +63,20 @@ pub const RETRY_AFTER_MAX: Duration = Duration::from_mins(2);
 pub const RETRY_BUDGET: Duration = Duration::from_mins(10);
 /// Bytes of one event of a stream, or of a whole response that is not streamed.
 pub const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of one stream, all its events together.
+pub const STREAM_BYTES_MAX: usize = 4 * RESPONSE_BYTES_MAX;
 /// Bytes of an error body that are shown.
 pub const ERROR_BODY_BYTES_MAX: usize = 1_000;
+/// Bytes of an error body that are read, so that the JSON around a long message is still whole.
+pub const ERROR_BODY_BYTES_READ_MAX: usize = 256 * 1024;
+/// Time for `response.failed` to come after an `error` event; some servers never send it.
+pub const FAILED_AFTER_ERROR: Duration = Duration::from_secs(1);
+/// Longest step of the back-off between tries.
+pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// Bytes of a cassette, which is read whole.
+pub const CASSETTE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes of each of the two values that a replay mismatch shows.
+pub const MISMATCH_BYTES_MAX: usize = 120;
 
 /// The bounds of one turn, as flags set them.
 #[derive(Debug, Clone, PartialEq)]

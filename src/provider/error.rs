@@ -23,12 +23,17 @@ pub struct ProviderError {
 /// What to do about a failed request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProviderErrorKind {
-    /// The key was refused: stop and say how to set one.
+    /// The key, or what it may do, was refused: stop and say how to set one.
     Unauthorized,
     /// The account is out of money: stop, though the status is 429.
     QuotaExceeded,
     /// It may work later: wait this long, or the usual back-off, and try again.
     Transient {
+        /// What the provider asked for.
+        retry_after: Option<Duration>,
+    },
+    /// The server has too much to do: like transient, with longer steps.
+    Overloaded {
         /// What the provider asked for.
         retry_after: Option<Duration>,
     },
@@ -45,6 +50,25 @@ pub enum ProviderErrorKind {
 }
 
 impl ProviderError {
+    /// Makes an error that no answer of the provider stands behind.
+    pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> ProviderError {
+        let message = message.into();
+        ProviderError { kind, message, hint: None, http_status: None, request_id: None }
+    }
+
+    /// Makes an error that may pass: a connection that broke, a server that fell silent.
+    pub fn transient(message: impl Into<String>) -> ProviderError {
+        ProviderError::new(ProviderErrorKind::Transient { retry_after: None }, message)
+            .hint("run the command again; `--retries N` tries longer")
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> ProviderError {
+        self.hint = Some(hint.into());
+        self
+    }
+
     /// Returns the status that the process ends with if nothing helps.
     pub fn exit_status(&self) -> ExitStatus {
         match self.kind {
@@ -52,6 +76,7 @@ impl ProviderError {
             ProviderErrorKind::Mismatch => ExitStatus::Replay,
             ProviderErrorKind::QuotaExceeded
             | ProviderErrorKind::Transient { .. }
+            | ProviderErrorKind::Overloaded { .. }
             | ProviderErrorKind::UnsupportedField(_)
             | ProviderErrorKind::ContextTooLong
             | ProviderErrorKind::Rejected

@@ -1,3 +1,332 @@
-//! Who answers requests.
+//! Who answers requests: a server that speaks the Responses API, or a cassette in its place.
+//!
+//! A request becomes JSON in `wire`, travels by a `transport`, and comes back as events that `wire`
+//! makes a response of. What may pass is tried again here.
 
 pub mod error;
+mod key;
+mod retry;
+mod transport;
+mod wire;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::conversation::{Request, Response};
+use crate::limits::{FAILED_AFTER_ERROR, FIRST_EVENT, STREAM_IDLE};
+use crate::status::{ExitStatus, Failure};
+
+use error::{ProviderError, ProviderErrorKind};
+use retry::Tries;
+use transport::cassette::{Cassette, Recorder};
+use transport::http::{Endpoint, Http};
+use transport::{Answer, Body, Outgoing, Transport};
+use wire::failure::Complaint;
+use wire::responses::{Reader, Step, encode};
+use wire::{OPTIONAL_FIELDS, Profile, SEALED_REASONING, Terms};
+
+pub use key::Key;
+
+/// Where requests go unless `--base-url` says otherwise.
+pub const BASE_URL: &str = "https://api.openai.com/v1";
+
+/// Who answers requests.
+#[derive(Debug)]
+pub enum Provider {
+    /// A server, or a cassette that stands for one.
+    Remote(Box<Remote>),
+}
+
+/// A server and how to talk to it.
+#[derive(Debug)]
+pub struct Remote {
+    name: &'static str,
+    profile: Profile,
+    transport: Transport,
+    stream: bool,
+    retries: u32,
+    /// For masking only; the transport has its own.
+    key: Option<Key>,
+    /// Optional fields that a model refused: (model, field).
+    refused: BTreeSet<(String, String)>,
+}
+
+/// How to reach a server.
+#[derive(Debug, Clone)]
+pub struct RemoteOptions {
+    /// Up to and without `/responses`.
+    pub base_url: String,
+    /// A server on this machine needs none.
+    pub key: Option<Key>,
+    /// `OpenAI-Organization`.
+    pub organization: Option<String>,
+    /// `OpenAI-Project`.
+    pub project: Option<String>,
+    /// Whether answers are asked for as streams.
+    pub stream: bool,
+    /// Further tries of a request that failed in a way that may pass.
+    pub retries: u32,
+    /// Time until the first byte of an answer.
+    pub first_event: Duration,
+    /// Silence within an answer that counts as a broken one.
+    pub idle: Duration,
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        RemoteOptions {
+            base_url: BASE_URL.to_owned(),
+            key: None,
+            organization: None,
+            project: None,
+            stream: true,
+            retries: 4,
+            first_event: FIRST_EVENT,
+            idle: STREAM_IDLE,
+        }
+    }
+}
+
+/// What happens while an answer is awaited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// More text of the answer.
+    Delta(&'a str),
+    /// The text so far came from an attempt that broke; it does not count.
+    Superseded,
+    /// A try failed and there will be another.
+    Retrying {
+        /// The try that failed, from 1.
+        attempt: u32,
+        /// Tries in all.
+        max_attempts: u32,
+        /// Wait before the next.
+        delay: Duration,
+        /// What failed.
+        reason: String,
+        /// The status of the answer, if there was one.
+        http_status: Option<u16>,
+    },
+    /// Something the user should know that stops nothing.
+    Warning {
+        /// What a program branches on: `field_dropped`, `recording_failed`.
+        code: &'static str,
+        /// One sentence.
+        message: String,
+    },
+}
+
+impl Provider {
+    /// Prepares to ask a server. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Auth`] when the server is not on this machine and there is no key,
+    /// or none that a header can carry; with [`ExitStatus::Usage`] when the base URL is none.
+    pub fn remote(mut options: RemoteOptions) -> anyhow::Result<Provider> {
+        let endpoint = Endpoint::parse(&options.base_url)?;
+        options.key = options.key.filter(|key| !key.is_empty());
+        if options.key.is_none() && !endpoint.is_loopback() {
+            let message = "no API key: set OPENAI_API_KEY, or use a local server with \
+                           `--base-url http://127.0.0.1:PORT/v1`, or replay with `--replay FILE`";
+            return Err(Failure::new(ExitStatus::Auth, message).into());
+        }
+        let (name, profile) = if endpoint.is_openai() {
+            ("openai", Profile::OpenAi)
+        } else {
+            ("openai-compatible", Profile::Tolerant)
+        };
+        let http = Http::new(&endpoint, &options)?;
+        Ok(Provider::Remote(Box::new(Remote {
+            name,
+            profile,
+            transport: Transport::http(http),
+            stream: options.stream,
+            retries: options.retries,
+            key: options.key,
+            refused: BTreeSet::new(),
+        })))
+    }
+
+    /// Prepares to answer out of a cassette, with no key and no network.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when the file cannot be read, and with
+    /// [`ExitStatus::Replay`] when it is no cassette.
+    pub fn replay(path: &Path) -> anyhow::Result<Provider> {
+        let defaults = RemoteOptions::default();
+        Ok(Provider::Remote(Box::new(Remote {
+            name: "replay",
+            profile: Profile::OpenAi,
+            transport: Transport::cassette(Cassette::open(path)?),
+            stream: defaults.stream,
+            retries: defaults.retries,
+            key: None,
+            refused: BTreeSet::new(),
+        })))
+    }
+
+    /// Records every exchange from now on, at the end of the cassette at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written, or exists and is no cassette.
+    pub fn recording(self, path: &Path) -> anyhow::Result<Provider> {
+        let Provider::Remote(mut remote) = self;
+        remote.transport.record(Recorder::append(path, remote.key.clone())?);
+        Ok(Provider::Remote(remote))
+    }
+
+    /// Returns who answers: `openai`, `openai-compatible` or `replay`.
+    pub fn name(&self) -> &'static str {
+        let Provider::Remote(remote) = self;
+        remote.name
+    }
+
+    /// Returns the dialect: `responses`.
+    pub fn api(&self) -> &'static str {
+        let Provider::Remote(_) = self;
+        "responses"
+    }
+
+    /// Asks for a response, again if the first tries fail in a way that may pass.
+    ///
+    /// Dropping the future closes the connection; the exchange is then not recorded.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there is no response that ended well, or cut but readable. The kind says what to
+    /// do; it is [`ProviderErrorKind::Transient`] or [`ProviderErrorKind::Overloaded`] when all
+    /// tries are used up.
+    pub async fn respond(
+        &mut self,
+        request: &Request,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Response, ProviderError> {
+        let Provider::Remote(remote) = self;
+        remote.respond(request, on_progress).await
+    }
+}
+
+impl Remote {
+    async fn respond(
+        &mut self,
+        request: &Request,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Response, ProviderError> {
+        let mut tries = Tries::new(self.retries);
+        loop {
+            let mut has_text = false;
+            let mut watch = |progress: Progress<'_>| {
+                has_text |= matches!(progress, Progress::Delta(_));
+                on_progress(progress);
+            };
+            let mut error = match self.attempt(request, &mut watch).await {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
+            };
+            if has_text {
+                on_progress(Progress::Superseded);
+            }
+            // A server may quote the key at the one who sent it.
+            error.message = key::mask(&error.message, self.key.as_ref());
+            if let ProviderErrorKind::UnsupportedField(field) = &error.kind {
+                if self.omit(request, field) {
+                    on_progress(field_dropped(field, &error.message));
+                    continue;
+                }
+                error.kind = ProviderErrorKind::Rejected;
+            }
+            let (reason, http_status) = (error.message.clone(), error.http_status);
+            let retry = tries.next(error)?;
+            on_progress(Progress::Retrying {
+                attempt: retry.attempt,
+                max_attempts: retry.max_attempts,
+                delay: retry.delay,
+                reason,
+                http_status,
+            });
+            tokio::time::sleep(retry.delay).await;
+        }
+    }
+
+    /// Sends the request once and reads the answer.
+    async fn attempt(
+        &mut self,
+        request: &Request,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Response, ProviderError> {
+        let body = encode(request, &self.terms(&request.model));
+        let outgoing = Outgoing { request, body: &body, stream: self.stream };
+        let mut answer = self.transport.send(outgoing).await?;
+        let outcome = read(&mut answer, &request.model, on_progress).await;
+        if let Err(error) = self.transport.settle(request, answer) {
+            let message = format!("the exchange was not recorded: {error}");
+            on_progress(Progress::Warning { code: "recording_failed", message });
+        }
+        outcome
+    }
+
+    fn terms(&self, model: &str) -> Terms {
+        let of_model = self.refused.iter().filter(|(refusing, _)| refusing == model);
+        Terms {
+            profile: self.profile,
+            stream: self.stream,
+            omitted: of_model.map(|(_, field)| field.clone()).collect(),
+        }
+    }
+
+    /// Leaves a field out of all further requests to this model. Returns false when that changes
+    /// nothing, so that no request is sent twice as it was.
+    fn omit(&mut self, request: &Request, field: &str) -> bool {
+        let before = encode(request, &self.terms(&request.model));
+        self.refused.insert((request.model.clone(), field.to_owned()));
+        before != encode(request, &self.terms(&request.model))
+    }
+}
+
+/// Reads an answer to its end.
+async fn read(
+    answer: &mut Answer,
+    model: &str,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Response, ProviderError> {
+    let mut reader = Reader::new(model);
+    let response = match &mut answer.body {
+        Body::Text(text) if !(200..300).contains(&answer.status) => {
+            return Err(Complaint::of_body(text).judge(
+                Some(answer.status),
+                &answer.headers,
+                model,
+            ));
+        }
+        Body::Text(text) => reader.body(text)?,
+        Body::Events(events) => loop {
+            let within = reader.has_failed().then_some(FAILED_AFTER_ERROR);
+            let event = match events.next(within).await {
+                Ok(Some(event)) => event,
+                Ok(None) => return Err(reader.closed(None)),
+                Err(error) => return Err(reader.closed(Some(error))),
+            };
+            match reader.event(&event)? {
+                Step::Quiet => {}
+                Step::Delta(text) => on_progress(Progress::Delta(&text)),
+                Step::Done(response) => break response,
+            }
+        },
+    };
+    let served = answer.headers.get("openai-model").cloned();
+    Ok(Response { model: response.model.clone().or(served), ..response })
+}
+
+fn field_dropped(field: &str, reason: &str) -> Progress<'static> {
+    debug_assert!(OPTIONAL_FIELDS.contains(&field), "only optional fields are dropped");
+    let what = match field {
+        SEALED_REASONING => "the reasoning of earlier rounds".to_owned(),
+        field => format!("`{field}`"),
+    };
+    let message = format!("asking again without {what}: {reason}");
+    Progress::Warning { code: "field_dropped", message }
+}

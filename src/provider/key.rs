@@ -1,0 +1,104 @@
+//! The key, and keeping it and its like out of everything that is written.
+
+use std::fmt;
+
+/// Token characters that make `sk-…` or `Bearer …` look like a secret rather than a word.
+const TOKEN_CHARS_MIN: usize = 8;
+
+/// The API key. It reaches the `Authorization` header and nothing else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Makes a key of what a variable or a file holds; white space around it is dropped.
+    pub fn new(text: impl AsRef<str>) -> Key {
+        Key(text.as_ref().trim().to_owned())
+    }
+
+    /// Returns whether there is nothing in it, which is the same as no key.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the key itself, for the one header that carries it.
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Returns `text` with the key, and whatever looks like one, replaced.
+///
+/// `text` may be JSON: what is replaced never reaches over the end of a string.
+pub(super) fn mask(text: &str, key: Option<&Key>) -> String {
+    let mut text = text.to_owned();
+    if let Some(key) = key.filter(|key| !key.is_empty()) {
+        let in_json = key.0.replace('\\', r"\\").replace('"', r#"\""#);
+        text = text.replace(&key.0, "***").replace(&in_json, "***");
+    }
+    mask_tokens(&mask_tokens(&text, "sk-"), "Bearer ")
+}
+
+/// Replaces the token after each `prefix` that starts a word.
+fn mask_tokens(text: &str, prefix: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(prefix) {
+        let (before, token) = rest.split_at(at + prefix.len());
+        // `risk-adjusted` holds `sk-` too, but not at the start of a word.
+        let word_goes_on = rest[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let token_end = token.find(|c| !is_token_char(c)).unwrap_or(token.len());
+        masked.push_str(before);
+        rest = token;
+        if !word_goes_on && TOKEN_CHARS_MIN <= token_end {
+            masked.push_str("***");
+            rest = &token[token_end..];
+        }
+    }
+    masked + rest
+}
+
+fn is_token_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '+' | '/' | '=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, mask};
+
+    #[track_caller]
+    fn check(text: &str, masked: &str) {
+        let key = Key::new(" s3cr\"et ");
+        assert_eq!(mask(text, Some(&key)), masked);
+        assert_eq!(mask(masked, Some(&key)), masked, "masking twice changes nothing");
+    }
+
+    #[test]
+    fn the_key_and_its_like_are_replaced_and_words_are_not() {
+        check("got s3cr\"et.", "got ***.");
+        check(r#"{"a":"s3cr\"et"}"#, r#"{"a":"***"}"#);
+        check("Incorrect API key: sk-proj-abc_DEF-123.", "Incorrect API key: sk-***");
+        check(r#""Authorization":"Bearer eyJhbGciOi.x""#, r#""Authorization":"Bearer ***""#);
+        check(
+            "risk-adjusted-returns, a sk-short, Bearer of news",
+            "risk-adjusted-returns, a sk-short, Bearer of news",
+        );
+    }
+
+    #[test]
+    fn a_key_never_prints_itself() {
+        let key = Key::new("sk-abcdefghijkl");
+        assert_eq!(format!("{key} {key:?} {:?}", Some(&key)), "*** *** Some(***)");
+    }
+}

@@ -1,0 +1,401 @@
+//! HTTP: the only place that opens a connection, and the only one that sees the key.
+//!
+//! Redirects are not followed, because the key would go along. Every wait has a limit.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use anyhow::Context;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use crate::limits::{
+    CONNECT, ERROR_BODY_BYTES_MAX, ERROR_BODY_BYTES_READ_MAX, RESPONSE_BYTES_MAX, STREAM_BYTES_MAX,
+};
+use crate::provider::RemoteOptions;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::transport::{Answer, Body, Events, Headers};
+use crate::provider::wire::responses::unreadable;
+use crate::provider::wire::sse::{Decoder, TooLong};
+use crate::status::{ExitStatus, Failure};
+
+/// Headers of an answer that something reads. Cassettes hold them, so there are no others: cookies
+/// and names of accounts stay behind.
+const KEPT_HEADERS: &[&str] = &[
+    "content-type",
+    "location",
+    "openai-model",
+    "retry-after",
+    "retry-after-ms",
+    "x-request-id",
+    "x-should-retry",
+];
+
+/// Where a server is.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    url: Url,
+}
+
+impl Endpoint {
+    /// Checks a base URL, such as `https://api.openai.com/v1`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it is no `http` or `https` URL, or holds a password.
+    pub fn parse(base_url: &str) -> Result<Endpoint, Failure> {
+        let failure = |found: &str| {
+            let message = format!("no base URL for the model: {found}");
+            Failure::new(ExitStatus::Usage, message)
+                .hint("give one like `--base-url http://127.0.0.1:11434/v1`")
+        };
+        let url = Url::parse(base_url)
+            .map_err(|error| failure(&format!("`{base_url}` is no URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(failure(&format!("`{base_url}` is neither http nor https")));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(failure("it holds a user or password, which would end up in messages"));
+        }
+        Ok(Endpoint { url })
+    }
+
+    /// Returns whether the server is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.url.host_str().unwrap_or_default();
+        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+        match address {
+            Ok(address) => address.is_loopback(),
+            Err(_) => host == "localhost" || host.ends_with(".localhost"),
+        }
+    }
+
+    /// Returns whether the server is `OpenAI`'s own.
+    pub fn is_openai(&self) -> bool {
+        let host = self.url.host_str().unwrap_or_default();
+        host == "api.openai.com" || host.ends_with(".api.openai.com")
+    }
+
+    /// Returns the URL below the base, with the base's query.
+    fn join(&self, name: &str) -> Url {
+        let mut url = self.url.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push(name);
+        }
+        url
+    }
+}
+
+/// A client for one server.
+#[derive(Debug)]
+pub struct Http {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    first_event: Duration,
+    idle: Duration,
+}
+
+impl Http {
+    /// Prepares to talk to a server. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the key or a name cannot stand in a header, or TLS has no certificates to trust.
+    pub fn new(endpoint: &Endpoint, options: &RemoteOptions) -> anyhow::Result<Http> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = &options.key {
+            let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
+            let Ok(mut value) = value else {
+                let message = "the API key holds characters that no header can carry";
+                let failure = Failure::new(ExitStatus::Auth, message);
+                return Err(failure.hint("check `OPENAI_API_KEY` for line breaks").into());
+            };
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let named =
+            [("openai-organization", &options.organization), ("openai-project", &options.project)];
+        for (name, value) in named {
+            let Some(value) = value else { continue };
+            let header = HeaderValue::from_str(value).map_err(|_| {
+                Failure::new(ExitStatus::Usage, format!("`{name}` cannot be `{value}`"))
+            })?;
+            headers.insert(HeaderName::from_static(name), header);
+        }
+        let mut client = Client::builder()
+            .redirect(Policy::none())
+            .connect_timeout(CONNECT)
+            .user_agent(concat!("csv-agent/", env!("CARGO_PKG_VERSION")));
+        if endpoint.url.scheme() == "http" {
+            // Reading the certificates of the system takes time and fails where there are none.
+            client = client.tls_certs_only([]);
+        }
+        if endpoint.is_loopback() {
+            client = client.no_proxy();
+        }
+        Ok(Http {
+            client: client.build().context("cannot prepare the connection to the provider")?,
+            url: endpoint.join("responses"),
+            headers,
+            first_event: options.first_event,
+            idle: options.idle,
+        })
+    }
+
+    /// Sends a body and waits for the head of the answer, and for all of it when it is no stream.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much.
+    pub async fn send(&self, body: &Value, stream: bool) -> Result<Answer, ProviderError> {
+        let accept = if stream { "text/event-stream" } else { "application/json" };
+        let request = self
+            .client
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .header(ACCEPT, accept)
+            .header(CONTENT_TYPE, "application/json")
+            .body(body.to_string());
+        // An answer in one piece begins when the model has finished.
+        let patience = if stream { self.first_event } else { self.first_event.max(self.idle) };
+        let deadline = Instant::now() + patience;
+        let response = match timeout_at(deadline, request.send()).await {
+            Ok(sent) => sent.map_err(|error| self.cannot_send(&error))?,
+            Err(_) => return Err(self.silent(patience)),
+        };
+        let status = response.status().as_u16();
+        let headers = kept(response.headers());
+        let content_type = headers.get("content-type").map_or("", String::as_str);
+        let is_events = content_type.contains("event-stream")
+            || (stream && !content_type.contains("json") && !content_type.contains("html"));
+        let body = if is_events && (200..300).contains(&status) {
+            Body::Events(Events::over_http(HttpEvents {
+                response,
+                decoder: Decoder::new(),
+                ready: VecDeque::new(),
+                n_events: 0,
+                n_bytes: 0,
+                head: Vec::new(),
+                has_ended: false,
+                first_deadline: deadline,
+                first_event: self.first_event,
+                idle: self.idle,
+            }))
+        } else {
+            Body::Text(self.text(response, (200..300).contains(&status)).await?)
+        };
+        Ok(Answer { status, headers, body })
+    }
+
+    /// Reads a body in one piece. Of an error body, what came in time before it broke is enough.
+    async fn text(
+        &self,
+        mut response: reqwest::Response,
+        is_success: bool,
+    ) -> Result<String, ProviderError> {
+        let bytes_max = if is_success { RESPONSE_BYTES_MAX } else { ERROR_BODY_BYTES_READ_MAX };
+        let mut bytes = Vec::new();
+        let mut deadline = Instant::now() + self.idle;
+        loop {
+            if is_success {
+                deadline = Instant::now() + self.idle;
+            }
+            let chunk = match timeout_at(deadline, response.chunk()).await {
+                Ok(chunk) => chunk.map_err(|error| broken(&error)),
+                Err(_) => Err(fell_silent(self.idle)),
+            };
+            match chunk {
+                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+                Err(error) if is_success => return Err(error),
+                Ok(None) | Err(_) => break,
+            }
+            if bytes_max < bytes.len() {
+                if is_success {
+                    return Err(too_long());
+                }
+                break;
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn cannot_send(&self, error: &reqwest::Error) -> ProviderError {
+        let (server, reason) = (self.server(), reason(error));
+        if error.is_connect() {
+            ProviderError::transient(format!("cannot connect to {server}: {reason}")).hint(
+                "check that a server runs there and that the network is up, or set `--base-url`; \
+                 then run the command again (`--retries N` tries longer)",
+            )
+        } else {
+            ProviderError::transient(format!("the connection to {server} broke: {reason}"))
+        }
+    }
+
+    fn silent(&self, patience: Duration) -> ProviderError {
+        let (server, seconds) = (self.server(), patience.as_secs_f32());
+        ProviderError::transient(format!("{server} did not answer within {seconds} s"))
+    }
+
+    /// Returns the scheme, host and port: a path or query may hold what is not for messages.
+    fn server(&self) -> String {
+        format!("`{}`", self.url.origin().ascii_serialization())
+    }
+}
+
+/// The events of one answer as they come over HTTP. Dropping it closes the connection.
+#[derive(Debug)]
+pub struct HttpEvents {
+    response: reqwest::Response,
+    decoder: Decoder,
+    ready: VecDeque<Value>,
+    n_events: usize,
+    n_bytes: usize,
+    /// The first bytes, to show when there is not one event in them.
+    head: Vec<u8>,
+    has_ended: bool,
+    /// When the first byte must be there. Any byte after it, a comment too, is a sign of life.
+    first_deadline: Instant,
+    first_event: Duration,
+    idle: Duration,
+}
+
+impl HttpEvents {
+    /// See [`Events::next`].
+    pub async fn next(&mut self, within: Option<Duration>) -> Result<Option<Value>, ProviderError> {
+        let within = within.map(|it| Instant::now() + it);
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.has_ended || self.decoder.is_done() {
+                return Ok(None);
+            }
+            let is_first = self.n_bytes == 0;
+            let deadline = if is_first { self.first_deadline } else { Instant::now() + self.idle };
+            let earliest = within.map_or(deadline, |it| it.min(deadline));
+            // A chunk that the time-out loses is lost for good; the answer ends here anyway.
+            let Ok(chunk) = timeout_at(earliest, self.response.chunk()).await else {
+                if within.is_some_and(|it| it <= deadline) {
+                    return Ok(None);
+                }
+                return Err(fell_silent(if is_first { self.first_event } else { self.idle }));
+            };
+            self.take(chunk.map_err(|error| broken(&error))?.as_deref())?;
+        }
+    }
+
+    /// Takes the next bytes, or the end.
+    fn take(&mut self, chunk: Option<&[u8]>) -> Result<(), ProviderError> {
+        let mut events = Vec::new();
+        let decoded = if let Some(bytes) = chunk {
+            self.n_bytes += bytes.len();
+            if STREAM_BYTES_MAX < self.n_bytes {
+                return Err(too_long());
+            }
+            let room = ERROR_BODY_BYTES_MAX.saturating_sub(self.head.len());
+            self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            self.decoder.push(bytes, &mut events)
+        } else {
+            self.has_ended = true;
+            self.decoder.finish(&mut events)
+        };
+        decoded.map_err(|TooLong| too_long())?;
+        self.n_events += events.len();
+        self.ready.extend(events);
+        if self.has_ended && self.n_events == 0 && !self.began_as_events() {
+            return Err(unreadable(&String::from_utf8_lossy(&self.head)));
+        }
+        Ok(())
+    }
+
+    /// Returns whether this may be a stream that only ended before its first event.
+    fn began_as_events(&self) -> bool {
+        let head = self.head.trim_ascii_start();
+        head.is_empty()
+            || [&b":"[..], b"data", b"event", b"id:", b"retry:"]
+                .iter()
+                .any(|it| head.starts_with(it))
+    }
+}
+
+fn kept(headers: &HeaderMap) -> Headers {
+    let value = |name: &&str| {
+        let value = String::from_utf8_lossy(headers.get(*name)?.as_bytes()).into_owned();
+        Some(((*name).to_owned(), value))
+    };
+    KEPT_HEADERS.iter().filter_map(value).collect()
+}
+
+fn broken(error: &reqwest::Error) -> ProviderError {
+    let reason = reason(error);
+    ProviderError::transient(format!("the connection broke within the provider's answer: {reason}"))
+}
+
+fn fell_silent(limit: Duration) -> ProviderError {
+    let seconds = limit.as_secs_f32();
+    ProviderError::transient(format!("the provider sent nothing for {seconds} s"))
+}
+
+fn too_long() -> ProviderError {
+    let message = format!("the provider's answer is longer than {RESPONSE_BYTES_MAX} bytes");
+    ProviderError::new(ProviderErrorKind::Malformed, message)
+}
+
+/// Returns the innermost reason, which is the one that a reader can act on.
+fn reason(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+        let kind = innermost.downcast_ref::<io::Error>().map(io::Error::kind);
+        match kind {
+            Some(io::ErrorKind::ConnectionRefused) => return "connection refused".to_owned(),
+            Some(io::ErrorKind::ConnectionReset) => return "connection reset".to_owned(),
+            Some(io::ErrorKind::TimedOut) => return "timed out".to_owned(),
+            _ => {}
+        }
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Endpoint;
+
+    #[track_caller]
+    fn check(base_url: &str, url: &str, is_loopback: bool, is_openai: bool) {
+        let endpoint = Endpoint::parse(base_url).unwrap();
+        assert_eq!(endpoint.join("responses").as_str(), url);
+        assert_eq!((endpoint.is_loopback(), endpoint.is_openai()), (is_loopback, is_openai));
+    }
+
+    #[test]
+    fn the_path_is_put_below_the_base() {
+        let openai = "https://api.openai.com/v1/responses";
+        check("https://api.openai.com/v1", openai, false, true);
+        check("https://api.openai.com/v1/", openai, false, true);
+        check("http://localhost:11434/v1", "http://localhost:11434/v1/responses", true, false);
+        check("http://[::1]:8080", "http://[::1]:8080/responses", true, false);
+        check("http://127.9.9.9/v1?a=1", "http://127.9.9.9/v1/responses?a=1", true, false);
+        check(
+            "http://api.openai.com.evil.test/",
+            "http://api.openai.com.evil.test/responses",
+            false,
+            false,
+        );
+    }
+
+    #[test]
+    fn what_is_no_base_url_is_refused() {
+        for base_url in ["", "api.openai.com/v1", "file:///etc/passwd", "http://u:p@host/v1"] {
+            let failure = Endpoint::parse(base_url).unwrap_err();
+            assert!(failure.message.starts_with("no base URL for the model: "), "{base_url}");
+            assert!(!failure.message.contains("u:p"), "{base_url}");
+        }
+    }
+}

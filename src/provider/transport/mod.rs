@@ -1,0 +1,151 @@
+//! How a request travels and its answer comes back: over HTTP, or out of a cassette.
+//!
+//! A transport moves JSON and knows no dialect. Recording stands around either.
+
+pub mod cassette;
+pub mod fingerprint;
+pub mod http;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::conversation::Request;
+use crate::provider::error::ProviderError;
+
+use cassette::{Cassette, Recorder};
+use http::{Http, HttpEvents};
+
+/// Headers of an answer that something here reads, by their names in lower case.
+pub type Headers = BTreeMap<String, String>;
+
+/// One request on its way.
+#[derive(Debug, Clone, Copy)]
+pub struct Outgoing<'a> {
+    /// What is asked; a cassette compares this.
+    pub request: &'a Request,
+    /// The same in the words of the dialect; this is sent.
+    pub body: &'a Value,
+    /// Whether the answer is to come as a stream.
+    pub stream: bool,
+}
+
+/// An answer whose head is there.
+#[derive(Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// Of the head.
+    pub headers: Headers,
+    /// What follows.
+    pub body: Body,
+}
+
+/// What follows the head of an answer.
+#[derive(Debug)]
+pub enum Body {
+    /// One piece: JSON if all is well, an error page otherwise.
+    Text(String),
+    /// Events, as they come.
+    Events(Events),
+}
+
+/// The events of one answer.
+#[derive(Debug)]
+pub struct Events {
+    source: EventSource,
+    /// The events so far, when they are recorded.
+    heard: Option<Vec<Value>>,
+}
+
+#[derive(Debug)]
+enum EventSource {
+    Http(Box<HttpEvents>),
+    Played(std::vec::IntoIter<Value>),
+}
+
+impl Events {
+    fn over_http(events: HttpEvents) -> Events {
+        Events { source: EventSource::Http(Box::new(events)), heard: None }
+    }
+
+    fn played(events: Vec<Value>) -> Events {
+        Events { source: EventSource::Played(events.into_iter()), heard: None }
+    }
+
+    /// Waits for the next event: a JSON object, or a JSON string for what could not be read.
+    /// Returns nothing when the stream has ended, or none has come `within` this time.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the connection breaks, falls silent, or carries no events at all.
+    pub async fn next(&mut self, within: Option<Duration>) -> Result<Option<Value>, ProviderError> {
+        let event = match &mut self.source {
+            EventSource::Http(events) => events.next(within).await?,
+            EventSource::Played(events) => events.next(),
+        };
+        if let Some(heard) = &mut self.heard {
+            heard.extend(event.clone());
+        }
+        Ok(event)
+    }
+}
+
+/// How requests travel.
+#[derive(Debug)]
+pub struct Transport {
+    source: Source,
+    recorder: Option<Recorder>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Http(Http),
+    Cassette(Cassette),
+}
+
+impl Transport {
+    /// Sends requests over HTTP.
+    pub fn http(http: Http) -> Transport {
+        Transport { source: Source::Http(http), recorder: None }
+    }
+
+    /// Answers requests out of a cassette; nothing is sent.
+    pub fn cassette(cassette: Cassette) -> Transport {
+        Transport { source: Source::Cassette(cassette), recorder: None }
+    }
+
+    /// Records every exchange from now on.
+    pub fn record(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// Sends a request and waits for the head of its answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the server cannot be reached or stays silent, or the cassette has no such request.
+    pub async fn send(&mut self, outgoing: Outgoing<'_>) -> Result<Answer, ProviderError> {
+        let mut answer = match &mut self.source {
+            Source::Http(http) => http.send(outgoing.body, outgoing.stream).await?,
+            Source::Cassette(cassette) => cassette.play(outgoing.request).await?,
+        };
+        if let (Some(_), Body::Events(events)) = (&self.recorder, &mut answer.body) {
+            events.heard = Some(Vec::new());
+        }
+        Ok(answer)
+    }
+
+    /// Takes an answer that was read as far as it will be, and records the exchange if asked to.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the cassette cannot be written.
+    pub fn settle(&mut self, request: &Request, answer: Answer) -> std::io::Result<()> {
+        match &mut self.recorder {
+            Some(recorder) => recorder.write(request, answer),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! What an error answer means and what to do about it. Both dialects share the envelope.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::limits::ERROR_BODY_BYTES_MAX;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::retry::stated_delay;
+use crate::provider::transport::Headers;
+use crate::provider::wire::{OPTIONAL_FIELDS, SEALED_REASONING};
+
+/// Types and codes that mean money: waiting does not help, although the status is 429.
+const QUOTA_CODES: &[&str] = &[
+    "insufficient_quota",
+    "credit_balance_exhausted",
+    "organization_spend_limit_exceeded",
+    "project_spend_limit_exceeded",
+    "billing_hard_limit_reached",
+    "usage_not_included",
+];
+const OVERLOAD_CODES: &[&str] = &["slow_down", "server_is_overloaded"];
+/// Codes and types within a stream that no second try changes; there is no status to tell by.
+const FATAL_CODES: &[&str] = &[
+    "invalid_prompt",
+    "cyber_policy",
+    "bio_policy",
+    "data_residency_mismatch",
+    "model_not_found",
+    "invalid_request_error",
+    "permission_denied",
+];
+const CONTEXT_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size_error"];
+/// Words of servers that give no code.
+const CONTEXT_WORDS: &[&str] =
+    &["context window", "context length", "available context size", "context_length_exceeded"];
+/// Words of the errors about reasoning items that this server cannot use.
+const SEALED_WORDS: &[&str] = &[
+    "items are not persisted when `store`",
+    "without its required",
+    "encrypted content could not be",
+    "invalid_encrypted_content",
+];
+
+/// An error as a provider tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Complaint {
+    kind: String,
+    code: String,
+    param: String,
+    message: String,
+}
+
+impl Complaint {
+    /// Reads an error body: the usual envelope, what proxies make of it, or any text.
+    pub fn of_body(body: &str) -> Complaint {
+        let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+        let mut complaint = Complaint::of_json(&value);
+        if complaint.message.is_empty() {
+            complaint.message = one_line(body);
+        }
+        complaint
+    }
+
+    /// Reads an `error` event in either of its shapes, or the `error` member of a response.
+    pub fn of_json(value: &Value) -> Complaint {
+        let nested = ["error", "detail"].iter().find_map(|name| value.get(*name));
+        let error = nested.filter(|it| !it.is_null()).unwrap_or(value);
+        if let Value::String(message) = error {
+            return Complaint { message: one_line(message), ..Complaint::default() };
+        }
+        let member = |name: &str| match error.get(name) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => String::new(),
+        };
+        let kind = member("type");
+        Complaint {
+            // The type of the flat event form is the event's own.
+            kind: if nested.is_none() && kind == "error" { String::new() } else { kind },
+            code: member("code"),
+            param: member("param"),
+            message: one_line(&member("message")),
+        }
+    }
+
+    /// Says what it means. `status` is absent for an error within a stream.
+    pub fn judge(&self, status: Option<u16>, headers: &Headers, model: &str) -> ProviderError {
+        // Some servers put the status that they could not send any more into the code.
+        let status = status.or_else(|| self.code.parse().ok().filter(|it| *it < 600));
+        let kind = self.kind(status, headers);
+        let lead = match &kind {
+            ProviderErrorKind::Unauthorized if status == Some(403) => {
+                "the provider does not allow this to the API key"
+            }
+            ProviderErrorKind::Unauthorized => "the provider refused the API key",
+            ProviderErrorKind::QuotaExceeded => "the account of the API key is out of credit",
+            ProviderErrorKind::ContextTooLong => "the conversation is too long for the model",
+            ProviderErrorKind::Overloaded { .. } => "the provider is overloaded",
+            ProviderErrorKind::Transient { .. } if self.is_rate_limit(status) => {
+                "the provider limits how much is asked of it"
+            }
+            ProviderErrorKind::Transient { .. } => "the provider failed",
+            _ => "the provider refused the request",
+        };
+        let request_id = headers.get("x-request-id").map(|id| one_line(id));
+        let with_status = status.map(|it| format!(" with status {it}")).unwrap_or_default();
+        let detail = match (status, self.message.as_str(), self.code.as_str()) {
+            (Some(300..400), _, _) => {
+                let target = headers.get("location").map_or("nowhere", String::as_str);
+                format!(": a redirect to `{}`, which is not followed", one_line(target))
+            }
+            (_, "", "") => String::new(),
+            (_, "", code) => format!(": {}", one_line(code)),
+            (_, message, _) => format!(": {message}"),
+        };
+        let of_request = request_id.as_ref().map(|it| format!(" (request `{it}`)"));
+        let of_request = of_request.unwrap_or_default();
+        let message = format!("{lead}{with_status}{detail}{of_request}");
+        let hint = self.hint(&kind, status, model);
+        ProviderError { kind, message, hint, http_status: status, request_id }
+    }
+
+    fn kind(&self, status: Option<u16>, headers: &Headers) -> ProviderErrorKind {
+        let is_one_of =
+            |codes: &[&str]| codes.iter().any(|it| self.code == *it || self.kind == *it);
+        let words = self.message.to_ascii_lowercase();
+        let says_one_of = |texts: &[&str]| texts.iter().any(|it| words.contains(it));
+        let is_client_error = status.is_none_or(|it| (400..500).contains(&it) && it != 429);
+        let retry_after = stated_delay(headers, &self.message, Timestamp::now());
+
+        if is_one_of(QUOTA_CODES) {
+            return ProviderErrorKind::QuotaExceeded;
+        }
+        let too_long = is_one_of(CONTEXT_CODES) || says_one_of(CONTEXT_WORDS);
+        if status == Some(413) || (is_client_error && too_long) {
+            return ProviderErrorKind::ContextTooLong;
+        }
+        if matches!(status, Some(401 | 403)) || is_one_of(&["invalid_api_key"]) {
+            return ProviderErrorKind::Unauthorized;
+        }
+        if is_client_error {
+            let not_found = words.contains("item with id") && words.contains("not found");
+            let sealed = is_one_of(&["invalid_encrypted_content"]) || says_one_of(SEALED_WORDS);
+            if sealed || not_found {
+                return ProviderErrorKind::UnsupportedField(SEALED_REASONING.to_owned());
+            }
+            if let Some(field) = self.optional_field() {
+                return ProviderErrorKind::UnsupportedField(field.to_owned());
+            }
+        }
+        if is_one_of(OVERLOAD_CODES) {
+            return ProviderErrorKind::Overloaded { retry_after };
+        }
+        let may_pass = match (headers.get("x-should-retry").map(String::as_str), status) {
+            (Some("true"), _) => true,
+            (Some("false"), _) => false,
+            (_, Some(status)) => matches!(status, 408 | 409 | 429 | 500 | 502..=599),
+            (_, None) => !is_one_of(FATAL_CODES),
+        };
+        if may_pass {
+            ProviderErrorKind::Transient { retry_after }
+        } else {
+            ProviderErrorKind::Rejected
+        }
+    }
+
+    /// Returns the optional field that is complained about.
+    fn optional_field(&self) -> Option<&'static str> {
+        let words = self.message.to_ascii_lowercase();
+        if words.contains("encrypted content is not supported") {
+            return Some("include");
+        }
+        let quoted = || {
+            let (_, rest) = words.split_once("parameter: '")?;
+            rest.split_once('\'').map(|(name, _)| name)
+        };
+        let param = if self.param.is_empty() { quoted()? } else { self.param.as_str() };
+        // `reasoning.effort`, `include[0]`: the field is left out whole.
+        let field = param.split(['.', '[']).next()?;
+        OPTIONAL_FIELDS.iter().find(|it| **it == field).copied()
+    }
+
+    fn is_rate_limit(&self, status: Option<u16>) -> bool {
+        status == Some(429) || self.code == "rate_limit_exceeded"
+    }
+
+    fn hint(&self, kind: &ProviderErrorKind, status: Option<u16>, model: &str) -> Option<String> {
+        let hint = match kind {
+            ProviderErrorKind::Unauthorized if status == Some(403) => {
+                format!("check that the key's project and region may use the model `{model}`")
+            }
+            ProviderErrorKind::Unauthorized => {
+                "set `OPENAI_API_KEY` to a key that is valid for this server".to_owned()
+            }
+            ProviderErrorKind::QuotaExceeded => {
+                "add credit to the account, or use a local server with `--base-url`".to_owned()
+            }
+            ProviderErrorKind::Transient { .. } | ProviderErrorKind::Overloaded { .. } => {
+                "run the command again later; `--retries N` tries longer".to_owned()
+            }
+            ProviderErrorKind::ContextTooLong => {
+                "start over with `csv-agent reset`, or ask a model with a larger context".to_owned()
+            }
+            _ if matches!(status, Some(300..400)) => {
+                "set `--base-url` to where the server is now".to_owned()
+            }
+            _ if self.code == "model_not_found" || self.says_no_model() => {
+                format!("check that the server has the model `{model}`, or choose with `--model`")
+            }
+            _ if matches!(status, Some(404 | 405 | 501)) => {
+                "check `--base-url`: it usually ends in `/v1`, and the server must speak the \
+                 Responses API"
+                    .to_owned()
+            }
+            _ => return None,
+        };
+        Some(hint)
+    }
+
+    fn says_no_model(&self) -> bool {
+        let words = self.message.to_ascii_lowercase();
+        words.contains("model") && (words.contains("not found") || words.contains("not exist"))
+    }
+}
+
+/// Returns the first bytes of a text from outside as one line that is safe to print.
+pub fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
+        if word.is_empty() {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if ERROR_BODY_BYTES_MAX < line.len() {
+            line.truncate(line.floor_char_boundary(ERROR_BODY_BYTES_MAX));
+            line.push('…');
+            break;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::provider::error::ProviderErrorKind::{
+        self, ContextTooLong, Overloaded, QuotaExceeded, Rejected, Transient, Unauthorized,
+        UnsupportedField,
+    };
+    use crate::provider::transport::Headers;
+
+    use super::{Complaint, one_line};
+
+    #[track_caller]
+    fn check(status: u16, body: &str, kind: &ProviderErrorKind) {
+        let error = Complaint::of_body(body).judge(Some(status), &Headers::new(), "m");
+        assert_eq!((&error.kind, error.http_status), (kind, Some(status)));
+    }
+
+    fn error(kind: &str, code: &str, param: &str, message: &str) -> String {
+        let error = serde_json::json!({
+            "type": kind, "code": code, "param": param, "message": message,
+        });
+        serde_json::json!({"error": error}).to_string()
+    }
+
+    fn transient(ms: u64) -> ProviderErrorKind {
+        Transient { retry_after: Some(Duration::from_millis(ms)) }
+    }
+
+    const SOON: ProviderErrorKind = Transient { retry_after: None };
+
+    #[test]
+    fn a_rate_limit_is_told_from_an_empty_account() {
+        let limit = "Rate limit reached for m. Please try again in 1.2s.";
+        check(429, &error("tokens", "rate_limit_exceeded", "", limit), &transient(1_200));
+        check(429, "", &SOON);
+        check(429, &error("insufficient_quota", "insufficient_quota", "", ""), &QuotaExceeded);
+        check(
+            429,
+            &error("insufficient_quota", "credit_balance_exhausted", "", ""),
+            &QuotaExceeded,
+        );
+        check(429, &error("billing", "project_spend_limit_exceeded", "", ""), &QuotaExceeded);
+    }
+
+    #[test]
+    fn what_may_pass_is_told_from_what_may_not() {
+        for status in [408, 409, 500, 502, 503, 504, 529] {
+            check(status, "<html>bad</html>", &SOON);
+        }
+        for status in [301, 307, 400, 404, 405, 418, 422, 501] {
+            check(status, "", &Rejected);
+        }
+        let busy = Overloaded { retry_after: None };
+        check(503, &error("server_error", "server_is_overloaded", "", ""), &busy);
+        check(429, &error("", "slow_down", "", ""), &busy);
+    }
+
+    #[test]
+    fn the_server_may_overrule() {
+        let says = |it: &str| Headers::from([("x-should-retry".to_owned(), it.to_owned())]);
+        let judge = |status, headers: &Headers| {
+            Complaint::of_body("").judge(Some(status), headers, "m").kind
+        };
+        assert_eq!(judge(400, &says("true")), SOON);
+        assert_eq!(judge(500, &says("false")), Rejected);
+    }
+
+    #[test]
+    fn a_refused_key_is_never_tried_again() {
+        check(401, "<html>\n<b>no</b>", &Unauthorized);
+        check(403, &error("", "unsupported_country_region_territory", "", ""), &Unauthorized);
+        check(400, &error("", "invalid_api_key", "", ""), &Unauthorized);
+    }
+
+    #[test]
+    fn a_long_conversation_is_told_by_code_or_words() {
+        check(400, &error("", "context_length_exceeded", "input", "too long"), &ContextTooLong);
+        let words = "Your input exceeds the context window of this model.";
+        check(400, &error("invalid_request_error", "", "", words), &ContextTooLong);
+        let llama = "the request exceeds the available context size (512 tokens)";
+        check(400, &error("exceed_context_size_error", "", "", llama), &ContextTooLong);
+        check(413, "<html>Request Entity Too Large</html>", &ContextTooLong);
+    }
+
+    #[test]
+    fn an_optional_field_is_named_by_param_or_words() {
+        let field = |name: &str| UnsupportedField(name.to_owned());
+        let refused = |param: &str, message: &str| {
+            error("invalid_request_error", "unsupported_value", param, message)
+        };
+        check(400, &refused("reasoning.summary", "must be verified"), &field("reasoning"));
+        check(400, &refused("reasoning.effort", ""), &field("reasoning"));
+        check(400, &refused("include[0]", ""), &field("include"));
+        check(
+            400,
+            &refused("", "Unknown parameter: 'prompt_cache_key'."),
+            &field("prompt_cache_key"),
+        );
+        check(
+            400,
+            &refused("", "Unsupported parameter: 'stream_options' is not supported."),
+            &field("stream_options"),
+        );
+        check(
+            400,
+            &refused("", "Encrypted content is not supported with this model."),
+            &field("include"),
+        );
+        check(400, &refused("model", ""), &Rejected);
+        check(400, &refused("tools[0].parameters", ""), &Rejected);
+    }
+
+    #[test]
+    fn foreign_reasoning_is_told_by_its_errors() {
+        let field = UnsupportedField("input.reasoning".to_owned());
+        check(400, &error("", "invalid_encrypted_content", "", ""), &field);
+        let lost =
+            "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.";
+        check(404, &error("", "", "input", lost), &field);
+        let split = "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.";
+        check(400, &error("", "", "input", split), &field);
+    }
+
+    #[test]
+    fn errors_in_a_stream_have_no_status() {
+        let judge = |json: serde_json::Value| {
+            Complaint::of_json(&json).judge(None, &Headers::new(), "m").kind
+        };
+        let nested = serde_json::json!({"type": "error", "error": {
+            "type": "tokens", "code": "rate_limit_exceeded", "message": "Please try again in 20ms."}});
+        assert_eq!(judge(nested), transient(20));
+        let flat = serde_json::json!({"type": "error", "code": "server_error", "message": "oops"});
+        assert_eq!(judge(flat), SOON);
+        let quota = serde_json::json!({"type": "error", "error": {"type": "insufficient_quota"}});
+        assert_eq!(judge(quota), QuotaExceeded);
+        let policy = serde_json::json!({"code": "invalid_prompt", "message": "no"});
+        assert_eq!(judge(policy), Rejected);
+        let llama = serde_json::json!({"error": {"code": 500, "message": "slot", "type": "x"}});
+        assert_eq!(judge(llama), SOON);
+    }
+
+    #[test]
+    fn the_message_says_what_and_the_hint_what_next() {
+        let headers = Headers::from([("x-request-id".to_owned(), "req_7".to_owned())]);
+        let body = error("", "model_not_found", "", "The model `gpt-0` does not exist");
+        let error = Complaint::of_body(&body).judge(Some(404), &headers, "gpt-0");
+        assert_eq!(
+            error.message,
+            "the provider refused the request with status 404: The model `gpt-0` does not exist \
+             (request `req_7`)"
+        );
+        assert_eq!(
+            error.hint.as_deref(),
+            Some("check that the server has the model `gpt-0`, or choose with `--model`")
+        );
+        assert_eq!(error.request_id.as_deref(), Some("req_7"));
+    }
+
+    #[test]
+    fn a_redirect_names_its_target() {
+        let headers = Headers::from([("location".to_owned(), "http://evil.test/".to_owned())]);
+        let error = Complaint::of_body("").judge(Some(307), &headers, "m");
+        assert_eq!(
+            error.message,
+            "the provider refused the request with status 307: a redirect to \
+             `http://evil.test/`, which is not followed"
+        );
+    }
+
+    #[test]
+    fn other_bodies_are_shown_as_one_safe_line() {
+        let message = |body: &str| Complaint::of_body(body).message;
+        assert_eq!(message("<html>\n\t<b>no\u{1b}[31m</b>"), "<html> <b>no [31m</b>");
+        assert_eq!(message(r#"{"detail":"Not Found"}"#), "Not Found");
+        assert_eq!(message(r#"{"error":"text"}"#), "text");
+        assert_eq!(message(r#"{"error":null}"#), r#"{"error":null}"#);
+        assert_eq!(message(r#"{"detail":[{"loc":1}]}"#), r#"{"detail":[{"loc":1}]}"#);
+        let long = one_line(&"ä".repeat(900));
+        assert_eq!(long.len(), 1_000 + '…'.len_utf8());
+    }
+}

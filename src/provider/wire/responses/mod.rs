@@ -1,0 +1,161 @@
+//! The Responses API: requests to JSON, events to responses.
+//!
+//! Source: `OpenAI` API reference, "Create a model response" and "Streaming events"; what other
+//! servers do differently was seen in their code.
+
+mod echo;
+mod reader;
+
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{Effort, Request, ToolChoice, ToolDeclaration};
+use crate::provider::wire::{Profile, Terms};
+
+pub use reader::{Reader, Step, unreadable};
+
+/// Returns the body of `POST /responses` for a request.
+///
+/// The members of every round stand in the same order, so that the provider's cache works.
+pub fn encode(request: &Request, terms: &Terms) -> Value {
+    let mut body = Map::new();
+    body.insert("model".into(), request.model.as_str().into());
+    body.insert("instructions".into(), request.instructions.as_str().into());
+    body.insert("input".into(), echo::input(&request.items, terms).into());
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(tool);
+        body.insert("tools".into(), tools.collect());
+        let choice = match request.tool_choice {
+            ToolChoice::Auto => "auto",
+            ToolChoice::None => "none",
+        };
+        body.insert("tool_choice".into(), choice.into());
+        body.insert("parallel_tool_calls".into(), true.into());
+    }
+    body.insert("store".into(), false.into());
+    body.insert("stream".into(), terms.stream.into());
+    if terms.profile == Profile::OpenAi {
+        body.insert("include".into(), json!(["reasoning.encrypted_content"]));
+        body.insert("prompt_cache_key".into(), request.cache_key.as_str().into());
+        if terms.stream {
+            body.insert("stream_options".into(), json!({"include_obfuscation": false}));
+        }
+    }
+    if let Some(format) = &request.format {
+        let format = json!({
+            "type": "json_schema",
+            "name": format.name,
+            "schema": format.schema,
+            "strict": true,
+        });
+        body.insert("text".into(), json!({"format": format}));
+    }
+    if let Some(effort) = request.reasoning {
+        let effort = match effort {
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+        };
+        body.insert("reasoning".into(), json!({"effort": effort}));
+    }
+    body.retain(|name, _| !terms.omitted.contains(name));
+    Value::Object(body)
+}
+
+fn tool(tool: &ToolDeclaration) -> Value {
+    json!({
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "strict": true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::encode;
+    use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
+    use crate::provider::wire::{Profile, Terms};
+
+    fn request() -> Request {
+        Request {
+            model: "M".into(),
+            instructions: "I".into(),
+            items: vec![Item::user("q")],
+            tools: vec![ToolDeclaration {
+                name: "f",
+                description: "d",
+                parameters: json!({"type": "object", "properties": {}, "required": [],
+                    "additionalProperties": false}),
+            }],
+            tool_choice: ToolChoice::Auto,
+            format: None,
+            reasoning: None,
+            cache_key: "S".into(),
+        }
+    }
+
+    fn terms(profile: Profile) -> Terms {
+        Terms { profile, stream: true, omitted: BTreeSet::new() }
+    }
+
+    #[test]
+    fn the_body_for_openai_is_whole() {
+        let body = encode(&request(), &terms(Profile::OpenAi));
+        let expected = json!({
+            "model": "M",
+            "instructions": "I",
+            "input": [{"type": "message", "role": "user",
+                "content": [{"type": "input_text", "text": "q"}]}],
+            "tools": [{"type": "function", "name": "f", "description": "d",
+                "parameters": {"type": "object", "properties": {}, "required": [],
+                    "additionalProperties": false},
+                "strict": true}],
+            "tool_choice": "auto",
+            "parallel_tool_calls": true,
+            "store": false,
+            "stream": true,
+            "include": ["reasoning.encrypted_content"],
+            "prompt_cache_key": "S",
+            "stream_options": {"include_obfuscation": false},
+        });
+        assert_eq!(body.to_string(), expected.to_string(), "the order counts, too");
+    }
+
+    #[track_caller]
+    fn check(request: &Request, terms: &Terms, member: &str, value: &Value) {
+        let body = encode(request, terms);
+        assert_eq!(body.get(member).unwrap_or(&Value::Null), value, "{body}");
+    }
+
+    #[test]
+    fn other_servers_get_no_members_that_they_may_not_know() {
+        for member in ["include", "prompt_cache_key", "stream_options"] {
+            check(&request(), &terms(Profile::Tolerant), member, &Value::Null);
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_sent() {
+        let mut request = request();
+        request.reasoning = Some(Effort::High);
+        request.tool_choice = ToolChoice::None;
+        request.format = Some(AnswerFormat { name: "answer".into(), schema: json!({}) });
+        let mut terms = terms(Profile::OpenAi);
+        check(&request, &terms, "reasoning", &json!({"effort": "high"}));
+        check(&request, &terms, "tool_choice", &json!("none"));
+        let format = json!({"type": "json_schema", "name": "answer", "schema": {}, "strict": true});
+        check(&request, &terms, "text", &json!({"format": format}));
+        terms.stream = false;
+        check(&request, &terms, "stream", &json!(false));
+        check(&request, &terms, "stream_options", &Value::Null);
+        terms.omitted.insert("reasoning".into());
+        check(&request, &terms, "reasoning", &Value::Null);
+        request.tools.clear();
+        check(&request, &terms, "tool_choice", &Value::Null);
+    }
+}

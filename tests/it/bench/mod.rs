@@ -1,0 +1,327 @@
+//! The bench: the real binary in a home of its own, in front of a scripted server.
+
+mod check;
+mod script;
+mod server;
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub use script::{Round, round};
+pub use server::{Captured, Server};
+
+/// A key that no server takes. Tests look for it where it must not be.
+pub const KEY: &str = "sk-test-0123456789abcdef";
+
+/// A command that runs longer hangs. The first one may have to install Python packages.
+const RUN_MAX: Duration = Duration::from_mins(4);
+
+/// Time for the pipes of a process that has ended to be empty.
+const LEFT_OPEN_MAX: Duration = Duration::from_secs(2);
+
+/// Variables of the developer that the managed Python may need to be installed, by their prefixes.
+const PASSED_ON: &[&str] = &[
+    "PATH",
+    "CSV_AGENT_PYTHON",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "PIP_",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_",
+];
+
+/// A home, a working directory, a session and a server for one test.
+pub struct Bench {
+    server: Server,
+    home: TempDir,
+    datasets: Vec<String>,
+    variables: Vec<(String, String)>,
+}
+
+impl Bench {
+    /// Makes a bench whose working directory holds these files of `fixtures/csv/`.
+    pub fn with<const N: usize>(fixtures: [&str; N]) -> Bench {
+        let home = TempDir::new().unwrap();
+        fs::create_dir(home.path().join("work")).unwrap();
+        let bench = Bench {
+            server: Server::start([]),
+            home,
+            datasets: fixtures.map(str::to_owned).into(),
+            variables: Vec::new(),
+        };
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/csv");
+        for name in fixtures {
+            fs::copy(source.join(name), bench.path(name)).unwrap();
+        }
+        bench
+    }
+
+    /// Adds to what the server answers. All of it must be used up when the test ends.
+    pub fn script(self, rounds: impl IntoIterator<Item = Round>) -> Bench {
+        self.server.script(rounds);
+        self
+    }
+
+    /// Sets a variable for the commands that follow.
+    pub fn variable(mut self, name: &str, value: &str) -> Bench {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Returns the path of a file in the working directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join("work").join(name)
+    }
+
+    /// Returns the session's directory.
+    pub fn session(&self) -> PathBuf {
+        self.home.path().join("session")
+    }
+
+    /// Asks a question about the bench's files and waits for the end.
+    pub fn ask(&self, question: &str) -> Run {
+        self.ask_with([], question)
+    }
+
+    /// Asks a question with more arguments.
+    pub fn ask_with<const N: usize>(&self, arguments: [&str; N], question: &str) -> Run {
+        let files = self.datasets.iter().flat_map(|it| ["-f", it]);
+        let all = ["ask"].into_iter().chain(files).chain(arguments).chain(["--", question]);
+        self.run(all)
+    }
+
+    /// Runs a command to its end, with nothing on stdin.
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.pipe(arguments, b"")
+    }
+
+    /// Runs a command to its end, with these bytes on stdin.
+    pub fn pipe<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+        input: &[u8],
+    ) -> Run {
+        let mut command = self.command(arguments);
+        let shown = format!("{command:?}");
+        wait(command.spawn().unwrap(), shown, input, RUN_MAX)
+    }
+
+    /// Returns a command in the bench's home and environment, in a process group of its own, with
+    /// all of stdin, stdout and stderr piped.
+    pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_csv-agent"));
+        command.args(arguments).current_dir(self.path(".")).process_group(0).env_clear();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let is_passed = |name: &str| PASSED_ON.iter().any(|it| name.starts_with(it));
+        command.envs(variables().filter(|(name, _)| is_passed(name)));
+        // The managed Python is made once for all tests, where the developer has it too.
+        let cache = variable("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.or_else(|| Some(Path::new(&variable("HOME")?).join(".cache")));
+        command.envs(cache.map(|it| ("XDG_CACHE_HOME", it)));
+        command.env("HOME", self.home.path());
+        command.env("CSV_AGENT_SESSION_DIR", self.session());
+        command.env("OPENAI_API_KEY", KEY);
+        command.env("OPENAI_BASE_URL", self.server.base_url());
+        command.envs(self.variables.iter().cloned());
+        command
+    }
+
+    /// Returns the n-th request that the server got, from 0.
+    #[track_caller]
+    pub fn request(&self, index: usize) -> Captured {
+        let requests = self.server.requests();
+        let n_requests = requests.len();
+        let request = requests.into_iter().nth(index);
+        request.unwrap_or_else(|| panic!("no request {index}: there were {n_requests}"))
+    }
+
+    /// Returns how many requests the server got.
+    pub fn n_requests(&self) -> usize {
+        self.server.requests().len()
+    }
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Run {
+    command: String,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    code: Option<i32>,
+}
+
+impl Run {
+    /// Returns what it wrote to stdout.
+    #[track_caller]
+    pub fn stdout(&self) -> &str {
+        str::from_utf8(&self.stdout).unwrap()
+    }
+
+    /// Returns what it wrote to stderr.
+    #[track_caller]
+    pub fn stderr(&self) -> &str {
+        str::from_utf8(&self.stderr).unwrap()
+    }
+
+    /// Returns its exit status; none when a signal ended it.
+    pub fn code(&self) -> Option<i32> {
+        self.code
+    }
+
+    /// Returns the lines of stdout as JSON.
+    #[track_caller]
+    pub fn events(&self) -> Vec<Value> {
+        let parse = |line: &str| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}\n{self}"))
+        };
+        self.stdout().lines().map(parse).collect()
+    }
+
+    /// Demands that it ended with 0.
+    #[track_caller]
+    pub fn succeeds(self) -> Run {
+        self.fails_with(0)
+    }
+
+    /// Demands that it ended with this status and without a panic.
+    #[track_caller]
+    pub fn fails_with(self, code: i32) -> Run {
+        assert_eq!(self.code, Some(code), "{self}");
+        assert!(!self.stderr().contains("panicked at"), "{self}");
+        self
+    }
+}
+
+impl std::fmt::Display for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [stdout, stderr] = [&self.stdout, &self.stderr].map(|it| String::from_utf8_lossy(it));
+        let code = self.code;
+        write!(
+            f,
+            "{}\nended with {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}",
+            self.command
+        )
+    }
+}
+
+/// Feeds and drains a process until it ends. One that hangs is killed with all that it started.
+///
+/// The process must lead a group of its own, with all three streams piped.
+#[track_caller]
+pub fn wait(mut child: Child, command: String, input: &[u8], limit: Duration) -> Run {
+    let group = Pid::from_raw(child.id().try_into().unwrap());
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A process that does not read its input is none of the bench's business.
+    thread::spawn(move || stdin.write_all(&input));
+    let stdout = drain(child.stdout.take().unwrap());
+    let stderr = drain(child.stderr.take().unwrap());
+    let deadline = Instant::now() + limit;
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break Some(status),
+            None if deadline < Instant::now() => break None,
+            None => thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    if status.is_none() {
+        let _ = killpg(group, Signal::SIGKILL);
+        let _ = child.wait();
+    }
+    // Only a process that was left behind can keep the pipes open now.
+    let until = Instant::now() + LEFT_OPEN_MAX;
+    let collect = |pipe: Receiver<Vec<u8>>| {
+        pipe.recv_timeout(until.saturating_duration_since(Instant::now()))
+    };
+    let (stdout, stderr) = (collect(stdout), collect(stderr));
+    let was_left_open = stdout.is_err() || stderr.is_err();
+    let code = status.and_then(|it| it.code());
+    let (stdout, stderr) = (stdout.unwrap_or_default(), stderr.unwrap_or_default());
+    let run = Run { command, stdout, stderr, code };
+    assert!(status.is_some(), "killed after {limit:?}: {run}");
+    if was_left_open {
+        let _ = killpg(group, Signal::SIGKILL);
+        panic!("a process was left behind that holds stdout or stderr: {run}");
+    }
+    run
+}
+
+/// Reads a pipe to its end, beside everything else.
+fn drain(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        sender.send(bytes)
+    });
+    receiver
+}
+
+/// Returns a variable of the developer's environment.
+fn variable(name: &str) -> Option<String> {
+    variables().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// Returns the developer's environment, as far as it is UTF-8.
+fn variables() -> impl Iterator<Item = (String, String)> {
+    let text = |it: OsString| it.into_string().ok();
+    std::env::vars_os().filter_map(move |(name, value)| Some((text(name)?, text(value)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use super::{Bench, Run, wait};
+
+    #[track_caller]
+    fn shell(script: &str, input: &[u8], limit: Duration) -> Run {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        wait(command.spawn().unwrap(), script.to_owned(), input, limit)
+    }
+
+    #[test]
+    fn a_run_tells_all_that_a_process_did() {
+        let run = shell("cat; echo oops >&2; exit 7", b"{\"a\":1}\n", Duration::from_secs(20));
+        let run = run.fails_with(7);
+        assert_eq!((run.stdout(), run.stderr(), run.code()), ("{\"a\":1}\n", "oops\n", Some(7)));
+        assert_eq!(run.events(), [serde_json::json!({"a": 1})]);
+    }
+
+    #[test]
+    #[should_panic(expected = "killed after 50ms")]
+    fn a_process_that_hangs_is_killed() {
+        shell("sleep 60", b"", Duration::from_millis(50));
+    }
+
+    #[test]
+    #[should_panic(expected = "a process was left behind")]
+    fn a_process_that_was_left_behind_is_noticed() {
+        shell("sleep 60 &", b"", Duration::from_secs(20));
+    }
+
+    #[test]
+    #[should_panic(expected = "rounds of the script that nobody asked for")]
+    fn a_script_must_be_used_up() {
+        let bench = Bench::with([]).script([super::round()]);
+        bench.run(["--version"]).succeeds();
+    }
+}

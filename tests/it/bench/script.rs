@@ -1,0 +1,327 @@
+//! What the loopback server answers: one [`Round`] a request.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Starts a round that completes with nothing in it; the methods add to it.
+pub fn round() -> Round {
+    Round {
+        output: Vec::new(),
+        usage: json!({
+            "input_tokens": 100,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": 10,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": 110,
+        }),
+        ending: "completed",
+        ending_reason: None,
+        error: None,
+        events: None,
+        raw: None,
+        http: None,
+        headers: Vec::new(),
+        delay: Duration::ZERO,
+        pause: Duration::ZERO,
+        stop_after: None,
+        finish: Finish::Close,
+        chunk_bytes: usize::MAX,
+        is_mute: false,
+    }
+}
+
+/// One answer of the server.
+#[derive(Debug, Clone)]
+pub struct Round {
+    output: Vec<Value>,
+    usage: Value,
+    ending: &'static str,
+    ending_reason: Option<String>,
+    error: Option<Value>,
+    /// Instead of the events that the output makes.
+    events: Option<Vec<Value>>,
+    /// Instead of any events: the bytes of the body.
+    raw: Option<Vec<u8>>,
+    /// Instead of a response: status and body.
+    pub(super) http: Option<(u16, String)>,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) delay: Duration,
+    pub(super) pause: Duration,
+    pub(super) stop_after: Option<usize>,
+    pub(super) finish: Finish,
+    pub(super) chunk_bytes: usize,
+    pub(super) is_mute: bool,
+}
+
+/// What the server does when it has sent what it sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// Ends the body and closes.
+    Close,
+    /// Closes within the body.
+    Cut,
+    /// Keeps the socket open and says nothing.
+    Hold,
+}
+
+impl Round {
+    /// Calls a tool.
+    #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]
+    pub fn calls(self, call_id: &str, name: &str, arguments: Value) -> Round {
+        self.calls_raw(call_id, name, &arguments.to_string())
+    }
+
+    /// Calls a tool with arguments that need not be JSON.
+    pub fn calls_raw(self, call_id: &str, name: &str, arguments: &str) -> Round {
+        self.item(json!({
+            "id": format!("fc_{call_id}"),
+            "type": "function_call",
+            "status": "completed",
+            "call_id": call_id,
+            "name": name,
+            "arguments": arguments,
+        }))
+    }
+
+    /// Says something.
+    pub fn says(self, text: &str) -> Round {
+        let part = json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []});
+        self.message(&part)
+    }
+
+    /// Refuses to answer.
+    pub fn refuses(self, text: &str) -> Round {
+        self.message(&json!({"type": "refusal", "refusal": text}))
+    }
+
+    fn message(self, part: &Value) -> Round {
+        let id = format!("msg_{}", self.output.len());
+        self.item(json!({
+            "id": id,
+            "type": "message",
+            "status": "completed",
+            "role": "assistant",
+            "content": [part],
+        }))
+    }
+
+    /// Thinks; the seal tells one thought from another.
+    pub fn thinks(self, seal: &str) -> Round {
+        let id = format!("rs_{}", self.output.len());
+        self.item(json!({"id": id, "type": "reasoning", "summary": [], "encrypted_content": seal}))
+    }
+
+    /// Adds any item.
+    pub fn item(mut self, item: Value) -> Round {
+        self.output.push(item);
+        self
+    }
+
+    /// Costs this many tokens.
+    pub fn uses(mut self, input_tokens: u64, output_tokens: u64) -> Round {
+        self.usage["input_tokens"] = input_tokens.into();
+        self.usage["output_tokens"] = output_tokens.into();
+        self.usage["total_tokens"] = (input_tokens + output_tokens).into();
+        self
+    }
+
+    /// Ends as incomplete for this reason.
+    pub fn ends_early_for(mut self, reason: &str) -> Round {
+        self.ending = "incomplete";
+        self.ending_reason = Some(reason.to_owned());
+        self
+    }
+
+    /// Ends as failed, after HTTP said that all is well.
+    pub fn fails(mut self, code: &str, message: &str) -> Round {
+        self.ending = "failed";
+        self.error = Some(json!({"code": code, "message": message}));
+        self
+    }
+
+    /// Sends exactly these events.
+    pub fn events(mut self, events: impl IntoIterator<Item = Value>) -> Round {
+        self.events = Some(events.into_iter().collect());
+        self
+    }
+
+    /// Sends exactly these bytes as the stream.
+    pub fn raw(mut self, bytes: impl Into<Vec<u8>>) -> Round {
+        self.raw = Some(bytes.into());
+        self
+    }
+
+    /// Answers with an HTTP status and a body instead of a response.
+    pub fn answers(mut self, status: u16, body: &str) -> Round {
+        self.http = Some((status, body.to_owned()));
+        self
+    }
+
+    /// Answers with the usual error envelope.
+    pub fn errs(self, status: u16, kind: &str, code: &str, message: &str) -> Round {
+        let error = json!({"type": kind, "code": code, "param": null, "message": message});
+        self.answers(status, &json!({"error": error}).to_string())
+    }
+
+    /// Adds a header; a `content-type` replaces the usual one.
+    pub fn header(mut self, name: &str, value: &str) -> Round {
+        self.headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        self
+    }
+
+    /// Waits before it answers.
+    pub fn delayed(mut self, delay: Duration) -> Round {
+        self.delay = delay;
+        self
+    }
+
+    /// Waits between events.
+    pub fn pausing(mut self, pause: Duration) -> Round {
+        self.pause = pause;
+        self
+    }
+
+    /// Breaks the connection after so many events.
+    pub fn cut_after(mut self, n_events: usize) -> Round {
+        self.stop_after = Some(n_events);
+        self.finish = Finish::Cut;
+        self
+    }
+
+    /// Ends the stream in good order after so many events.
+    pub fn closed_after(mut self, n_events: usize) -> Round {
+        self.stop_after = Some(n_events);
+        self.finish = Finish::Close;
+        self
+    }
+
+    /// Falls silent after so many events.
+    pub fn silent_after(mut self, n_events: usize) -> Round {
+        self.stop_after = Some(n_events);
+        self.finish = Finish::Hold;
+        self
+    }
+
+    /// Takes the request and never sends a byte.
+    pub fn mute(mut self) -> Round {
+        self.is_mute = true;
+        self
+    }
+
+    /// Sends everything and leaves the socket open.
+    pub fn left_open(mut self) -> Round {
+        self.finish = Finish::Hold;
+        self
+    }
+
+    /// Sends the body in pieces of so many bytes, wherever that cuts.
+    pub fn in_chunks_of(mut self, n_bytes: usize) -> Round {
+        self.chunk_bytes = n_bytes;
+        self
+    }
+
+    /// Returns the items that a client must send back, if the response counts.
+    pub(super) fn committed(&self) -> &[Value] {
+        let counts = self.http.is_none()
+            && self.events.is_none()
+            && self.raw.is_none()
+            && self.stop_after.is_none()
+            && !self.is_mute
+            && self.ending == "completed";
+        if counts { &self.output } else { &[] }
+    }
+
+    /// Returns the pieces of the body: events of a stream, or one piece of JSON.
+    pub(super) fn pieces(&self, stream: bool) -> Vec<Vec<u8>> {
+        if let Some((_, body)) = &self.http {
+            return vec![body.clone().into_bytes()];
+        }
+        if let Some(raw) = &self.raw {
+            return vec![raw.clone()];
+        }
+        if !stream {
+            return vec![self.response().to_string().into_bytes()];
+        }
+        let events = self.events.clone().unwrap_or_else(|| self.as_events());
+        let framed = events.into_iter().enumerate().map(|(number, mut event)| {
+            if event.get("sequence_number").is_none() {
+                event["sequence_number"] = number.into();
+            }
+            let name = event["type"].as_str().unwrap_or_default();
+            format!("event: {name}\ndata: {event}\n\n").into_bytes()
+        });
+        framed.collect()
+    }
+
+    fn response(&self) -> Value {
+        let reason = self.ending_reason.as_ref().map(|it| json!({"reason": it}));
+        json!({
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "status": self.ending,
+            "model": "test-model",
+            "error": self.error,
+            "incomplete_details": reason,
+            "output": self.output,
+            "usage": if self.error.is_some() { Value::Null } else { self.usage.clone() },
+        })
+    }
+
+    fn as_events(&self) -> Vec<Value> {
+        let begun = json!({"id": "resp_1", "status": "in_progress", "output": [], "usage": null});
+        let mut events = vec![
+            json!({"type": "response.created", "response": begun}),
+            json!({"type": "response.in_progress", "response": begun}),
+        ];
+        for (index, item) in self.output.iter().enumerate() {
+            events.extend(item_events(index, item));
+        }
+        let end = format!("response.{}", self.ending);
+        events.push(json!({"type": end, "response": self.response()}));
+        events
+    }
+}
+
+/// Returns the events in which one item arrives.
+fn item_events(index: usize, item: &Value) -> Vec<Value> {
+    let id = &item["id"];
+    let event = |kind: &str, members: Value| {
+        let mut event = json!({"type": kind, "output_index": index});
+        event.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        event
+    };
+    let mut begun = item.clone();
+    begun["status"] = "in_progress".into();
+    let mut events = Vec::new();
+    match item["type"].as_str() {
+        Some("function_call") => {
+            begun["arguments"] = "".into();
+            let arguments = item["arguments"].as_str().unwrap();
+            let kind = "response.function_call_arguments.delta";
+            events.push(event(kind, json!({"item_id": id, "delta": arguments})));
+            let kind = "response.function_call_arguments.done";
+            let done = json!({"item_id": id, "name": item["name"], "arguments": arguments});
+            events.push(event(kind, done));
+        }
+        Some("message") => {
+            begun["content"] = json!([]);
+            let part = &item["content"][0];
+            let (kind, text) = match part["text"].as_str() {
+                Some(text) => ("output_text", text),
+                None => ("refusal", part["refusal"].as_str().unwrap()),
+            };
+            // Two deltas, so that joining them is tested.
+            let (head, tail) = text.split_at(text.ceil_char_boundary(text.len() / 2));
+            for delta in [head, tail] {
+                let delta = json!({"item_id": id, "content_index": 0, "delta": delta});
+                events.push(event(&format!("response.{kind}.delta"), delta));
+            }
+        }
+        _ => {}
+    }
+    events.insert(0, event("response.output_item.added", json!({"item": begun})));
+    events.push(event("response.output_item.done", json!({"item": item})));
+    events
+}

@@ -1,0 +1,274 @@
+//! A server on the loopback that speaks the Responses API, follows a script, and can fail.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::check::check;
+use super::script::{Finish, Round};
+
+/// No connection lives longer, whatever a test does.
+const CONNECTION_MAX: Duration = Duration::from_mins(1);
+
+/// A running server. Dropping it ends its threads and fails the test if the script was not used up
+/// or a request was wrong.
+pub struct Server {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    listener: Option<JoinHandle<()>>,
+}
+
+struct State {
+    /// The rest of the script, last round first.
+    rounds: Vec<Round>,
+    requests: Vec<Captured>,
+    responses: Vec<Vec<Value>>,
+    faults: Vec<String>,
+    is_stopped: bool,
+    /// Bodies are written here for other programs to check, named after the test.
+    dump: Option<(PathBuf, String)>,
+}
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub struct Captured {
+    /// Like `POST /v1/responses HTTP/1.1`.
+    pub line: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// JSON.
+    pub body: Value,
+}
+
+impl Captured {
+    /// Returns a header's value.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+
+    /// Returns the items of the input.
+    #[track_caller]
+    pub fn input(&self) -> &[Value] {
+        self.body["input"].as_array().unwrap()
+    }
+
+    /// Returns the output that a call got.
+    #[track_caller]
+    pub fn output_of(&self, call_id: &str) -> &str {
+        let is_it = |it: &&Value| it["type"] == "function_call_output" && it["call_id"] == call_id;
+        let item = self.input().iter().find(is_it);
+        let item = item.unwrap_or_else(|| panic!("no output of `{call_id}` in {:#}", self.body));
+        item["output"].as_str().unwrap()
+    }
+}
+
+impl Server {
+    /// Starts a server on a free port.
+    pub fn start(rounds: impl IntoIterator<Item = Round>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let test = thread::current().name().unwrap_or("test").replace("::", "-");
+        let state = Arc::new(Mutex::new(State {
+            rounds: Vec::new(),
+            requests: Vec::new(),
+            responses: Vec::new(),
+            faults: Vec::new(),
+            is_stopped: false,
+            dump: super::variable("CSV_AGENT_TEST_REQUESTS").map(|it| (it.into(), test)),
+        }));
+        let address = listener.local_addr().unwrap();
+        let shared = state.clone();
+        let accept = move || {
+            for stream in listener.incoming() {
+                if lock(&shared).is_stopped {
+                    break;
+                }
+                let state = shared.clone();
+                // Ends by itself: every read and write of it has a limit.
+                thread::spawn(move || stream.and_then(|it| serve(&it, &state)));
+            }
+        };
+        let server = Server { address, state, listener: Some(thread::spawn(accept)) };
+        server.script(rounds);
+        server
+    }
+
+    /// Adds rounds to the script.
+    pub fn script(&self, rounds: impl IntoIterator<Item = Round>) {
+        let mut state = lock(&self.state);
+        for round in rounds {
+            state.rounds.insert(0, round);
+        }
+    }
+
+    /// Returns the base URL that reaches it.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Returns all requests so far.
+    pub fn requests(&self) -> Vec<Captured> {
+        lock(&self.state).requests.clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        lock(&self.state).is_stopped = true;
+        // Wakes the listener, so that it sees that it is over.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        let _ = self.listener.take().map(JoinHandle::join);
+        if !thread::panicking() {
+            let state = lock(&self.state);
+            assert!(state.faults.is_empty(), "wrong requests: {:#?}", state.faults);
+            let n_left = state.rounds.len();
+            assert_eq!(n_left, 0, "rounds of the script that nobody asked for");
+        }
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers the one request of a connection.
+fn serve(stream: &TcpStream, state: &Mutex<State>) -> io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_nodelay(true)?;
+    let Some(request) = receive(stream)? else { return Ok(()) };
+    let stream_wanted = request.body["stream"] == true;
+    let round = next_round(&mut lock(state), request);
+    let closes_at = Instant::now() + CONNECTION_MAX;
+    hold(stream, state, Instant::now() + round.delay);
+    if round.is_mute {
+        hold(stream, state, closes_at);
+        return Ok(());
+    }
+    send(stream, &round, stream_wanted, state)?;
+    if round.finish == Finish::Hold {
+        hold(stream, state, closes_at);
+    }
+    Ok(())
+}
+
+/// Takes a request into the books and returns what to answer: the next round, or what is wrong.
+fn next_round(state: &mut State, request: Captured) -> Round {
+    let refuse = |faults: &[String]| {
+        super::round().errs(400, "bench", "bench", &format!("the bench: {}", faults.join("; ")))
+    };
+    if let Some((directory, test)) = &state.dump {
+        // A test may have several servers.
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = directory.join(format!("{test}-{number:04}.json"));
+        std::fs::create_dir_all(directory).unwrap();
+        std::fs::write(path, request.body.to_string()).unwrap();
+    }
+    let mut faults = check(&request.body, &state.responses);
+    if !request.line.starts_with("POST /v1/responses ") {
+        faults.push(format!("asked for `{}`", request.line));
+    }
+    state.requests.push(request);
+    let round = state.rounds.pop();
+    if round.is_none() {
+        faults.push(format!("request {} is not in the script", state.requests.len()));
+    }
+    state.faults.extend(faults.iter().cloned());
+    match round {
+        Some(round) if faults.is_empty() => {
+            if !round.committed().is_empty() {
+                state.responses.push(round.committed().to_vec());
+            }
+            round
+        }
+        _ => refuse(&faults),
+    }
+}
+
+/// Reads a request. None when the peer has gone without one.
+fn receive(stream: &TcpStream) -> io::Result<Option<Captured>> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    if reader.read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    let mut headers = Vec::new();
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header)?;
+        let Some((name, value)) = header.trim_end().split_once(':') else { break };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    let length = headers.iter().find(|it| it.0 == "content-length");
+    let length: usize = length.and_then(|it| it.1.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let body = serde_json::from_slice(&body).unwrap_or(json!({}));
+    Ok(Some(Captured { line: line.trim_end().to_owned(), headers, body }))
+}
+
+/// Sends a head and as much of the body as the round wants.
+fn send(
+    mut stream: &TcpStream,
+    round: &Round,
+    stream_wanted: bool,
+    state: &Mutex<State>,
+) -> io::Result<()> {
+    let status = round.http.as_ref().map_or(200, |it| it.0);
+    let content_type = match round.http {
+        None if stream_wanted => "text/event-stream; charset=utf-8",
+        _ => "application/json",
+    };
+    let mut head = format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\n");
+    if !round.headers.iter().any(|it| it.0 == "content-type") {
+        head += &["content-type: ", content_type, "\r\n"].concat();
+    }
+    for (name, value) in &round.headers {
+        head += &[name, ": ", value, "\r\n"].concat();
+    }
+    head += "transfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes())?;
+    let pieces = round.pieces(stream_wanted);
+    let n_pieces = round.stop_after.unwrap_or(pieces.len()).min(pieces.len());
+    if round.pause.is_zero() {
+        for chunk in pieces[..n_pieces].concat().chunks(round.chunk_bytes) {
+            write_chunk(stream, chunk)?;
+        }
+    } else {
+        for piece in &pieces[..n_pieces] {
+            hold(stream, state, Instant::now() + round.pause);
+            write_chunk(stream, piece)?;
+        }
+    }
+    if round.finish == Finish::Close {
+        stream.write_all(b"0\r\n\r\n")?;
+    }
+    Ok(())
+}
+
+fn write_chunk(mut stream: &TcpStream, chunk: &[u8]) -> io::Result<()> {
+    let head = format!("{:x}\r\n", chunk.len());
+    stream.write_all(&[head.as_bytes(), chunk, b"\r\n"].concat())
+}
+
+/// Keeps a connection open until the peer closes it, the server stops, or the time has come.
+fn hold(mut stream: &TcpStream, state: &Mutex<State>, until: Instant) {
+    let mut byte = [0];
+    while !lock(state).is_stopped {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        let step = left.min(Duration::from_millis(20));
+        let _ = stream.set_read_timeout(Some(step));
+        if let Ok(0) = stream.read(&mut byte) {
+            return;
+        }
+    }
+}
