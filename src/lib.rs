@@ -10,6 +10,8 @@ pub mod frame;
 pub mod chart;
 pub mod conversation;
 pub mod event;
+pub mod render;
+pub mod sink;
 pub mod python;
 pub mod provider;
 pub mod session;

@@ -15,10 +15,19 @@ pub const CSV_COLUMNS_MAX: usize = 20_000;
 pub const TABLE_ROWS_MAX: usize = 2_000;
 /// Cells of a `data_frame` event, so that a wide frame is cut as well as a long one.
 pub const TABLE_CELLS_MAX: usize = 200_000;
+/// Rows of a table on a terminal. A longer one would push the answer off the screen.
+pub const TABLE_TTY_ROWS_MAX: usize = 50;
+/// Lines of one row of a table on a terminal. What a cell has beyond that is cut with an ellipsis.
+pub const TABLE_TTY_LINES_MAX: usize = 3;
 /// Rows a chart plots: more cannot be told apart, and the model should aggregate.
 pub const CHART_ROWS_MAX: usize = 200;
 /// Series of one chart; the palette has as many colours.
 pub const CHART_SERIES_MAX: usize = 10;
+
+/// Characters of a file name that is made of a table's or a chart's name.
+pub const SLUG_CHARS_MAX: usize = 60;
+/// Tables or charts of one name in one turn.
+pub const SLUGS_PER_TURN_MAX: usize = 10_000;
 
 /// Bytes of one tool output that the model reads. What is longer is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;

@@ -1,0 +1,292 @@
+//! Charts of every kind and size, judged by their geometry.
+//!
+//! `cargo test gallery -- --ignored` also draws them as files, to be looked at.
+
+use serde_json::{Value, json};
+
+use super::scene::{Mark, Scene};
+use super::sheet::count;
+use super::{alt, draw, plot::Plot, scene};
+use crate::chart::{Chart, ChartSpec, ChartType, Series};
+use crate::frame::Frame;
+
+fn chart(
+    chart_type: ChartType,
+    title: &str,
+    x_dtype: &str,
+    x: &[Value],
+    series: &[(&str, Vec<Value>)],
+) -> Chart {
+    let mut columns = vec!["x".to_owned()];
+    columns.extend((0..series.len()).map(|it| format!("y{it}")));
+    let mut dtypes = vec![x_dtype.to_owned()];
+    dtypes.extend(vec!["float64".to_owned(); series.len()]);
+    let row = |at: usize| {
+        let mut row = vec![x[at].clone()];
+        row.extend(series.iter().map(|it| it.1[at].clone()));
+        row
+    };
+    let frame =
+        Frame { columns, dtypes, rows: (0..x.len()).map(row).collect(), row_count: x.len() as u64 };
+    let spec = ChartSpec {
+        df_name: "df".into(),
+        logical_name: "gallery".into(),
+        chart_type,
+        x_field: "x".into(),
+        x_label: Some("What stands on the x axis".into()),
+        y_label: Some("Revenue in EUR".into()),
+        series: series
+            .iter()
+            .enumerate()
+            .map(|(at, it)| Series { name: it.0.into(), y_field: format!("y{at}") })
+            .collect(),
+        title: Some(title.into()),
+        note: Some(
+            "Source: sales.csv, 10 rows. Values of the last quarter are preliminary.".into(),
+        ),
+    };
+    spec.check(frame).unwrap()
+}
+
+/// Returns numbers that look like data and are the same every time.
+fn wave(n: usize, size: f64, phase: usize) -> Vec<Value> {
+    let value = |it: usize| {
+        let noise = count((it * 7_919 + phase * 104_729) % 1_000) / 1_000.0;
+        let trend = count(it) / 17.0 + count(phase);
+        json!(((noise * 0.5 + 0.5 + trend).rem_euclid(3.0) * size).round())
+    };
+    (0..n).map(value).collect()
+}
+
+fn names(n: usize) -> Vec<Value> {
+    let words = ["Anvil", "Rocket skates", "Giant rubber band", "Bird seed", "Dehydrated boulders"];
+    (0..n).map(|it| json!(format!("{} {}", words[it % 5], it / 5 + 1))).collect()
+}
+
+fn days(n: usize, step: usize) -> Vec<Value> {
+    let start: jiff::civil::Date = "2023-01-01".parse().unwrap();
+    let days = (0..).step_by(step).map(|it| start + jiff::ToSpan::days(it));
+    days.take(n).map(|it| json!(it.to_string())).collect()
+}
+
+fn months(n: usize) -> Vec<Value> {
+    (0..n).map(|it| json!(format!("{}-{:02}-01", 2022 + it / 12, it % 12 + 1))).collect()
+}
+
+fn many(n_series: usize, n_rows: usize, size: f64) -> Vec<(&'static str, Vec<Value>)> {
+    let names = [
+        "North",
+        "South",
+        "East",
+        "West",
+        "Center",
+        "Overseas and other territories",
+        "Online",
+        "Выручка",
+        "Πωλήσεις",
+        "Rest",
+    ];
+    (0..n_series).map(|it| (names[it], wave(n_rows, size, it))).collect()
+}
+
+/// Returns every chart with the name of its file.
+fn gallery() -> Vec<(String, Chart)> {
+    use ChartType::{Bar, Column, Line, Scatter, StackedColumn};
+    let mut all = Vec::new();
+    for kind in ChartType::ALL {
+        for (n_rows, n_series) in [(1, 1), (5, 1), (12, 3), (30, 1), (200, 1), (200, 10), (8, 10)] {
+            let title = format!("{} of {n_rows} rows and {n_series} series", kind.name());
+            let series = many(n_series, n_rows, 40_000.0);
+            let made = chart(kind, &title, "object", &names(n_rows), &series);
+            all.push((format!("{}-text-{n_rows}x{n_series}", kind.name()), made));
+        }
+    }
+    for kind in [Column, StackedColumn, Line, Scatter] {
+        for (n, step) in [(7, 1), (40, 9), (200, 1)] {
+            let series = many(2, n, 120.0);
+            let made = chart(kind, "By day", "object", &days(n, step), &series);
+            all.push((format!("{}-days-{n}x{step}", kind.name()), made));
+        }
+        let made = chart(kind, "By month", "object", &months(24), &many(1, 24, 3.2e6));
+        all.push((format!("{}-months", kind.name()), made));
+        let years: Vec<_> = (1990..2022).map(|it| json!(it)).collect();
+        let made = chart(kind, "By year", "int64", &years, &many(2, 32, 0.04));
+        all.push((format!("{}-years", kind.name()), made));
+    }
+    let values = |it: &[f64]| it.iter().map(|it| json!(it)).collect::<Vec<_>>();
+    let mixed = values(&[120.0, -80.0, 45.5, -200.25, 0.0, 310.0]);
+    for kind in ChartType::ALL {
+        let series = [("Change", mixed.clone()), ("Other", wave(6, -90.0, 2))];
+        let made = chart(kind, "Negative values", "object", &names(6), &series[..1]);
+        all.push((format!("{}-negative", kind.name()), made));
+        let made = chart(kind, "Negative values, two series", "object", &names(6), &series);
+        all.push((format!("{}-negative2", kind.name()), made));
+        let nulls = vec![json!(3), Value::Null, json!(4), json!(5), Value::Null, json!(2)];
+        let made = chart(kind, "Missing values", "object", &days(6, 30), &[("n", nulls)]);
+        all.push((format!("{}-nulls", kind.name()), made));
+        let made = chart(kind, "Nothing", "object", &names(3), &[("n", vec![Value::Null; 3])]);
+        all.push((format!("{}-empty", kind.name()), made));
+    }
+    let hostile = vec![
+        json!("\u{1b}[2J<script>&\"'"),
+        json!("x".repeat(500)),
+        json!("東京 タワー 🙂"),
+        Value::Null,
+        json!("שלום עולם"),
+    ];
+    let long = "A very long title that goes on about everything the chart shows ".repeat(6);
+    for kind in ChartType::ALL {
+        let n = values(&[1e15, 2.5e14, 7e14, 1.0, 9.9e14]);
+        let made = chart(
+            kind,
+            &long,
+            "object",
+            &hostile,
+            &[("<b>&", n.clone()), ("y".repeat(400).leak(), n)],
+        );
+        all.push((format!("{}-hostile", kind.name()), made));
+    }
+    let tiny = values(&[1e-12, 3e-12, 2e-12]);
+    all.push(("column-tiny".into(), chart(Column, "Tiny", "object", &names(3), &[("n", tiny)])));
+    let equal = values(&[5.0, 5.0, 5.0]);
+    all.push(("line-equal".into(), chart(Line, "Equal", "object", &names(3), &[("n", equal)])));
+    let hours: Vec<_> = (0..48)
+        .map(|it| json!(format!("2024-03-{:02}T{:02}:30:00", 9 + it / 24, it % 24)))
+        .collect();
+    all.push((
+        "line-hours".into(),
+        chart(Line, "By hour", "datetime64[ns]", &hours, &many(1, 48, 10.0)),
+    ));
+    let decades: Vec<_> = (0..40).map(|it| json!(format!("{}-07-01", 1984 + it))).collect();
+    all.push((
+        "line-decades".into(),
+        chart(Line, "Forty years", "object", &decades, &many(3, 40, 1e10)),
+    ));
+    let heights: Vec<_> =
+        (0..150).map(|it| json!(150.0 + f64::from(it * 37 % 400) / 10.0)).collect();
+    let weights: Vec<_> = (0..150)
+        .map(|it| json!(45.0 + f64::from(it * 37 % 400) / 9.0 + f64::from(it * 13 % 17)))
+        .collect();
+    all.push((
+        "scatter-numbers".into(),
+        chart(Scatter, "Height and weight", "float64", &heights, &[("kg", weights)]),
+    ));
+    let short: Vec<_> = (0..40).map(|it| json!(format!("S{it:02}"))).collect();
+    all.push((
+        "column-turned".into(),
+        chart(
+            Column,
+            "Turned",
+            "object",
+            &(0..28).map(|it| json!(format!("Store {it:02}"))).collect::<Vec<_>>(),
+            &many(1, 28, 900.0),
+        ),
+    ));
+    all.push(("bar-codes".into(), chart(Bar, "Codes", "object", &short, &many(2, 40, 900.0))));
+    all
+}
+
+/// Left, top, right, bottom.
+type Bounds = (f64, f64, f64, f64);
+
+fn texts(scene: &Scene) -> Vec<(&str, Bounds)> {
+    let labels = scene.marks.iter().filter_map(|it| match it {
+        Mark::Text(label) if !label.text.is_empty() => Some(label),
+        _ => None,
+    });
+    labels.map(|it| (it.text.as_str(), it.bounds())).collect()
+}
+
+#[test]
+fn no_label_leaves_the_picture_or_covers_another() {
+    for (name, chart) in gallery() {
+        let scene = scene(&Plot::of(&chart));
+        let texts = texts(&scene);
+        for (at, (text, (left, top, right, bottom))) in texts.iter().enumerate() {
+            let is_inside =
+                0.0 <= *left && 0.0 <= *top && *right <= scene.width && *bottom <= scene.height;
+            assert!(is_inside, "{name}: `{text}` leaves {left} {top} {right} {bottom}");
+            for (other, (left2, top2, right2, bottom2)) in &texts[at + 1..] {
+                let is_apart = right <= left2 || right2 <= left || bottom <= top2 || bottom2 <= top;
+                assert!(is_apart, "{name}: `{text}` covers `{other}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_mark_is_a_place_in_the_picture() {
+    for (name, chart) in gallery() {
+        let scene = scene(&Plot::of(&chart));
+        assert!((960.0..=3_000.0).contains(&scene.width), "{name}");
+        assert!((150.0..=3_001.0).contains(&scene.height), "{name}: {}", scene.height);
+        let inside = |x: f64, y: f64| {
+            (-1.0..=scene.width + 1.0).contains(&x) && (-1.0..=scene.height + 1.0).contains(&y)
+        };
+        for mark in &scene.marks {
+            let is_inside = match mark {
+                Mark::Rect { x, y, width, height, .. } => {
+                    0.0 <= *width
+                        && 0.0 <= *height
+                        && inside(*x, *y)
+                        && inside(x + width, y + height)
+                }
+                Mark::Line { points, .. } => points.iter().all(|it| inside(it.0, it.1)),
+                Mark::Dot { x, y, .. } => inside(*x, *y),
+                Mark::Text(_) => true,
+            };
+            assert!(is_inside, "{name}: {mark:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_chart_gives_the_same_bytes() {
+    for (name, chart) in gallery().into_iter().filter(|it| it.0.ends_with("hostile")) {
+        let drawing = draw(&chart).unwrap();
+        assert_eq!(draw(&chart).unwrap(), drawing, "{name}");
+        assert!(drawing.png.starts_with(b"\x89PNG"));
+        let svg = &drawing.svg;
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
+        assert!(svg.contains("<title id=\"title\">") && svg.contains("<desc id=\"desc\">"));
+        assert!(!svg.contains('\u{1b}') && !svg.contains("<script") && !svg.contains("<b>"));
+    }
+}
+
+#[test]
+fn the_sentence_gives_the_extremes() {
+    let one = chart(
+        ChartType::Line,
+        "Revenue",
+        "object",
+        &months(3),
+        &[("EUR", vec![json!(98_210), json!(120_400), Value::Null])],
+    );
+    assert_eq!(
+        alt(&one),
+        "Line chart “Revenue”: EUR by What stands on the x axis, 3 rows, from 98,210 (Jan 2022) to 120,400 (Feb 2022)."
+    );
+    let two = chart(
+        ChartType::Bar,
+        "",
+        "object",
+        &names(1),
+        &[("Q2", vec![json!(1)]), ("Q3", vec![json!(1)])],
+    );
+    assert_eq!(
+        alt(&two),
+        "Bar chart: Q2 and Q3 by What stands on the x axis, 1 row, always 1 (Q2, Anvil 1)."
+    );
+}
+
+#[test]
+#[ignore = "writes files to look at"]
+fn gallery_is_drawn() {
+    let directory = std::env::temp_dir().join("csv-agent-gallery");
+    std::fs::create_dir_all(&directory).unwrap();
+    for (name, chart) in gallery() {
+        let drawing = draw(&chart).unwrap();
+        std::fs::write(directory.join(format!("{name}.png")), drawing.png).unwrap();
+        std::fs::write(directory.join(format!("{name}.svg")), drawing.svg).unwrap();
+    }
+}

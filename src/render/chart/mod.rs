@@ -1,0 +1,109 @@
+//! Charts as pictures: SVG for documents, PNG for everything else, a sentence for those who listen.
+//!
+//! A [`Chart`] becomes a plot (its numbers, dates and labels), the plot a scene (what stands where),
+//! the scene a document. Nothing depends on the machine: the font is embedded, and the arithmetic
+//! that places things is addition, multiplication and square roots.
+
+mod plot;
+mod ticks;
+mod time;
+mod text;
+mod scene;
+mod sheet;
+mod bars;
+mod points;
+mod paint;
+
+use anyhow::Context;
+
+use crate::chart::{Chart, ChartType};
+use plot::Plot;
+use scene::Scene;
+
+/// Names of series that the alternative text gives one by one.
+const SERIES_NAMED_MAX: usize = 4;
+
+/// A chart as files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawing {
+    /// A document with a title and a description.
+    pub svg: String,
+    /// One pixel to a pixel of the SVG.
+    pub png: Vec<u8>,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+}
+
+/// Draws a chart.
+///
+/// It is 960 pixels wide and 540 high; charts of many bars are as large as the bars need. The same
+/// chart gives the same bytes.
+///
+/// # Errors
+///
+/// Fails when a backend or the encoder does, which is a bug.
+pub fn draw(chart: &Chart) -> anyhow::Result<Drawing> {
+    let plot = Plot::of(chart);
+    let scene = scene(&plot);
+    let title = plot.title.as_deref().unwrap_or(&chart.spec().logical_name);
+    let svg = paint::svg(&scene, &plot::clean(title), &alt(chart))?;
+    let size = |it: f64| u32::try_from(text::to_pixel(it)).context("the chart has no size");
+    let (width, height) = (size(scene.width)?, size(scene.height)?);
+    Ok(Drawing { svg, png: paint::png(&scene)?, width, height })
+}
+
+fn scene(plot: &Plot) -> Scene {
+    match plot.chart_type {
+        ChartType::Bar => bars::lying(plot),
+        ChartType::Column | ChartType::StackedColumn if bars::labels_need_lines(plot) => {
+            bars::lying(plot)
+        }
+        ChartType::Column | ChartType::StackedColumn => bars::standing(plot),
+        ChartType::Line | ChartType::Scatter => points::scene(plot),
+    }
+}
+
+/// Returns the chart in one sentence: its type and title, what against what, and the extremes.
+pub fn alt(chart: &Chart) -> String {
+    let plot = Plot::of(chart);
+    let kind = match plot.chart_type {
+        ChartType::Bar => "Bar chart",
+        ChartType::Column => "Column chart",
+        ChartType::StackedColumn => "Stacked column chart",
+        ChartType::Line => "Line chart",
+        ChartType::Scatter => "Scatter plot",
+    };
+    let title = plot.title.as_ref().map_or(String::new(), |it| format!(" “{it}”"));
+    let names: Vec<_> = plot.series.iter().map(|it| it.name.as_str()).collect();
+    let what = match names.as_slice() {
+        [name] => (*name).to_owned(),
+        names if SERIES_NAMED_MAX < names.len() => {
+            format!("{} series ({}, …)", names.len(), names[..SERIES_NAMED_MAX].join(", "))
+        }
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [] => String::new(),
+    };
+    let n_rows = plot.x.len();
+    let rows = if n_rows == 1 { "row" } else { "rows" };
+    let what_and_where = format!("{kind}{title}: {what} by {}, {n_rows} {rows}", plot.x_label);
+    let Some((low, high)) = plot.extremes() else {
+        return format!("{what_and_where}, without values.");
+    };
+    let place = |(series, row): (usize, usize)| {
+        let value = plot.value((series, row)).map_or(String::new(), ticks::amount);
+        let at = plot.x.full_label(row);
+        match names.len() {
+            1 => format!("{value} ({at})"),
+            _ => format!("{value} ({}, {at})", names[series]),
+        }
+    };
+    if plot.value(low) == plot.value(high) {
+        return format!("{what_and_where}, always {}.", place(low));
+    }
+    format!("{what_and_where}, from {} to {}.", place(low), place(high))
+}
+
+#[cfg(test)]
+mod gallery;

@@ -1,0 +1,203 @@
+//! The sheet that every chart is drawn on: title and legend above, label and note below.
+
+use super::plot::Plot;
+use super::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
+use super::text;
+use crate::chart::ChartType;
+
+/// Of a chart without unusual needs.
+pub const WIDTH: f64 = 960.0;
+/// Of a chart without unusual needs.
+pub const HEIGHT: f64 = 540.0;
+/// Free on every side.
+pub const MARGIN: f64 = 24.0;
+/// Of labels, in pixels of an em.
+pub const SIZE: f64 = 13.0;
+/// Between the lines of a label.
+pub const LINE: f64 = 17.0;
+
+const TITLE_SIZE: f64 = 20.0;
+const TITLE_LINE: f64 = 26.0;
+const NOTE_SIZE: f64 = 12.0;
+const LEGEND_LINE: f64 = 22.0;
+const LEGEND_NAME_MAX: f64 = 260.0;
+
+/// A chart in the making.
+pub struct Sheet<'a> {
+    plot: &'a Plot,
+    marks: Vec<Mark>,
+    /// Of the picture.
+    pub width: f64,
+    /// The first free pixel under title and legend.
+    pub top: f64,
+}
+
+impl<'a> Sheet<'a> {
+    /// Starts a sheet with the title, the legend, and the label of the upright axis.
+    pub fn new(plot: &'a Plot, width: f64, upright: Option<&str>) -> Sheet<'a> {
+        let mut sheet = Sheet { plot, marks: Vec::new(), width, top: MARGIN - 4.0 };
+        sheet.title();
+        if 1 < plot.series.len() {
+            sheet.legend();
+        }
+        if let Some(label) = upright {
+            sheet.top += LINE;
+            let label = text::shorten(label, SIZE, Weight::Regular, width - 2.0 * MARGIN);
+            let baseline = sheet.top - 4.0;
+            sheet.text(Label::new(label, MARGIN, baseline, SIZE).coloured(Colour::GREY));
+        }
+        sheet.top += 16.0;
+        sheet
+    }
+
+    fn title(&mut self) {
+        let Some(title) = &self.plot.title else { return };
+        let room = self.width - 2.0 * MARGIN;
+        for line in text::wrap(title, TITLE_SIZE, Weight::Bold, room, 2) {
+            self.top += TITLE_LINE;
+            let mut label = Label::new(line, MARGIN, self.top - 7.0, TITLE_SIZE);
+            label.weight = Weight::Bold;
+            self.marks.push(Mark::Text(label));
+        }
+        self.top += 4.0;
+    }
+
+    fn legend(&mut self) {
+        let mut x = MARGIN;
+        self.top += LEGEND_LINE;
+        for (at, series) in self.plot.series.iter().enumerate() {
+            let name = text::shorten(&series.name, SIZE, Weight::Regular, LEGEND_NAME_MAX);
+            let width = 18.0 + text::width(&name, SIZE, Weight::Regular);
+            if MARGIN < x && self.width - MARGIN < x + width {
+                x = MARGIN;
+                self.top += LEGEND_LINE;
+            }
+            let baseline = self.top - 6.0;
+            self.key(x, baseline - 4.5, at);
+            self.text(Label::new(name, x + 18.0, baseline, SIZE));
+            x += width + 22.0;
+        }
+        self.top += 4.0;
+    }
+
+    fn key(&mut self, x: f64, middle: f64, series: usize) {
+        let colour = colour(series);
+        let mark = match self.plot.chart_type {
+            ChartType::Scatter => {
+                Mark::Dot { x: x + 6.0, y: middle, radius: 5.0, shape: shape(series), colour }
+            }
+            ChartType::Line => {
+                Mark::Line { points: vec![(x, middle), (x + 12.0, middle)], width: 3.0, colour }
+            }
+            ChartType::Bar | ChartType::Column | ChartType::StackedColumn => {
+                Mark::Rect { x, y: middle - 6.0, width: 12.0, height: 12.0, colour }
+            }
+        };
+        self.marks.push(mark);
+    }
+
+    /// Returns the pixels that the label of the level axis and the note take.
+    pub fn foot_height(&self, level: Option<&str>) -> f64 {
+        let label = if level.is_some() { LINE + 6.0 } else { 0.0 };
+        let note = self.note_lines().len();
+        let note =
+            if 0 < note { 8.0 + LINE * f64::from(u32::try_from(note).unwrap_or(0)) } else { 0.0 };
+        label + note + MARGIN - 8.0
+    }
+
+    /// Ends the sheet: the label of the level axis, centred between two pixels, then the note.
+    pub fn finish(mut self, height: f64, level: Option<&str>, (left, right): (f64, f64)) -> Scene {
+        if self.plot.range().is_none() {
+            let (x, y) = (f64::midpoint(left, right), f64::midpoint(self.top, height) - 40.0);
+            let label = Label::new("no values", x, y.max(self.top + LINE), SIZE);
+            self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
+        }
+        let mut y = height - self.foot_height(level);
+        if let Some(label) = level {
+            y += LINE + 2.0;
+            let label = text::shorten(label, SIZE, Weight::Regular, right - left);
+            let label = Label::new(label, f64::midpoint(left, right), y, SIZE);
+            self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
+            y += 4.0;
+        }
+        y += 8.0;
+        for line in self.note_lines() {
+            y += LINE;
+            self.text(Label::new(line, MARGIN, y - 4.0, NOTE_SIZE).coloured(Colour::GREY));
+        }
+        Scene { width: self.width.ceil(), height: height.ceil(), marks: self.marks }
+    }
+
+    fn note_lines(&self) -> Vec<String> {
+        let room = self.width - 2.0 * MARGIN;
+        let note = self.plot.note.as_deref().unwrap_or_default();
+        text::wrap(note, NOTE_SIZE, Weight::Regular, room, 3)
+    }
+
+    /// Adds a mark.
+    pub fn mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+    }
+
+    /// Adds a label.
+    pub fn text(&mut self, label: Label) {
+        self.marks.push(Mark::Text(label));
+    }
+
+    /// Adds a straight line.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
+        self.marks.push(Mark::Line { points: vec![from, to], width: 1.0, colour });
+    }
+
+    /// Adds the lines to read values by, and their labels, for an upright value axis. Zero, or else
+    /// the lowest value, is the line that the chart stands on.
+    pub fn upright_axis(&mut self, ticks: &super::ticks::Ticks, scale: &Scale, ends: (f64, f64)) {
+        for (value, label) in ticks.values.iter().zip(&ticks.labels) {
+            let y = scale.at(*value);
+            self.line((ends.0, y), (ends.1, y), Colour::GRID);
+            let label = Label::new(label.clone(), ends.0 - 8.0, y + 4.5, SIZE);
+            self.text(label.anchored(Anchor::End).coloured(Colour::GREY));
+        }
+        let zero = scale.at(0.0_f64.clamp(ticks.range().0, ticks.range().1));
+        self.line((ends.0, zero), (ends.1, zero), Colour::AXIS);
+    }
+}
+
+/// A linear map from values to pixels.
+pub struct Scale {
+    from: (f64, f64),
+    to: (f64, f64),
+}
+
+impl Scale {
+    /// Maps the ends of one range to those of another.
+    pub fn new(from: (f64, f64), to: (f64, f64)) -> Scale {
+        Scale { from, to }
+    }
+
+    /// Returns the pixel of a value.
+    pub fn at(&self, value: f64) -> f64 {
+        let share = (value - self.from.0) / (self.from.1 - self.from.0);
+        self.to.0 + share * (self.to.1 - self.to.0)
+    }
+}
+
+/// Returns the colour of a series.
+pub fn colour(series: usize) -> Colour {
+    Colour::SERIES[series % Colour::SERIES.len()]
+}
+
+/// Returns the shape of a series' points.
+pub fn shape(series: usize) -> Shape {
+    Shape::ALL[series % Shape::ALL.len()]
+}
+
+/// Returns the pixels that the widest of some labels takes.
+pub fn widest<'a>(labels: impl Iterator<Item = &'a String>) -> f64 {
+    labels.map(|it| text::width(it, SIZE, Weight::Regular)).fold(0.0, f64::max)
+}
+
+/// Returns a count as a number of pixels or bands.
+pub fn count(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,226 @@
+//! The type of a chart: an embedded font, measured and set the same way on every machine.
+//!
+//! `font/NotoSans-*.subset.ttf` are Noto Sans 2.004 with arrows and signs of Noto Sans Math and Noto
+//! Sans Symbols 2, from Debian's fonts-noto-core 20201225: cut with `pyftsubset` to Latin, Greek,
+//! Cyrillic, punctuation, currency and common signs, without hinting and layout tables, and joined
+//! with `pyftmerge`. Licence: `font/OFL.txt`.
+
+use std::convert::Infallible;
+use std::sync::LazyLock;
+
+use ab_glyph::{Font, FontRef, Glyph, GlyphId, PxScale, point};
+use plotters_backend::text_anchor::{HPos, Pos, VPos};
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendTextStyle, FontFamily, FontStyle, FontTransform,
+};
+use unicode_width::UnicodeWidthChar;
+
+use super::scene::{Anchor, Label, Weight};
+
+/// What an SVG viewer sets the text in: the embedded font where it is installed, else its like.
+const FAMILY: &str = "'Noto Sans', 'Open Sans', 'Segoe UI', Helvetica, Arial, sans-serif";
+/// plotters-svg divides every font size by this.
+const PLOTTERS_EM: f64 = 1.24;
+
+static REGULAR: LazyLock<FontRef<'static>> =
+    LazyLock::new(|| parse(include_bytes!("../font/NotoSans-Regular.subset.ttf")));
+static BOLD: LazyLock<FontRef<'static>> =
+    LazyLock::new(|| parse(include_bytes!("../font/NotoSans-Bold.subset.ttf")));
+
+fn parse(bytes: &'static [u8]) -> FontRef<'static> {
+    FontRef::try_from_slice(bytes).expect("the embedded font is a font")
+}
+
+fn font(weight: Weight) -> &'static FontRef<'static> {
+    match weight {
+        Weight::Regular => &REGULAR,
+        Weight::Bold => &BOLD,
+    }
+}
+
+/// Returns the width of a text in pixels.
+pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
+    let font = font(weight);
+    text.chars().map(|it| advance(font, it).1).sum::<f64>() * size
+}
+
+/// Returns the glyph of a character and how far it moves the pen, in ems.
+///
+/// What the font lacks is drawn as a box as wide as the character would be.
+fn advance(font: &FontRef<'_>, char: char) -> (GlyphId, f64) {
+    let glyph = font.glyph_id(char);
+    if glyph == GlyphId(0) {
+        let cells = UnicodeWidthChar::width(char).unwrap_or(0);
+        return (glyph, [0.0, 0.6, 1.0][cells.min(2)]);
+    }
+    let units = font.units_per_em().unwrap_or(1000.0);
+    (glyph, f64::from(font.h_advance_unscaled(glyph)) / f64::from(units))
+}
+
+/// Returns the text, cut with an ellipsis when it is wider than `width_max` pixels.
+pub fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String {
+    if width(text, size, weight) <= width_max {
+        return text.to_owned();
+    }
+    let room = width_max - width("…", size, weight);
+    let mut used = 0.0;
+    let fits = text.char_indices().take_while(|(_, char)| {
+        used += advance(font(weight), *char).1 * size;
+        used <= room
+    });
+    let end = fits.last().map_or(0, |(at, char)| at + char.len_utf8());
+    format!("{}…", text[..end].trim_end())
+}
+
+/// Returns the text in at most `n_lines` lines no wider than `width_max` pixels, broken at spaces;
+/// what does not fit is cut with an ellipsis.
+pub fn wrap(text: &str, size: f64, weight: Weight, width_max: f64, n_lines: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_last = lines.len() == n_lines;
+        match lines.last_mut() {
+            Some(line)
+                if is_last || width(&format!("{line} {word}"), size, weight) <= width_max =>
+            {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|it| shorten(it, size, weight, width_max)).collect()
+}
+
+/// A label as a plotters backend takes it: its baseline starts at the given point.
+pub struct TextStyle<'a> {
+    /// What is set.
+    pub label: &'a Label,
+    /// Device pixels of a pixel of the chart.
+    pub scale: f64,
+}
+
+impl BackendTextStyle for TextStyle<'_> {
+    type FontError = Infallible;
+
+    fn color(&self) -> BackendColor {
+        self.label.colour.backend()
+    }
+
+    fn size(&self) -> f64 {
+        self.label.size * self.scale * PLOTTERS_EM
+    }
+
+    fn transform(&self) -> FontTransform {
+        if self.label.is_turned { FontTransform::Rotate270 } else { FontTransform::None }
+    }
+
+    fn style(&self) -> FontStyle {
+        match self.label.weight {
+            Weight::Regular => FontStyle::Normal,
+            Weight::Bold => FontStyle::Bold,
+        }
+    }
+
+    fn anchor(&self) -> Pos {
+        let h_pos = match self.label.anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        Pos::new(h_pos, VPos::Top)
+    }
+
+    fn family(&self) -> FontFamily<'_> {
+        FontFamily::Name(FAMILY)
+    }
+
+    fn layout_box(&self, text: &str) -> Result<(BackendCoord, BackendCoord), Infallible> {
+        let width = width(text, self.label.size, self.label.weight) * self.scale;
+        let size = self.label.size * self.scale;
+        Ok(((0, 0), (to_pixel(width), to_pixel(size))))
+    }
+
+    fn draw<E, Draw: FnMut(i32, i32, BackendColor) -> Result<(), E>>(
+        &self,
+        text: &str,
+        _: BackendCoord,
+        mut draw: Draw,
+    ) -> Result<Result<(), E>, Infallible> {
+        let font = font(self.label.weight);
+        let size = self.label.size * self.scale;
+        let units = font.units_per_em().unwrap_or(1000.0);
+        // ab_glyph counts the size from the top of the font to its bottom; everyone else in ems.
+        let height = to_f32(size) * font.height_unscaled() / units;
+        let mut pen = 0.0;
+        for char in text.chars() {
+            let (id, advance) = advance(font, char);
+            let position = point(to_f32(pen), 0.0);
+            pen += advance * size;
+            let glyph = Glyph { id, scale: PxScale::from(height), position };
+            let Some(outlined) = font.outline_glyph(glyph).filter(|_| 0.0 < advance) else {
+                continue;
+            };
+            let corner = outlined.px_bounds().min;
+            let (left, top) = (to_pixel(f64::from(corner.x)), to_pixel(f64::from(corner.y)));
+            let mut result = Ok(());
+            outlined.draw(|x, y, coverage| {
+                let (Ok(x), Ok(y)) = (i32::try_from(x), i32::try_from(y)) else { return };
+                if result.is_ok() && 0.0 < coverage {
+                    let colour = self.color().mix(f64::from(coverage.min(1.0)));
+                    result = draw(left + x, top + y, colour);
+                }
+            });
+            if result.is_err() {
+                return Ok(result);
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Rounds to a device pixel.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a cast saturates, and what is far out is not seen"
+)]
+pub fn to_pixel(value: f64) -> i32 {
+    value.round() as i32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a font needs no more than f32")]
+fn to_f32(value: f64) -> f32 {
+    value as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Weight, shorten, width, wrap};
+
+    #[test]
+    fn a_short_text_stays_and_a_long_one_ends_in_an_ellipsis() {
+        assert_eq!(shorten("Anvil", 13.0, Weight::Regular, 100.0), "Anvil");
+        let short = shorten(&"long ".repeat(100), 13.0, Weight::Regular, 100.0);
+        assert!(short.ends_with('…') && short.starts_with("long long"));
+        assert!(width(&short, 13.0, Weight::Regular) <= 100.0);
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_the_last_is_cut() {
+        let lines = wrap("one two three four five six seven", 13.0, Weight::Regular, 60.0, 2);
+        assert_eq!(lines, ["one two", "three fo…"]);
+        assert!(wrap("  ", 13.0, Weight::Regular, 60.0, 2).is_empty());
+    }
+
+    #[test]
+    fn every_script_that_is_promised_has_its_letters() {
+        for text in ["Größe łódź", "Выручка", "Πωλήσεις", "€ £ → ≤ − … ° ² ✓ ■"]
+        {
+            let font = super::font(Weight::Bold);
+            let missing: String = text
+                .chars()
+                .filter(|it| ab_glyph::Font::glyph_id(font, *it) == ab_glyph::GlyphId(0))
+                .collect();
+            assert_eq!(missing, "");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Dates and times on an axis: reading them, round steps, labels of two lines.
+
+use jiff::civil::{Date, DateTime};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+
+/// What a label of an axis tells: the coarsest that tells neighbours apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// 2024.
+    Year,
+    /// Jan, with the year beneath where it changes.
+    Month,
+    /// 5 Jan, with the year beneath where it changes.
+    Day,
+    /// 14:30, with the day beneath where it changes.
+    Minute,
+    /// 14:30:05, with the day beneath where it changes.
+    Second,
+}
+
+const DAY_S: i64 = 86_400;
+/// Steps of less than a month, in seconds.
+const STEPS_S: [i64; 16] = [
+    1,
+    5,
+    15,
+    30,
+    60,
+    300,
+    900,
+    1_800,
+    3_600,
+    3 * 3_600,
+    6 * 3_600,
+    12 * 3_600,
+    DAY_S,
+    2 * DAY_S,
+    7 * DAY_S,
+    14 * DAY_S,
+];
+/// Steps of a month and more, in months.
+const STEPS_MONTHS: [i64; 12] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 12_000];
+/// A Monday, so that steps of weeks begin on one.
+const MONDAY_S: i64 = 4 * DAY_S;
+
+/// Reads an ISO 8601 date, month, date and time, or instant; an instant is told in UTC.
+pub fn parse(text: &str) -> Option<DateTime> {
+    let bytes = text.as_bytes();
+    if bytes.len() < 7 || bytes[4] != b'-' || !bytes[..4].iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    if bytes.len() == 7 {
+        return format!("{text}-01").parse::<Date>().ok().map(|it| it.at(0, 0, 0, 0));
+    }
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Some(instant.to_zoned(TimeZone::UTC).datetime());
+    }
+    text.parse::<DateTime>().ok()
+}
+
+/// Returns seconds since 1970-01-01 00:00 of the same calendar.
+pub fn seconds(time: DateTime) -> f64 {
+    time.duration_since(epoch()).as_secs_f64()
+}
+
+fn epoch() -> DateTime {
+    Date::constant(1970, 1, 1).at(0, 0, 0, 0)
+}
+
+fn at_seconds(seconds: i64) -> Option<DateTime> {
+    epoch().checked_add(SignedDuration::from_secs(seconds)).ok()
+}
+
+/// Returns the coarsest unit that tells these times apart.
+pub fn unit_of<'a>(times: impl Iterator<Item = &'a DateTime>) -> Unit {
+    let unit = |it: &DateTime| {
+        if it.second() != 0 {
+            Unit::Second
+        } else if (it.hour(), it.minute()) != (0, 0) {
+            Unit::Minute
+        } else if it.day() != 1 {
+            Unit::Day
+        } else if it.month() != 1 {
+            Unit::Month
+        } else {
+            Unit::Year
+        }
+    };
+    times.map(unit).max().unwrap_or(Unit::Year)
+}
+
+/// Returns the two lines of a label; the second is empty where it says what `before` said.
+pub fn label(time: DateTime, before: Option<DateTime>, unit: Unit) -> (String, String) {
+    let year = || {
+        if before.is_none_or(|it| it.year() != time.year()) {
+            time.year().to_string()
+        } else {
+            String::new()
+        }
+    };
+    let day = || {
+        if before.is_none_or(|it| it.date() != time.date()) {
+            time.strftime("%-d %b %Y").to_string()
+        } else {
+            String::new()
+        }
+    };
+    match unit {
+        Unit::Year => (time.year().to_string(), String::new()),
+        Unit::Month => (time.strftime("%b").to_string(), year()),
+        Unit::Day => (time.strftime("%-d %b").to_string(), year()),
+        Unit::Minute => (time.strftime("%H:%M").to_string(), day()),
+        Unit::Second => (time.strftime("%H:%M:%S").to_string(), day()),
+    }
+}
+
+/// Returns a label of one line that needs no neighbour.
+pub fn full_label(time: DateTime, unit: Unit) -> String {
+    let format = match unit {
+        Unit::Year => "%Y",
+        Unit::Month => "%b %Y",
+        Unit::Day => "%-d %b %Y",
+        Unit::Minute => "%-d %b %Y %H:%M",
+        Unit::Second => "%-d %b %Y %H:%M:%S",
+    };
+    time.strftime(format).to_string()
+}
+
+/// Returns round times within a range, in about `n_steps` steps, and what their labels tell.
+pub fn ticks(first: DateTime, last: DateTime, n_steps: u32) -> (Vec<DateTime>, Unit) {
+    let (low, high) = (seconds(first), seconds(last));
+    let wanted = (high - low) / f64::from(n_steps);
+    if let Some(step) = STEPS_S.iter().find(|it| wanted <= seconds_of(**it)) {
+        return (
+            ticks_of_seconds(low, high, *step),
+            match *step {
+                it if DAY_S <= it => Unit::Day,
+                it if 60 <= it => Unit::Minute,
+                _ => Unit::Second,
+            },
+        );
+    }
+    let months = wanted / (30.44 * seconds_of(DAY_S));
+    let step = STEPS_MONTHS.iter().find(|it| months <= seconds_of(**it)).unwrap_or(&12_000);
+    let unit = if *step < 12 { Unit::Month } else { Unit::Year };
+    (ticks_of_months(first, last, *step), unit)
+}
+
+fn ticks_of_seconds(low: f64, high: f64, step: i64) -> Vec<DateTime> {
+    let origin = if 7 * DAY_S <= step { MONDAY_S } else { 0 };
+    let start = whole(((low - seconds_of(origin)) / seconds_of(step)).ceil());
+    let times = (start..).map(|it| it * step + origin).take_while(|it| seconds_of(*it) <= high);
+    times.take(100).filter_map(at_seconds).collect()
+}
+
+fn ticks_of_months(first: DateTime, last: DateTime, step: i64) -> Vec<DateTime> {
+    let month_of = |it: DateTime| i64::from(it.year()) * 12 + i64::from(it.month()) - 1;
+    let start = month_of(first) / step * step;
+    let times = (0..100).map(|it| start + it * step).filter_map(|month| {
+        let year = i16::try_from(month.div_euclid(12)).ok()?;
+        let date = Date::new(year, i8::try_from(month.rem_euclid(12) + 1).ok()?, 1).ok()?;
+        Some(date.at(0, 0, 0, 0))
+    });
+    times.filter(|it| first <= *it && *it <= last).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "years 0 to 9999 in seconds fit")]
+fn whole(value: f64) -> i64 {
+    value as i64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "years 0 to 9999 in seconds are exact in f64")]
+fn seconds_of(value: i64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Unit, full_label, label, parse, ticks, unit_of};
+
+    #[track_caller]
+    fn check(first: &str, last: &str, unit: Unit, labels: &[&str]) {
+        let (times, found) = ticks(parse(first).unwrap(), parse(last).unwrap(), 6);
+        let mut before = None;
+        let lines = times.into_iter().map(|time| {
+            let (upper, lower) = label(time, before.replace(time), found);
+            if lower.is_empty() { upper } else { format!("{upper}/{lower}") }
+        });
+        assert_eq!(
+            (found, lines.collect::<Vec<_>>()),
+            (unit, labels.iter().map(|it| (*it).to_owned()).collect())
+        );
+    }
+
+    #[test]
+    fn steps_follow_the_calendar() {
+        let quarters = ["Jan/2023", "Apr", "Jul", "Oct", "Jan/2024", "Apr"];
+        check("2023-01-01", "2024-06-30", Unit::Month, &quarters);
+        check("1984-01-01", "2024-01-01", Unit::Year, &["1990", "2000", "2010", "2020"]);
+        check("2024-02-26", "2024-03-04", Unit::Day, &["27 Feb/2024", "29 Feb", "2 Mar", "4 Mar"]);
+        let night = ["21:00/5 Jan 2024", "00:00/6 Jan 2024", "03:00", "06:00"];
+        check("2024-01-05T20:00:00", "2024-01-06T07:30:00", Unit::Minute, &night);
+    }
+
+    #[test]
+    fn only_iso_dates_are_dates() {
+        for text in [
+            "2024-01-05",
+            "2024-01",
+            "2024-01-05T10:00:00",
+            "2024-01-05 10:00:00",
+            "2024-01-05T10:00:00.5+02:00",
+        ] {
+            assert!(parse(text).is_some(), "{text}");
+        }
+        for text in ["2024", "20240105", "1234-56", "12345-6", "Q1-2024", "2024-W01", "2024-01-05x"]
+        {
+            assert!(parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_unit_is_the_coarsest_that_tells_them_apart() {
+        let months = ["2024-01-01", "2024-02-01"].map(|it| parse(it).unwrap());
+        assert_eq!(unit_of(months.iter()), Unit::Month);
+        assert_eq!(full_label(months[1], Unit::Month), "Feb 2024");
+    }
+}

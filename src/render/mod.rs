@@ -1,0 +1,8 @@
+//! From values to what people and programs read: tables, charts, blocks.
+//!
+//! Nothing here touches a file or a terminal; text and bytes come out.
+
+pub mod sanitize;
+pub mod table;
+pub mod chart;
+pub mod blocks;

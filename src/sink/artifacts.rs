@@ -1,0 +1,427 @@
+//! What tools show, as files of the turn and as events.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::chart::{Chart, ChartRejected, ChartSpec, RejectedCode};
+use crate::event::{Artifact, Body, ChartDrawn, DataFrame, Encoding, Shown};
+use crate::frame::Frame;
+use crate::limits::{SLUG_CHARS_MAX, SLUGS_PER_TURN_MAX, WORKER_FILE_BYTES_MAX};
+use crate::render::chart;
+
+/// Where the files of a turn go, and where the worker leaves its own.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnFiles<'a> {
+    /// What the paths in events are relative to.
+    pub session_dir: &'a Path,
+    /// Below `session_dir`; gets `tables/` and `charts/`.
+    pub turn_dir: &'a Path,
+    /// What the worker may write, and therefore nothing to trust.
+    pub scratch: &'a Path,
+}
+
+impl TurnFiles<'_> {
+    /// Stores what a tool shows and returns the event that tells of it.
+    ///
+    /// The Parquet file of a table is moved to `tables/`, unread. A chart is drawn to `charts/` as
+    /// SVG and PNG, beside its spec and data as JSON; one that cannot be drawn is told as rejected.
+    /// No file replaces another: a name that is taken gets a number.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be written, or the worker's file is not a regular file of its own
+    /// with a plain name in `scratch`.
+    pub fn store(&self, call_id: &str, shown: Shown) -> anyhow::Result<Body> {
+        match shown {
+            Shown::Table { df_name, logical_name, frame, file } => {
+                let artifact = match file {
+                    Some(file) => Some(self.take_table(&logical_name, &file)?),
+                    None => None,
+                };
+                Ok(data_frame(call_id, df_name, logical_name, frame, artifact))
+            }
+            Shown::Chart(chart) => match chart::draw(&chart) {
+                Ok(drawing) => self.store_chart(call_id, &chart, &drawing),
+                Err(error) => {
+                    let rejected = ChartRejected {
+                        code: RejectedCode::RenderFailed,
+                        reason: format!("the chart cannot be drawn: {error:#}"),
+                        limit: None,
+                        actual: None,
+                    };
+                    Ok(chart_rejected(call_id, Box::new(chart.spec().clone()), rejected))
+                }
+            },
+            Shown::Rejected { spec, rejected } => Ok(chart_rejected(call_id, spec, rejected)),
+        }
+    }
+
+    /// Moves a file of the worker into the turn.
+    fn take_table(&self, name: &str, file: &str) -> anyhow::Result<Artifact> {
+        let directory = self.directory("tables")?;
+        let slug = free_slug(&directory, name, "table", &["parquet"])?;
+        let target = directory.join(format!("{slug}.parquet"));
+        take(self.scratch, file, &target)
+            .with_context(|| format!("cannot take the table `{file}` from the worker"))?;
+        let (bytes, sha256) = digest(&target)?;
+        let path = self.relative(&target)?;
+        Ok(Artifact { format: "parquet".into(), path, width: None, height: None, bytes, sha256 })
+    }
+
+    fn store_chart(
+        &self,
+        call_id: &str,
+        chart: &Chart,
+        drawing: &chart::Drawing,
+    ) -> anyhow::Result<Body> {
+        let (spec, frame) = (chart.spec(), chart.frame());
+        let directory = self.directory("charts")?;
+        let slug = free_slug(&directory, &spec.logical_name, "chart", &["json", "svg", "png"])?;
+        let data = Value::Array(frame.objects());
+        let alt = chart::alt(chart);
+        let source = json!({"spec": spec, "alt": alt, "data": data});
+        write_whole(&directory.join(format!("{slug}.json")), format!("{source}\n").as_bytes())?;
+        let mut files = Vec::new();
+        for (format, bytes) in [("svg", drawing.svg.as_bytes()), ("png", &drawing.png)] {
+            let path = directory.join(format!("{slug}.{format}"));
+            write_whole(&path, bytes)?;
+            files.push(Artifact {
+                format: format.into(),
+                path: self.relative(&path)?,
+                width: Some(drawing.width),
+                height: Some(drawing.height),
+                bytes: bytes.len() as u64,
+                sha256: hexadecimal(&Sha256::digest(bytes)),
+            });
+        }
+        let spec = spec.clone();
+        Ok(Body::Chart(Box::new(ChartDrawn {
+            call_id: call_id.to_owned(),
+            df_name: spec.df_name,
+            logical_name: spec.logical_name,
+            chart_type: spec.chart_type,
+            title: spec.title,
+            x_field: spec.x_field,
+            x_label: spec.x_label,
+            y_label: spec.y_label,
+            series: spec.series,
+            note: spec.note,
+            data,
+            row_count: frame.row_count,
+            encoding: Encoding::Json,
+            alt,
+            files,
+        })))
+    }
+
+    fn directory(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let directory = self.turn_dir.join(name);
+        fs::create_dir_all(&directory)
+            .and_then(|()| fs::set_permissions(&directory, Permissions::from_mode(0o700)))
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        Ok(directory)
+    }
+
+    fn relative(&self, path: &Path) -> anyhow::Result<String> {
+        let path = path.strip_prefix(self.session_dir).context("the turn is not in its session")?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+}
+
+fn data_frame(
+    call_id: &str,
+    df_name: String,
+    logical_name: String,
+    frame: Frame,
+    artifact: Option<Artifact>,
+) -> Body {
+    let dtypes = frame.columns.iter().cloned().zip(frame.dtypes.iter().map(|it| json!(it)));
+    Body::DataFrame(DataFrame {
+        call_id: call_id.to_owned(),
+        df_name,
+        logical_name,
+        dtypes: dtypes.collect::<Map<_, _>>(),
+        row_count: frame.row_count,
+        rows: Value::Array(frame.objects()),
+        rows_emitted: frame.rows.len() as u64,
+        truncated: frame.is_truncated(),
+        encoding: Encoding::Json,
+        artifact,
+        columns: frame.columns,
+    })
+}
+
+fn chart_rejected(call_id: &str, spec: Box<ChartSpec>, rejected: ChartRejected) -> Body {
+    Body::ChartRejected {
+        call_id: call_id.to_owned(),
+        logical_name: spec.logical_name.clone(),
+        reason: rejected.reason,
+        code: rejected.code,
+        limit: rejected.limit,
+        actual: rejected.actual,
+        spec,
+    }
+}
+
+/// Returns a file name for a logical name: letters and digits of any script in lower case, and `_`
+/// and `-`. With any of `extensions` it is free in `directory`.
+fn free_slug(
+    directory: &Path,
+    name: &str,
+    fallback: &str,
+    extensions: &[&str],
+) -> anyhow::Result<String> {
+    let mut slug = String::new();
+    for char in name.chars().flat_map(char::to_lowercase).take(SLUG_CHARS_MAX) {
+        if char.is_alphanumeric() || char == '-' {
+            slug.push(char);
+        } else if !slug.is_empty() && !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    let slug = slug.trim_matches(['_', '-']);
+    let slug = if slug.is_empty() { fallback } else { slug };
+    let numbered = (2..=SLUGS_PER_TURN_MAX).map(|it| format!("{slug}_{it}"));
+    let is_free = |it: &String| {
+        let taken = |extension: &&str| directory.join(format!("{it}.{extension}"));
+        extensions.iter().all(|it| fs::symlink_metadata(taken(it)).is_err())
+    };
+    std::iter::once(slug.to_owned()).chain(numbered).find(is_free).with_context(|| {
+        format!("{SLUGS_PER_TURN_MAX} files of the turn are called `{slug}` already")
+    })
+}
+
+/// Moves the regular file `name` out of a directory that somebody else writes.
+///
+/// It is judged after the move, where nobody else can exchange it any more. It is never opened
+/// through a link: a link would be moved as the link it is, found out and deleted.
+fn take(scratch: &Path, name: &str, target: &Path) -> anyhow::Result<()> {
+    let mut components = Path::new(name).components();
+    let is_plain = matches!(
+        (components.next(), components.next()),
+        (Some(Component::Normal(only)), None) if only == name
+    );
+    anyhow::ensure!(is_plain, "its name is not plain");
+    let source = scratch.join(name);
+    let before = fs::symlink_metadata(&source)?;
+    check_regular(&before)?;
+    match fs::rename(&source, target) {
+        Ok(()) => {
+            let checked = fs::symlink_metadata(target).map_err(Into::into);
+            if let Err(error) = checked.and_then(|it| check_regular(&it)) {
+                fs::remove_file(target)?;
+                return Err(error);
+            }
+            fs::set_permissions(target, Permissions::from_mode(0o600))?;
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            copy(&source, &before, target)?;
+            fs::remove_file(&source)?;
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A second name for the file could be one that the worker may not read but has linked.
+fn check_regular(metadata: &fs::Metadata) -> anyhow::Result<()> {
+    anyhow::ensure!(metadata.is_file(), "it is no regular file");
+    anyhow::ensure!(metadata.nlink() == 1, "it has more than one name");
+    Ok(())
+}
+
+/// Copies a file that was judged as `before`; another one of that name is refused.
+fn copy(source: &Path, before: &fs::Metadata, target: &Path) -> anyhow::Result<()> {
+    let file = File::open(source)?;
+    let opened = file.metadata()?;
+    let is_same = (opened.dev(), opened.ino()) == (before.dev(), before.ino());
+    anyhow::ensure!(is_same, "it was exchanged while it was looked at");
+    let directory = target.parent().context("the target has no directory")?;
+    let mut temporary = tempfile::NamedTempFile::new_in(directory)?;
+    let n_bytes = io::copy(&mut file.take(WORKER_FILE_BYTES_MAX + 1), &mut temporary)?;
+    anyhow::ensure!(
+        n_bytes <= WORKER_FILE_BYTES_MAX,
+        "it has more than {WORKER_FILE_BYTES_MAX} bytes"
+    );
+    temporary.persist_noclobber(target)?;
+    Ok(())
+}
+
+/// Writes a file that nobody else reads, so that it is there whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let write = || -> anyhow::Result<()> {
+        let directory = path.parent().context("the file has no directory")?;
+        let mut temporary = tempfile::NamedTempFile::new_in(directory)?;
+        temporary.write_all(bytes)?;
+        temporary.persist_noclobber(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Returns the size of a file and its SHA-256.
+fn digest(path: &Path) -> anyhow::Result<(u64, String)> {
+    let read = || -> io::Result<(u64, String)> {
+        let mut file = File::open(path)?;
+        let mut sha256 = Sha256::new();
+        let n_bytes = io::copy(&mut file, &mut sha256)?;
+        Ok((n_bytes, hexadecimal(&sha256.finalize())))
+    };
+    read().with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |it: u8| char::from_digit(u32::from(it), 16).expect("four bits are one digit");
+    bytes.iter().flat_map(|it| [digit(it >> 4), digit(it & 0xf)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::PathBuf;
+
+    use serde_json::{Value, json};
+
+    use super::TurnFiles;
+    use crate::chart::{ChartSpec, ChartType, RejectedCode, Series};
+    use crate::event::{Body, Shown};
+    use crate::frame::Frame;
+
+    struct Session {
+        root: tempfile::TempDir,
+    }
+
+    impl Session {
+        fn new() -> Session {
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir_all(root.path().join("turns/0001")).unwrap();
+            fs::create_dir_all(root.path().join("scratch")).unwrap();
+            Session { root }
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            self.root.path().join(path)
+        }
+
+        fn store(&self, shown: Shown) -> anyhow::Result<Body> {
+            let (turn_dir, scratch) = (self.path("turns/0001"), self.path("scratch"));
+            let files =
+                TurnFiles { session_dir: self.root.path(), turn_dir: &turn_dir, scratch: &scratch };
+            files.store("c1", shown)
+        }
+
+        fn table(&self, name: &str, file: &str) -> anyhow::Result<Body> {
+            self.store(Shown::Table {
+                df_name: "df".into(),
+                logical_name: name.into(),
+                frame: frame(),
+                file: Some(file.into()),
+            })
+        }
+    }
+
+    fn frame() -> Frame {
+        Frame {
+            columns: vec!["week".into(), "n".into()],
+            dtypes: vec!["object".into(), "int64".into()],
+            rows: vec![vec![json!("w1"), json!(1)], vec![json!("w2"), Value::Null]],
+            row_count: 5,
+        }
+    }
+
+    fn chart_spec() -> ChartSpec {
+        ChartSpec {
+            df_name: "df".into(),
+            logical_name: "Sales / week".into(),
+            chart_type: ChartType::Column,
+            x_field: "week".into(),
+            x_label: None,
+            y_label: None,
+            series: vec![Series { name: "n".into(), y_field: "n".into() }],
+            title: None,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn a_table_is_moved_unread_and_each_has_a_name_of_its_own() {
+        let session = Session::new();
+        for (name, path) in [
+            ("Q3 Change!", "turns/0001/tables/q3_change.parquet"),
+            ("q3_change", "turns/0001/tables/q3_change_2.parquet"),
+            ("../../x", "turns/0001/tables/x.parquet"),
+            ("東京", "turns/0001/tables/東京.parquet"),
+            ("///", "turns/0001/tables/table.parquet"),
+        ] {
+            fs::write(session.path("scratch/f1"), "no Parquet").unwrap();
+            let Body::DataFrame(table) = session.table(name, "f1").unwrap() else { panic!() };
+            let artifact = table.artifact.unwrap();
+            assert_eq!((artifact.path.as_str(), artifact.bytes), (path, 10));
+            let sha256 = "e79698f1d78944132a35e2f3945bb9d9650bae845235c4283db6257d9d33b08d";
+            assert_eq!(artifact.sha256, sha256);
+            assert_eq!(fs::read(session.path(path)).unwrap(), b"no Parquet");
+            let mode = fs::metadata(session.path(path)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            assert!(!session.path("scratch/f1").exists());
+            assert_eq!(table.rows, json!([{"week": "w1", "n": 1}, {"week": "w2", "n": null}]));
+            assert_eq!((table.rows_emitted, table.row_count, table.truncated), (2, 5, true));
+        }
+    }
+
+    #[test]
+    fn only_a_regular_file_with_a_plain_name_is_taken() {
+        let session = Session::new();
+        fs::write(session.path("secret"), "secret").unwrap();
+        symlink(session.path("secret"), session.path("scratch/link")).unwrap();
+        fs::hard_link(session.path("secret"), session.path("scratch/hard")).unwrap();
+        fs::create_dir(session.path("scratch/directory")).unwrap();
+        let absolute = session.path("secret").display().to_string();
+        for file in
+            ["link", "hard", "directory", "../secret", "./link", "", "..", "missing", &absolute]
+        {
+            assert!(session.table("t", file).is_err(), "{file}");
+        }
+        assert_eq!(fs::read(session.path("secret")).unwrap(), b"secret");
+        assert_eq!(fs::read_dir(session.path("turns/0001/tables")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_chart_is_three_files_and_an_event() {
+        let session = Session::new();
+        let frame = Frame { row_count: 2, ..frame() };
+        let chart = chart_spec().check(frame).unwrap();
+        let Body::Chart(chart) = session.store(Shown::Chart(chart)).unwrap() else { panic!() };
+        let paths: Vec<_> = chart.files.iter().map(|it| it.path.as_str()).collect();
+        assert_eq!(paths, ["turns/0001/charts/sales_week.svg", "turns/0001/charts/sales_week.png"]);
+        for file in &chart.files {
+            let metadata = fs::metadata(session.path(&file.path)).unwrap();
+            assert_eq!(metadata.len(), file.bytes);
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+            assert_eq!((file.width, file.height), (Some(960), Some(540)));
+        }
+        let source = fs::read(session.path("turns/0001/charts/sales_week.json")).unwrap();
+        let source: Value = serde_json::from_slice(&source).unwrap();
+        assert_eq!(source["spec"]["chart_type"], "column");
+        assert_eq!(source["data"], json!([{"week": "w1", "n": 1}, {"week": "w2", "n": null}]));
+    }
+
+    #[test]
+    fn a_rejected_chart_leaves_no_file() {
+        let session = Session::new();
+        let rejected = chart_spec().check(Frame { row_count: 300, ..frame() }).unwrap_err();
+        let shown = Shown::Rejected { spec: Box::new(chart_spec()), rejected };
+        let Body::ChartRejected { code, limit, actual, .. } = session.store(shown).unwrap() else {
+            panic!()
+        };
+        assert_eq!((code, limit, actual), (RejectedCode::TooManyRows, Some(200), Some(300)));
+        assert!(!session.path("turns/0001/charts").exists());
+    }
+}

@@ -1,0 +1,119 @@
+//! Sinks: where events go, and how they look there.
+//!
+//! A sink changes how an event looks, never what it says. stdout is the answer in one of the formats
+//! of [`Format`]; the turn's `events.jsonl` is a [`jsonl::Jsonl`] beside it in a [`Fanout`].
+
+pub mod seal;
+pub mod artifacts;
+pub mod jsonl;
+pub mod rows;
+mod document;
+mod human;
+mod paths;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::event::Event;
+use seal::Seal;
+
+pub use crate::render::sanitize;
+
+/// Where events go.
+pub trait EventSink {
+    /// Takes the next event of the turn.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the event cannot be written: a closed pipe and a full disk are in the chain as
+    /// [`std::io::Error`].
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()>;
+}
+
+/// Several sinks as one.
+pub struct Fanout(pub Vec<Box<dyn EventSink>>);
+
+impl EventSink for Fanout {
+    /// Gives the event to every sink in order, even when one fails; the first failure is returned.
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        let results: Vec<_> = self.0.iter_mut().map(|it| it.emit(event)).collect();
+        results.into_iter().collect()
+    }
+}
+
+/// How the answer is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Tables, charts and the reply for people: a terminal's way or a pipe's.
+    #[default]
+    Text,
+    /// The reply alone.
+    Reply,
+    /// One document, also on failure.
+    Json,
+    /// Every event as it happens.
+    Jsonl,
+    /// One table.
+    Csv,
+    /// One table, with tabs.
+    Tsv,
+    /// Tables, charts and the reply as one Markdown text.
+    Md,
+}
+
+/// What a sink for the answer must know.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct OutputOptions {
+    /// How the answer is written.
+    pub format: Format,
+    /// Whether it goes to a terminal.
+    pub is_tty: bool,
+    /// Whether colour is wanted there.
+    pub colour: bool,
+    /// Cells of a line of the terminal.
+    pub width: Option<u16>,
+    /// The table of csv and tsv, by name or number from 1; none for the last.
+    pub table: Option<String>,
+    /// Whether to leave out what is not the answer, such as captions.
+    pub quiet: bool,
+    /// Whether text is shown as it comes; on a terminal only.
+    pub stream: bool,
+    /// How rows and plotted data are written in json and jsonl.
+    pub seal: Seal,
+    /// What the paths of events are relative to.
+    pub session_dir: PathBuf,
+    /// Whether people see absolute paths, and programs get `abs_path` beside `path`.
+    pub abs_paths: bool,
+}
+
+/// Makes the sink for the answer.
+///
+/// `out` gets the answer: stdout, or the file of `-o`. `warn` gets the one warning that csv and tsv
+/// have no place for: that the table is longer than what is written. Nothing is written for a turn
+/// that fails, except in json and jsonl, and except what a terminal has already shown.
+pub fn answer(
+    options: OutputOptions,
+    out: Box<dyn Write>,
+    warn: Box<dyn Write>,
+) -> Box<dyn EventSink> {
+    match options.format {
+        Format::Text | Format::Reply | Format::Md => Box::new(human::Human::new(options, out)),
+        Format::Json => Box::new(document::Document::new(options, out)),
+        Format::Jsonl => {
+            let abs_dir = options.abs_paths.then(|| options.session_dir.clone());
+            Box::new(jsonl::Jsonl::new(out, options.seal, abs_dir))
+        }
+        Format::Csv => Box::new(rows::Rows::new(options, b',', out, warn)),
+        Format::Tsv => Box::new(rows::Rows::new(options, b'\t', out, warn)),
+    }
+}
+
+/// Writes a piece of the answer and sends it on its way.
+fn write(out: &mut dyn Write, text: &str) -> anyhow::Result<()> {
+    use anyhow::Context;
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write the answer")
+}
+
+#[cfg(test)]
+mod tests;

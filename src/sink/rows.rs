@@ -1,0 +1,71 @@
+//! One table of a turn as CSV or TSV.
+
+use std::io::Write;
+
+use crate::event::{Body, DataFrame, Event};
+use crate::render::{sanitize, table};
+use crate::sink::{EventSink, OutputOptions, paths, write};
+
+/// Keeps the tables of a turn and writes the one that was asked for when the turn has ended well.
+pub struct Rows {
+    options: OutputOptions,
+    delimiter: u8,
+    tables: Vec<DataFrame>,
+    out: Box<dyn Write>,
+    warn: Box<dyn Write>,
+}
+
+/// Returns the position of the table that was asked for: by name (the last of that name), else by
+/// number from 1, else the last. None when there is no such table.
+pub fn chosen<T: AsRef<str>>(names: &[T], wanted: Option<&str>) -> Option<usize> {
+    let Some(wanted) = wanted else { return names.len().checked_sub(1) };
+    let by_name = names.iter().rposition(|it| it.as_ref() == wanted);
+    by_name.or_else(|| {
+        let at = wanted.parse::<usize>().ok()?.checked_sub(1)?;
+        (at < names.len()).then_some(at)
+    })
+}
+
+impl Rows {
+    /// Makes a sink that separates fields with `delimiter`.
+    pub fn new(
+        options: OutputOptions,
+        delimiter: u8,
+        out: Box<dyn Write>,
+        warn: Box<dyn Write>,
+    ) -> Rows {
+        Rows { options, delimiter, tables: Vec::new(), out, warn }
+    }
+
+    fn write(&mut self) -> anyhow::Result<()> {
+        let names: Vec<_> = self.tables.iter().map(|it| it.logical_name.as_str()).collect();
+        let Some(at) = chosen(&names, self.options.table.as_deref()) else { return Ok(()) };
+        let table = &self.tables[at];
+        let text = table::delimited(&table.frame(), self.delimiter);
+        let text = if self.options.is_tty { sanitize::for_terminal(&text) } else { text };
+        write(&mut *self.out, &text)?;
+        if !table.truncated {
+            return Ok(());
+        }
+        let rest = match &table.artifact {
+            Some(artifact) => {
+                format!("; all of them are in {}", paths::shown(&self.options, &artifact.path))
+            }
+            None => String::new(),
+        };
+        let name = sanitize::one_line(&table.logical_name);
+        let (n_rows, n_all) = (table.rows_emitted, table.row_count);
+        write(&mut *self.warn, &format!("warning: `{name}`: {n_rows} of {n_all} rows{rest}\n"))
+    }
+}
+
+impl EventSink for Rows {
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        match &event.body {
+            Body::DataFrame(table) => self.tables.push(table.clone()),
+            Body::Reply(_) => self.write()?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
