@@ -8,6 +8,22 @@ use std::time::Duration;
 pub const CSV_BYTES_MAX: u64 = 400 * 1024 * 1024;
 /// Bytes of CSV parsed at once. Peak memory is a small multiple of this, whatever the file's size.
 pub const SLICE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of one record. A longer one is more likely a quote that nobody closed than a record.
+pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes between an opening quote and the one that closes it; beyond this the first was text.
+pub const QUOTED_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Slices parsed at the same time. More would cost memory and the disk could not follow.
+pub const INGEST_WORKERS_MAX: usize = 4;
+/// Bytes at the head of a file from which its dialect is judged.
+pub const SNIFF_HEAD_BYTES: usize = 256 * 1024;
+/// Bytes of each further window into the file, so that what comes late has a say.
+pub const SNIFF_WINDOW_BYTES: usize = 32 * 1024;
+/// Windows into the file after the head; the last one ends where the file ends.
+pub const SNIFF_WINDOWS: u64 = 7;
+/// Rows that were repaired and are listed one by one; the rest is only counted.
+pub const REJECTS_MAX: u64 = 10_000;
+/// Bytes of the text of one repaired row that are listed.
+pub const REJECT_BYTES_MAX: usize = 4 * 1024;
 /// Columns of one dataset. Beyond this a file is more likely misread than wide.
 pub const CSV_COLUMNS_MAX: usize = 20_000;
 

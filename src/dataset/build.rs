@@ -1,0 +1,312 @@
+//! Cells to Arrow columns, while the guess of their types holds.
+//!
+//! Pure. A cell that does not fit the guess ends the building of its column; the rest of the slice
+//! is then read for evidence only, and a second pass builds with the types that the evidence of the
+//! whole file decides.
+
+use std::sync::Arc;
+
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, Time64MicrosecondType,
+    TimestampMicrosecondType,
+};
+use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, StringArray};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, TimeUnit};
+
+use super::infer::{Evidence, Nulls, classify};
+use super::parse;
+use super::records::Cell;
+use crate::catalog::DType;
+
+/// What a column is taken for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guess {
+    /// The type to build.
+    pub dtype: DType,
+    /// The user said so: a value that does not fit is an error, and numbers may be rewritten.
+    pub is_told: bool,
+    /// Nothing in the file can change it, so values need not be looked at.
+    pub is_settled: bool,
+}
+
+/// Returns the Arrow field of a column.
+pub fn field(name: &str, dtype: DType) -> Field {
+    let data_type = match dtype {
+        DType::Bool => DataType::Boolean,
+        DType::Int64 => DataType::Int64,
+        DType::Float64 => DataType::Float64,
+        DType::Date => DataType::Date32,
+        DType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+        DType::TimestampUtc => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        DType::Time => DataType::Time64(TimeUnit::Microsecond),
+        DType::String => DataType::Utf8,
+    };
+    Field::new(name, data_type, true)
+}
+
+/// One column of a slice on its way.
+pub struct ColumnBuilder {
+    guess: Guess,
+    values: Values,
+    nulls: NullBufferBuilder,
+    evidence: Evidence,
+    /// Rows built. Once [`ColumnBuilder::misfit`] is set, they no longer grow.
+    n_rows: usize,
+    misfit: Option<usize>,
+}
+
+enum Values {
+    Bool(BooleanBufferBuilder),
+    Int(Vec<i64>),
+    Float(Vec<f64>),
+    Date(Vec<i32>),
+    Text { offsets: Vec<i32>, bytes: Vec<u8> },
+}
+
+impl ColumnBuilder {
+    /// Makes an empty column with room for `n_rows`.
+    pub fn new(guess: Guess, n_rows: usize) -> Self {
+        let values = match guess.dtype {
+            DType::Bool => Values::Bool(BooleanBufferBuilder::new(n_rows)),
+            DType::Float64 => Values::Float(Vec::with_capacity(n_rows)),
+            DType::Date => Values::Date(Vec::with_capacity(n_rows)),
+            DType::Int64 | DType::Timestamp | DType::TimestampUtc | DType::Time => {
+                Values::Int(Vec::with_capacity(n_rows))
+            }
+            DType::String => {
+                let mut offsets = Vec::with_capacity(n_rows + 1);
+                offsets.push(0);
+                Values::Text { offsets, bytes: Vec::new() }
+            }
+        };
+        let nulls = NullBufferBuilder::new(n_rows);
+        let evidence = Evidence::default();
+        ColumnBuilder { guess, values, nulls, evidence, n_rows: 0, misfit: None }
+    }
+
+    /// Makes a column that is only looked at.
+    pub fn looking(guess: Guess) -> Self {
+        ColumnBuilder { misfit: Some(0), ..ColumnBuilder::new(guess, 0) }
+    }
+
+    /// Returns what the values say. Of a column that is settled it says nothing.
+    pub fn evidence(&self) -> Evidence {
+        self.evidence
+    }
+
+    /// Returns the first row of the slice whose cell does not fit the guess.
+    pub fn misfit(&self) -> Option<usize> {
+        self.misfit
+    }
+
+    /// Appends `cells`, which lie in `slice`.
+    pub fn extend(
+        &mut self,
+        slice: &[u8],
+        cells: impl ExactSizeIterator<Item = Cell> + Clone,
+        nulls: &Nulls,
+    ) {
+        let n_cells = cells.len();
+        if self.misfit.is_some() {
+            return self.look(slice, cells, nulls);
+        }
+        let seen = &mut self.evidence;
+        let is_told = self.guess.is_told;
+        let n_fit = match (&mut self.values, self.guess.dtype) {
+            (Values::Text { offsets, bytes }, _) => {
+                let settled = self.guess.is_settled;
+                return text(slice, cells, offsets, bytes, &mut self.nulls, nulls, |it| {
+                    if !settled && !seen.is_settled() {
+                        seen.add(classify(it, nulls));
+                    }
+                });
+            }
+            (Values::Bool(values), _) => {
+                let validity = &mut self.nulls;
+                let mut n_fit = 0;
+                for cell in cells.clone() {
+                    let raw = cell.raw(slice);
+                    if let Some(value) =
+                        parse::bool(raw.trim_ascii()).filter(|_| !nulls.is_told(raw))
+                    {
+                        seen.add(Evidence::BOOL);
+                        values.append(value);
+                        validity.append_non_null();
+                    } else if nulls.is_null(raw) {
+                        values.append(false);
+                        validity.append_null();
+                    } else {
+                        break;
+                    }
+                    n_fit += 1;
+                }
+                n_fit
+            }
+            (Values::Float(values), _) => {
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    if let Some((value, written)) = parse::float(it) {
+                        seen.add(written.into());
+                        return Some(value);
+                    }
+                    if is_told { told(it) } else { None }
+                })
+            }
+            (Values::Date(values), _) => {
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    parse::date(it).inspect(|_| seen.add(Evidence::DATE))
+                })
+            }
+            (Values::Int(values), DType::Int64) => {
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    if let Some(value) = parse::int(it) {
+                        seen.add(if parse::is_long(value) {
+                            Evidence::LONG_INT
+                        } else {
+                            Evidence::INT
+                        });
+                        return Some(value);
+                    }
+                    if is_told { told(it) } else { None }
+                })
+            }
+            (Values::Int(values), DType::Time) => {
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    parse::time(it).inspect(|_| seen.add(Evidence::TIME))
+                })
+            }
+            (Values::Int(values), dtype) => {
+                let wants_instant = dtype == DType::TimestampUtc;
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    if let Some((value, is_instant)) = parse::timestamp(it) {
+                        seen.add(if is_instant { Evidence::INSTANT } else { Evidence::TIMESTAMP });
+                        return (is_instant == wants_instant).then_some(value);
+                    }
+                    // A day among timestamps is its midnight.
+                    let midnight = i64::from(parse::date(it)?) * parse::DAY_US;
+                    seen.add(Evidence::DATE);
+                    (!wants_instant).then_some(midnight)
+                })
+            }
+        };
+        if n_fit < n_cells {
+            self.misfit = Some(self.n_rows + n_fit);
+            self.look(slice, cells.skip(n_fit), nulls);
+        }
+        self.n_rows += n_fit;
+    }
+
+    /// Reads cells for evidence only.
+    fn look(&mut self, slice: &[u8], cells: impl Iterator<Item = Cell>, nulls: &Nulls) {
+        for cell in cells {
+            if self.guess.is_settled || self.evidence.is_settled() {
+                return;
+            }
+            self.evidence.add(classify(cell.raw(slice), nulls));
+        }
+    }
+
+    /// Returns the column, if all of its cells fitted.
+    ///
+    /// # Errors
+    ///
+    /// Fails when text is no UTF-8, which the slice has been checked for.
+    pub fn finish(mut self) -> anyhow::Result<ArrayRef> {
+        let nulls = self.nulls.finish();
+        Ok(match self.values {
+            Values::Bool(mut values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
+            Values::Float(values) => primitive::<Float64Type>(values, nulls),
+            Values::Date(values) => primitive::<Date32Type>(values, nulls),
+            Values::Text { offsets, bytes } => {
+                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                Arc::new(StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls)?)
+            }
+            Values::Int(values) => match self.guess.dtype {
+                DType::Time => primitive::<Time64MicrosecondType>(values, nulls),
+                DType::Timestamp => primitive::<TimestampMicrosecondType>(values, nulls),
+                DType::TimestampUtc => {
+                    let values = ScalarBuffer::from(values);
+                    let array = PrimitiveArray::<TimestampMicrosecondType>::new(values, nulls);
+                    Arc::new(array.with_timezone("UTC"))
+                }
+                _ => primitive::<Int64Type>(values, nulls),
+            },
+        })
+    }
+}
+
+fn primitive<T: ArrowPrimitiveType>(
+    values: Vec<T::Native>,
+    nulls: Option<arrow_buffer::NullBuffer>,
+) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
+}
+
+/// Reads a number as leniently as Rust does: `007` is 7 if the user wants a number.
+fn told<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Appends parsed cells; returns how many fitted before the first that did not.
+#[inline]
+fn fill<T: Default>(
+    slice: &[u8],
+    cells: impl Iterator<Item = Cell>,
+    values: &mut Vec<T>,
+    validity: &mut NullBufferBuilder,
+    nulls: &Nulls,
+    mut parse: impl FnMut(&[u8]) -> Option<T>,
+) -> usize {
+    let mut n_fit = 0;
+    for cell in cells {
+        let raw = cell.raw(slice);
+        if raw.is_empty() {
+            values.push(T::default());
+            validity.append_null();
+        } else if let Some(value) = parse(raw.trim_ascii()).filter(|_| !nulls.is_told(raw)) {
+            values.push(value);
+            validity.append_non_null();
+        } else if nulls.is_null(raw) {
+            values.push(T::default());
+            validity.append_null();
+        } else {
+            return n_fit;
+        }
+        n_fit += 1;
+    }
+    n_fit
+}
+
+/// Appends text. An empty cell is null; an empty cell in quotes is empty text.
+#[inline]
+fn text(
+    slice: &[u8],
+    cells: impl Iterator<Item = Cell>,
+    offsets: &mut Vec<i32>,
+    bytes: &mut Vec<u8>,
+    validity: &mut NullBufferBuilder,
+    nulls: &Nulls,
+    mut look: impl FnMut(&[u8]),
+) {
+    for cell in cells {
+        let raw = cell.raw(slice);
+        if (raw.is_empty() && !cell.is_quoted()) || nulls.is_told(raw) {
+            validity.append_null();
+        } else {
+            look(raw);
+            if cell.is_doubled() {
+                cell.unescape(slice, bytes);
+            } else {
+                bytes.extend_from_slice(raw);
+            }
+            validity.append_non_null();
+        }
+        // A slice is shorter than 2^30 bytes.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_possible_wrap,
+            reason = "bounded by RECORD_BYTES_MAX"
+        )]
+        offsets.push(bytes.len() as i32);
+    }
+}

@@ -1,0 +1,134 @@
+//! The first rows of a Parquet file as a frame; the door by which polars comes in.
+
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::Context;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{SignedDuration, Span};
+use polars::prelude::{AnyValue, Column, DataType, ParquetReader, SerReader, TimeUnit};
+use serde_json::{Number, Value};
+
+use crate::frame::Frame;
+
+/// Whole numbers beyond this are strings: a JSON reader would round them.
+const JSON_INT_MAX: u64 = (1 << 53) - 1;
+
+/// Reads the first `n_rows` of the Parquet file at `path`: `n_rows × columns` cells, fewer rows when
+/// there are no more. Only the row groups that hold them are read.
+///
+/// # Errors
+///
+/// Fails when the file is missing or cannot be read.
+pub fn head(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
+    let doing = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(doing)?;
+    let mut reader = ParquetReader::new(file);
+    let row_count = reader.num_rows().with_context(doing)? as u64;
+    let table = reader.with_slice(Some((0, n_rows))).finish().with_context(doing)?;
+    let columns: Vec<Vec<Value>> =
+        table.columns().iter().map(cells).collect::<anyhow::Result<_>>().with_context(doing)?;
+    let n_rows = columns.first().map_or(0, Vec::len);
+    let mut rows: Vec<Vec<Value>> =
+        (0..n_rows).map(|_| Vec::with_capacity(columns.len())).collect();
+    for column in columns {
+        rows.iter_mut().zip(column).for_each(|(row, cell)| row.push(cell));
+    }
+    Ok(Frame {
+        columns: table.columns().iter().map(|it| it.name().to_string()).collect(),
+        dtypes: table.columns().iter().map(|it| pandas_dtype(it.dtype())).collect(),
+        rows,
+        row_count,
+    })
+}
+
+/// Returns the dtype that pandas gives a column of a type.
+fn pandas_dtype(dtype: &DataType) -> String {
+    match dtype {
+        DataType::Boolean => "bool".to_owned(),
+        DataType::Int64 => "int64".to_owned(),
+        DataType::Float64 => "float64".to_owned(),
+        DataType::String => "str".to_owned(),
+        DataType::Datetime(_, None) => "datetime64[us]".to_owned(),
+        DataType::Datetime(_, Some(zone)) => format!("datetime64[us, {zone}]"),
+        // Days and times of day are Python objects in pandas.
+        DataType::Date | DataType::Time => "object".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn cells(column: &Column) -> anyhow::Result<Vec<Value>> {
+    (0..column.len()).map(|row| Ok(cell(&column.get(row)?))).collect()
+}
+
+fn cell(value: &AnyValue<'_>) -> Value {
+    match value {
+        AnyValue::Null => Value::Null,
+        AnyValue::Boolean(it) => Value::Bool(*it),
+        AnyValue::Int64(it) if it.unsigned_abs() <= JSON_INT_MAX => Value::from(*it),
+        AnyValue::Int64(it) => Value::String(it.to_string()),
+        AnyValue::Float64(it) => Number::from_f64(*it).map_or(Value::Null, Value::Number),
+        AnyValue::String(it) => Value::String((*it).to_owned()),
+        AnyValue::Date(days) => text(day(*days)),
+        AnyValue::Datetime(it, unit, zone) => text(moment(*it, *unit, zone.is_some())),
+        AnyValue::Time(ns) => text(time_of_day(*ns)),
+        other => Value::String(other.to_string()),
+    }
+}
+
+/// A moment that the calendar does not reach has no text.
+fn text(value: Option<String>) -> Value {
+    value.map_or(Value::Null, Value::String)
+}
+
+fn day(days: i32) -> Option<String> {
+    let epoch = Date::constant(1970, 1, 1);
+    Some(epoch.checked_add(Span::new().try_days(days).ok()?).ok()?.to_string())
+}
+
+fn moment(value: i64, unit: TimeUnit, is_instant: bool) -> Option<String> {
+    let since = match unit {
+        TimeUnit::Nanoseconds => SignedDuration::from_nanos(value),
+        TimeUnit::Microseconds => SignedDuration::from_micros(value),
+        TimeUnit::Milliseconds => SignedDuration::from_millis(value),
+    };
+    let epoch = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+    let moment = epoch.checked_add(since).ok()?;
+    Some(format!("{moment}{}", if is_instant { "Z" } else { "" }))
+}
+
+fn time_of_day(ns: i64) -> Option<String> {
+    Some(Time::midnight().checked_add(SignedDuration::from_nanos(ns)).ok()?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{AnyValue, TimeUnit};
+    use serde_json::{Value, json};
+
+    use super::cell;
+
+    #[track_caller]
+    fn check(value: AnyValue<'_>, expected: Value) {
+        assert_eq!(cell(&value), expected, "{value:?}");
+    }
+
+    #[test]
+    fn cells_are_json_that_no_reader_rounds() {
+        check(AnyValue::Int64(9_007_199_254_740_991), json!(9_007_199_254_740_991_i64));
+        check(AnyValue::Int64(9_007_199_254_740_993), json!("9007199254740993"));
+        check(AnyValue::Float64(f64::NAN), Value::Null);
+        check(AnyValue::Float64(f64::INFINITY), Value::Null);
+        check(AnyValue::Float64(0.1), json!(0.1));
+    }
+
+    #[test]
+    fn days_and_times_are_iso_8601() {
+        check(AnyValue::Date(19_782), json!("2024-02-29"));
+        let noon = 1_709_208_000_000_000;
+        let us = TimeUnit::Microseconds;
+        check(AnyValue::Datetime(noon, us, None), json!("2024-02-29T12:00:00"));
+        check(AnyValue::Datetime(noon + 500_000, us, None), json!("2024-02-29T12:00:00.5"));
+        check(AnyValue::Time(34_200_000_000_000), json!("09:30:00"));
+    }
+}

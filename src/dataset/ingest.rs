@@ -1,0 +1,523 @@
+//! A source to a dataset: look, read, and read again if the first guess of a type was wrong.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::thread::available_parallelism;
+
+use anyhow::{Context, ensure};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use tempfile::NamedTempFile;
+
+use super::build::Guess;
+use super::infer::Nulls;
+use super::lines::LineWriter;
+use super::pass::{self, Output, Settings, Tally};
+use super::records::Delimiter;
+use super::slice::Plan;
+use super::sniff::{self, Windows};
+use super::source::{Input, Source, Undecodable};
+use super::write::{ParquetFile, keep, sync_dir, temporary};
+use super::{Progress, Watch};
+use crate::catalog::{Column, DType, Dataset, Dialect};
+use crate::limits::{
+    CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
+    SNIFF_HEAD_BYTES,
+};
+use crate::status::{ExitStatus, Failure};
+
+/// What the user said about the file; everything else is found out.
+#[derive(Debug, Clone)]
+pub struct IngestOptions {
+    /// What separates cells.
+    pub delimiter: Option<char>,
+    /// A label of the WHATWG list: `utf-8`, `latin1`, `shift_jis`, …
+    pub encoding: Option<String>,
+    /// Whether the first record holds names; `Some(false)` is `--no-header`.
+    pub header: Option<bool>,
+    /// What stands for a missing value, in every column, in place of the usual markers.
+    pub nulls: Option<Vec<String>>,
+    /// Types of columns by name.
+    pub dtypes: Vec<(String, DType)>,
+    /// Bytes of the source.
+    pub bytes_max: u64,
+    /// Refuse a file with rows that are shorter or longer than the others.
+    pub strict: bool,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        IngestOptions {
+            delimiter: None,
+            encoding: None,
+            header: None,
+            nulls: None,
+            dtypes: Vec::new(),
+            bytes_max: CSV_BYTES_MAX,
+            strict: false,
+        }
+    }
+}
+
+/// How the work is divided. It changes nothing about the outcome, except row groups.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tuning {
+    /// Bytes of a slice, at most.
+    pub slice_bytes: usize,
+    /// Slices parsed at the same time.
+    pub n_workers: usize,
+}
+
+impl Tuning {
+    /// Returns what suits this machine and a file of `bytes`.
+    fn for_bytes(bytes: u64) -> Self {
+        /// Smaller row groups cost more in headers than they bring.
+        const SLICE_BYTES_MIN: usize = 1024 * 1024;
+        let n_cores = available_parallelism().map_or(1, usize::from);
+        let n_workers = n_cores.clamp(1, INGEST_WORKERS_MAX);
+        // Some slices for each worker, so that none is idle at the end while another has much left.
+        let share = usize::try_from(bytes).unwrap_or(usize::MAX) / (4 * n_workers) + 1;
+        Tuning { slice_bytes: share.clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX), n_workers }
+    }
+}
+
+/// Reads `source` into `dir/NAME.parquet`, with `NAME.lines` and `NAME.rejects.jsonl` beside it
+/// where they say something.
+///
+/// `shown_name` is the source as the user named it, `dir` the session's directory of datasets,
+/// `name` the dataset's name. All three files appear by rename, the Parquet file last, after its
+/// footer has been read back and counts the rows that were parsed. A failing ingest leaves nothing
+/// behind and what was there untouched.
+///
+/// No value is changed: a column whose values a type would change is text. Missing are empty cells
+/// and, in columns that are not text, the usual markers such as `NA`; an empty cell in quotes is
+/// empty text in a text column. Rows that are too short are padded with null; the surplus of rows
+/// that are too long is kept in a column `_extra`. Lines without a character are skipped.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when the source is missing, no file, unreadable, empty, no text,
+/// compressed, longer than `bytes_max`, not of the encoding given, has a value that is not of the
+/// type given for its column, has uneven rows and `strict` is set, or changes while it is read; with
+/// [`ExitStatus::Usage`] when an option cannot be followed; with [`ExitStatus::Interrupted`] once
+/// `cancelled` is set.
+pub fn ingest(
+    source: Source,
+    shown_name: &str,
+    name: &str,
+    dir: &Path,
+    options: &IngestOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Dataset> {
+    let watch = Watch { progress, cancelled };
+    let input = Input::open(source, shown_name, dir, options.bytes_max, cancelled)?;
+    let tuning = Tuning::for_bytes(input.bytes);
+    ingest_input(&input, shown_name, name, Some(dir), options, tuning, &watch)
+}
+
+/// Finds out all that [`ingest`] would, and writes nothing.
+///
+/// # Errors
+///
+/// Fails as [`ingest`] does.
+pub fn inspect(
+    source: Source,
+    shown_name: &str,
+    name: &str,
+    options: &IngestOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Dataset> {
+    let watch = Watch { progress, cancelled };
+    let temp = std::env::temp_dir();
+    let input = Input::open(source, shown_name, &temp, options.bytes_max, cancelled)?;
+    let tuning = Tuning::for_bytes(input.bytes);
+    ingest_input(&input, shown_name, name, None, options, tuning, &watch)
+}
+
+pub(super) fn ingest_input(
+    input: &Input,
+    shown_name: &str,
+    name: &str,
+    dir: Option<&Path>,
+    options: &IngestOptions,
+    tuning: Tuning,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Dataset> {
+    let target = dir.map(|dir| Target { dir, name });
+    let mut layout = Layout::find(input, shown_name, options, None)?;
+    let read = match read(input, &layout, target, options, tuning, watch) {
+        // The windows were UTF-8, what lies between them is not.
+        Err(error) if error.is::<Undecodable>() && layout.may_be_other_encoding => {
+            layout = Layout::find(input, shown_name, options, Some(WINDOWS_1252))?;
+            read(input, &layout, target, options, tuning, watch)
+        }
+        read => read,
+    };
+    let Read { columns, tally, mut reasons } = read.map_err(|error| match error.downcast() {
+        Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
+        Err(error) => error,
+    })?;
+
+    let mut all_reasons = std::mem::take(&mut layout.reasons);
+    all_reasons.append(&mut reasons);
+    if let Some(repair) = &tally.first_repair {
+        let (n_short, n_surplus) = (tally.n_short, tally.n_surplus);
+        let line = repair.line;
+        all_reasons.push(format!(
+            "{n_short} rows padded, {n_surplus} rows with surplus cells, the first on line {line}"
+        ));
+    }
+    Ok(Dataset {
+        path: PathBuf::from("datasets").join(format!("{name}.parquet")),
+        source: shown_name.to_owned(),
+        sha256: tally.sha256,
+        bytes: input.bytes,
+        row_count: tally.n_rows,
+        columns,
+        dialect: Dialect {
+            encoding: layout.encoding.name().to_ascii_lowercase(),
+            delimiter: layout.delimiter.char(),
+            quote: tally.any_quoted.then_some('"'),
+            header: layout.header.is_present,
+            reasons: all_reasons,
+        },
+        padded_rows: tally.n_short,
+        surplus_rows: tally.n_surplus,
+        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    })
+}
+
+fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::Error {
+    let message = format!("cannot read `{shown_name}`: {undecodable}");
+    let hint = "leave out `--encoding` to have it found out, or try `--encoding windows-1252`";
+    Failure::new(ExitStatus::Input, message).hint(hint).into()
+}
+
+/// How the file is laid out, decided before it is read.
+struct Layout {
+    encoding: &'static Encoding,
+    /// It was not the user who said UTF-8, nor a mark.
+    may_be_other_encoding: bool,
+    mark_bytes: usize,
+    delimiter: Delimiter,
+    header: sniff::Header,
+    /// Bytes of text and lines before the first row.
+    skip_text: usize,
+    first_line: u64,
+    nulls: Nulls,
+    reasons: Vec<String>,
+}
+
+impl Layout {
+    /// Looks at windows over the file; at more of its head when the first record does not fit.
+    fn find(
+        input: &Input,
+        shown_name: &str,
+        options: &IngestOptions,
+        second_try: Option<&'static Encoding>,
+    ) -> anyhow::Result<Layout> {
+        let refuse = |found: &str, hint: &str| {
+            let message = format!("cannot read `{shown_name}` as CSV: {found}");
+            anyhow::Error::from(Failure::new(ExitStatus::Input, message).hint(hint))
+        };
+        let mut n_head = SNIFF_HEAD_BYTES;
+        loop {
+            let head = input.head(n_head)?;
+            let others = input.others(n_head)?;
+            if let Some(kind) = sniff::binary_kind(&head) {
+                return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
+            }
+            let is_whole = head.len() as u64 == input.bytes;
+            let told = options.encoding.as_deref().map(encoding_of).transpose()?;
+            let (found, mark_bytes, why) = sniff::encoding(&head, &others);
+            let (encoding, reason) = match (told, second_try) {
+                (Some(told), _) => (told, "as told"),
+                (None, Some(second)) => (second, sniff::NOT_UTF_8),
+                (None, None) => (found, why),
+            };
+            let mark_bytes = if encoding == found { mark_bytes } else { 0 };
+            let mut windows = Input::decode(&head, others, encoding, mark_bytes, is_whole);
+            // UTF-16 is full of zeros; anything else is judged by its own bytes.
+            let is_wide = [UTF_16LE, UTF_16BE].contains(&encoding);
+            let sample = if is_wide { &windows.head } else { &head };
+            if let Some(at) = sniff::first_control(sample) {
+                let byte = sample[at];
+                let found = format!("it is binary (byte 0x{byte:02X} at offset {at})");
+                return Err(refuse(&found, "export the table as CSV, or name another file"));
+            }
+            let mut reasons =
+                vec![format!("encoding {}: {reason}", encoding.name().to_ascii_lowercase())];
+            let (delimiter, n_declared) = delimiter(options, &mut windows, &mut reasons)?;
+            let nulls = Nulls::new(options.nulls.as_deref());
+            let header = sniff::header(&windows, delimiter, options.header, &nulls, &mut reasons);
+            if header.names.is_empty() {
+                if is_whole {
+                    return Err(refuse("it has only blank lines", "check how the file was made"));
+                }
+                if n_head < RECORD_BYTES_MAX {
+                    n_head *= 2;
+                    continue;
+                }
+                let found = format!("no record ends within {n_head} bytes");
+                return Err(refuse(&found, "a quote may be open that is never closed"));
+            }
+            let n_columns = header.names.len();
+            if CSV_COLUMNS_MAX < n_columns {
+                let found = format!("{n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
+                return Err(refuse(&found, "name the delimiter with `--delimiter`"));
+            }
+            return Ok(Layout {
+                encoding,
+                may_be_other_encoding: encoding == UTF_8 && told.is_none() && mark_bytes == 0,
+                mark_bytes,
+                delimiter,
+                skip_text: n_declared + header.body_start,
+                first_line: u64::from(header.body_line) + u64::from(0 < n_declared),
+                header,
+                nulls,
+                reasons,
+            });
+        }
+    }
+}
+
+fn hint_for(kind: &str) -> &'static str {
+    if kind.ends_with("compressed") {
+        "decompress it first, or pipe it in: `zcat FILE | csv-agent ingest --name NAME -`"
+    } else if kind.contains("Excel") {
+        "save the sheet as CSV"
+    } else if kind.contains("Parquet") || kind.contains("Arrow") {
+        "convert it to CSV; only CSV is read"
+    } else {
+        "export the table as CSV, or name another file"
+    }
+}
+
+fn encoding_of(label: &str) -> anyhow::Result<&'static Encoding> {
+    Encoding::for_label(label.as_bytes()).ok_or_else(|| {
+        let message = format!("no encoding is called `{label}`");
+        let hint = "try `utf-8`, `utf-16`, `windows-1252`, `latin1`, `shift_jis`, `gbk` or `big5`";
+        Failure::new(ExitStatus::Usage, message).hint(hint).into()
+    })
+}
+
+/// Returns the delimiter, and how many bytes of text a line takes that declares it.
+fn delimiter(
+    options: &IngestOptions,
+    windows: &mut Windows,
+    reasons: &mut Vec<String>,
+) -> anyhow::Result<(Delimiter, usize)> {
+    let declared = sniff::declared_delimiter(&windows.head);
+    let n_declared = declared.map_or(0, |it| it.1);
+    windows.head.drain(..n_declared);
+    let (delimiter, reason) = match (options.delimiter, declared) {
+        (Some(char), _) => {
+            let delimiter = Delimiter::new(char).ok_or_else(|| {
+                let message = format!("`{}` cannot separate cells", char.escape_debug());
+                let hint = "give one ASCII character that is no letter, digit or quote";
+                Failure::new(ExitStatus::Usage, message).hint(hint)
+            })?;
+            (delimiter, "as told".to_owned())
+        }
+        (None, Some((delimiter, _))) => (delimiter, "the first line says so".to_owned()),
+        (None, None) => sniff::delimiter(windows),
+    };
+    match delimiter.char() {
+        Some(char) => reasons.push(format!("delimiter `{}`: {reason}", char.escape_debug())),
+        None => reasons.push(format!("one column: {reason}")),
+    }
+    Ok((delimiter, n_declared))
+}
+
+/// Where the files go.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    dir: &'a Path,
+    name: &'a str,
+}
+
+/// What reading the whole file brought.
+struct Read {
+    columns: Vec<Column>,
+    tally: Tally,
+    reasons: Vec<String>,
+}
+
+fn read(
+    input: &Input,
+    layout: &Layout,
+    target: Option<Target<'_>>,
+    options: &IngestOptions,
+    tuning: Tuning,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Read> {
+    let names = &layout.header.names;
+    let mut guesses = layout.header.guesses.clone();
+    for (name, dtype) in &options.dtypes {
+        let at = names.iter().position(|it| it == name).ok_or_else(|| {
+            let message = format!("no column `{name}` to read as {}", dtype.name());
+            let shown = names.iter().take(20).map(|it| format!("`{it}`")).collect::<Vec<_>>();
+            let hint = format!("the columns are {}", shown.join(", "));
+            Failure::new(ExitStatus::Usage, message).hint(hint)
+        })?;
+        guesses[at] = Guess { dtype: *dtype, is_told: true, is_settled: true };
+    }
+    let plan = Plan {
+        delimiter: layout.delimiter,
+        guesses,
+        has_extra: layout.header.has_surplus,
+        nulls: layout.nulls.clone(),
+        row_bytes: layout.header.row_bytes,
+    };
+    let mut attempt = Attempt { input, layout, target, options, tuning, plan };
+    let (mut output, mut tally) = attempt.run(watch)?;
+    let mut reasons = Vec::new();
+    let exact = attempt.exact(&tally);
+    if !tally.is_built
+        || exact != attempt.plan.guesses
+        || (0 < tally.n_surplus) != attempt.plan.has_extra
+    {
+        drop(output.take());
+        attempt.plan.guesses = exact;
+        attempt.plan.has_extra = 0 < tally.n_surplus;
+        (output, tally) = attempt.run(watch)?;
+        ensure!(tally.is_built, "the second pass over the file met other values than the first");
+        reasons.push("read twice: the first guess of the types did not hold".to_owned());
+    }
+    input.check_unchanged()?;
+    let columns = attempt.columns();
+    if let (Some(output), Some(target)) = (output, target) {
+        output.keep(target, 0 < tally.n_short + tally.n_surplus)?;
+    }
+    let columns = columns.into_iter().zip(&tally.nulls).map(|((name, dtype), nulls)| Column {
+        name,
+        dtype,
+        nulls: *nulls,
+    });
+    Ok(Read { columns: columns.collect(), tally, reasons })
+}
+
+/// One pass with everything it needs.
+struct Attempt<'a> {
+    input: &'a Input,
+    layout: &'a Layout,
+    target: Option<Target<'a>>,
+    options: &'a IngestOptions,
+    tuning: Tuning,
+    plan: Plan,
+}
+
+impl Attempt<'_> {
+    /// Reads the whole file once; the files it made vanish unless they are kept.
+    fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, Tally)> {
+        let Layout { encoding, mark_bytes, skip_text, first_line, header, .. } = self.layout;
+        let slices = self.input.slices(encoding, *mark_bytes, *skip_text)?;
+        let settings = Settings {
+            plan: &self.plan,
+            names: &header.names,
+            first_line: *first_line,
+            slice_bytes: self.tuning.slice_bytes,
+            n_workers: self.tuning.n_workers,
+            bytes: self.input.bytes,
+            is_strict: self.options.strict,
+        };
+        let Some(target) = self.target else {
+            return Ok((None, pass::run(slices, &settings, None, watch)?));
+        };
+        let n_header = u64::from(header.is_present);
+        let (mut files, mut output) = TempFiles::create(target, &self.columns(), n_header)?;
+        let tally = pass::run(slices, &settings, Some(&mut output), watch)?;
+        files.finish(output, tally.is_built)?;
+        Ok((Some(files), tally))
+    }
+
+    /// Names and types as they are built.
+    fn columns(&self) -> Vec<(String, DType)> {
+        let names = self.layout.header.names.iter().cloned();
+        let mut columns: Vec<_> = names.zip(self.plan.guesses.iter().map(|it| it.dtype)).collect();
+        if self.plan.has_extra {
+            let mut names = self.layout.header.names.clone();
+            names.push("_extra".to_owned());
+            columns.extend(sniff::names_of(names).pop().map(|it| (it, DType::String)));
+        }
+        columns
+    }
+
+    /// Returns the types that the evidence of the whole file decides.
+    fn exact(&self, tally: &Tally) -> Vec<Guess> {
+        let decide = |(guess, seen): (&Guess, &super::infer::Evidence)| {
+            if guess.is_settled {
+                return guess.clone();
+            }
+            Guess { dtype: seen.dtype(), ..guess.clone() }
+        };
+        self.plan.guesses.iter().zip(&tally.evidence).map(decide).collect()
+    }
+}
+
+/// The three files of a dataset before they have their names.
+struct TempFiles {
+    parquet: Option<NamedTempFile>,
+    lines: Option<NamedTempFile>,
+    rejects: NamedTempFile,
+}
+
+impl TempFiles {
+    fn create(
+        target: Target<'_>,
+        columns: &[(String, DType)],
+        n_header: u64,
+    ) -> anyhow::Result<(Self, Output)> {
+        let Target { dir, name } = target;
+        let (parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
+        let lines = temporary(dir, &format!("{name}.lines"))?;
+        let rejects = temporary(dir, &format!("{name}.rejects.jsonl"))?;
+        let writer = |temp: &NamedTempFile| temp.as_file().try_clone().map(BufWriter::<File>::new);
+        let output = Output {
+            parquet,
+            encoder,
+            lines: LineWriter::new(writer(&lines)?, n_header)?,
+            rejects: writer(&rejects)?,
+        };
+        Ok((TempFiles { parquet: None, lines: Some(lines), rejects }, output))
+    }
+
+    /// Completes what a pass wrote, unless another pass follows.
+    fn finish(&mut self, mut output: Output, is_built: bool) -> anyhow::Result<()> {
+        output.flush()?;
+        if output.lines.finish()?.is_none() {
+            self.lines = None;
+        }
+        if is_built {
+            self.parquet = Some(output.parquet.finish()?);
+        }
+        Ok(())
+    }
+
+    /// Gives the files their names, the Parquet file last.
+    fn keep(self, target: Target<'_>, has_rejects: bool) -> anyhow::Result<()> {
+        let Target { dir, name } = target;
+        let path = |ending: &str| dir.join(format!("{name}.{ending}"));
+        let rejects = has_rejects.then_some(self.rejects);
+        for (temp, path) in [(rejects, path("rejects.jsonl")), (self.lines, path("lines"))] {
+            match temp {
+                Some(temp) => {
+                    temp.as_file().sync_all().context("cannot write beside the dataset")?;
+                    keep(temp, &path)?;
+                }
+                // Of a dataset that had this name before.
+                None if path.exists() => {
+                    let doing = || format!("cannot remove {}", path.display());
+                    std::fs::remove_file(&path).with_context(doing)?;
+                }
+                None => {}
+            }
+        }
+        let parquet = self.parquet.context("no pass has built the table")?;
+        keep(parquet, &path("parquet"))?;
+        sync_dir(dir)
+    }
+}

@@ -1,0 +1,140 @@
+//! `NAME.lines`: the source line of each row, where blank lines or quoted line ends move them apart.
+//!
+//! The file is the eight bytes `lines 1\n`, then pairs of numbers, each number in LEB128: rows since
+//! the row of the pair before (since row 0 at first), and how many lines more than one the row lies
+//! behind its predecessor (row 0: more than line 1). Rows without a pair lie one line behind their
+//! predecessor. A file without blank lines and quoted line ends has no `NAME.lines`: its row `r`, the
+//! first being 0, is on line `r + 1`, or `r + 2` below a header.
+
+use std::io::{Read, Write};
+
+use anyhow::{Context, ensure};
+
+const MAGIC: &[u8; 8] = b"lines 1\n";
+
+/// Writes the pairs.
+pub struct LineWriter<W> {
+    out: W,
+    row_before: u64,
+    n_header: u64,
+    is_needed: bool,
+}
+
+impl<W: Write> LineWriter<W> {
+    /// Begins the file of a table whose header, if any, takes `n_header` lines when it is plain.
+    ///
+    /// # Errors
+    ///
+    /// Fails, as all of these do, when the file cannot be written.
+    pub fn new(mut out: W, n_header: u64) -> std::io::Result<Self> {
+        out.write_all(MAGIC)?;
+        Ok(LineWriter { out, row_before: 0, n_header, is_needed: false })
+    }
+
+    /// Says that `row` lies `n_more` lines further than one behind its predecessor.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written.
+    pub fn skip(&mut self, row: u64, n_more: u64) -> std::io::Result<()> {
+        self.is_needed |= row != 0 || n_more != self.n_header;
+        write_number(&mut self.out, row - self.row_before)?;
+        write_number(&mut self.out, n_more)?;
+        self.row_before = row;
+        Ok(())
+    }
+
+    /// Returns the finished file, if it says more than that there is a header.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written.
+    pub fn finish(mut self) -> std::io::Result<Option<W>> {
+        self.out.flush()?;
+        Ok(self.is_needed.then_some(self.out))
+    }
+}
+
+/// Returns the line, the first being 1, of a row, the first being 0.
+///
+/// # Errors
+///
+/// Fails when `lines` is no such file.
+pub fn line_of(mut lines: impl Read, row: u64) -> anyhow::Result<u64> {
+    let mut magic = [0; MAGIC.len()];
+    lines.read_exact(&mut magic).context("cannot read the line map")?;
+    ensure!(&magic == MAGIC, "the line map is of another version; ingest the file again");
+    let (mut at, mut line) = (0, row + 1);
+    while let Some(n_rows) = read_number(&mut lines)? {
+        let n_more = read_number(&mut lines)?.context("the line map ends early")?;
+        at += n_rows;
+        if row < at {
+            break;
+        }
+        line += n_more;
+    }
+    Ok(line)
+}
+
+fn write_number(out: &mut impl Write, mut number: u64) -> std::io::Result<()> {
+    loop {
+        let low = u8::try_from(number & 0x7f).unwrap_or_default();
+        number >>= 7;
+        if number == 0 {
+            return out.write_all(&[low]);
+        }
+        out.write_all(&[low | 0x80])?;
+    }
+}
+
+fn read_number(lines: &mut impl Read) -> anyhow::Result<Option<u64>> {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let mut byte = [0];
+        if lines.read(&mut byte)? == 0 {
+            ensure!(shift == 0, "the line map ends early");
+            return Ok(None);
+        }
+        ensure!(shift < 64, "the line map has a number of more than 64 bits");
+        number |= u64::from(byte[0] & 0x7f) << shift;
+        if byte[0] < 0x80 {
+            return Ok(Some(number));
+        }
+        shift += 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LineWriter, line_of};
+
+    #[test]
+    fn a_row_is_found_behind_blank_lines_and_quoted_line_ends() {
+        let mut writer = LineWriter::new(Vec::new(), 1).unwrap();
+        // A header on line 1, a blank line before row 2, a record of 300 lines before row 1000.
+        writer.skip(0, 1).unwrap();
+        writer.skip(2, 1).unwrap();
+        writer.skip(1_000, 299).unwrap();
+        let lines = writer.finish().unwrap().unwrap();
+        let check = |row, line| assert_eq!(line_of(&lines[..], row).unwrap(), line, "{row}");
+        check(0, 2);
+        check(1, 3);
+        check(2, 5);
+        check(999, 1_002);
+        check(1_000, 1_302);
+        check(5_000, 5_302);
+    }
+
+    #[test]
+    fn a_plain_file_needs_no_map() {
+        let mut writer = LineWriter::new(Vec::new(), 1).unwrap();
+        writer.skip(0, 1).unwrap();
+        assert_eq!(writer.finish().unwrap(), None);
+    }
+
+    #[test]
+    fn a_torn_map_is_an_error() {
+        assert!(line_of(&b"lines 1\n\x80"[..], 5).is_err());
+        assert!(line_of(&b"lines 2\n"[..], 5).is_err());
+    }
+}

@@ -1,0 +1,79 @@
+//! CSV files to Parquet datasets, and questions that Parquet answers without Python.
+//!
+//! The way of a file: [`source`] opens it and hands out windows and slices; [`sniff`] decides from
+//! windows how it is laid out; [`pass`] has slices read side by side: [`records`] finds their cells,
+//! [`build`] makes columns of them with the rules of [`parse`], [`infer`] weighs what was seen, and
+//! [`write`] makes row groups. [`ingest`](mod@ingest) decides whether a second pass is needed, and
+//! gives the files their names when all is well.
+
+mod build;
+mod find;
+mod head;
+mod infer;
+mod ingest;
+pub mod lines;
+mod parse;
+mod pass;
+mod records;
+mod repairs;
+mod scan;
+mod slice;
+mod sniff;
+mod source;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+pub use head::head;
+pub use ingest::{IngestOptions, ingest, inspect};
+pub use scan::answer;
+pub use source::{Source, sha256_file};
+
+/// How far reading has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Of the source, read so far. A second pass begins at 0 again.
+    pub bytes: u64,
+    /// Of the source.
+    pub bytes_total: u64,
+    /// Rows so far.
+    pub rows: u64,
+}
+
+/// Who watches the reading, and may stop it.
+struct Watch<'a> {
+    progress: &'a (dyn Fn(Progress) + Sync),
+    cancelled: &'a AtomicBool,
+}
+
+/// Returns the name of a dataset made from a file: `Sales 2024.csv` becomes `sales_2024`.
+///
+/// Letters and digits stay, in lower case, endings such as `.csv.gz` go, everything else becomes
+/// one `_`. The name is an identifier, so it never begins with a digit and is never empty.
+pub fn name_of(path: &Path) -> String {
+    const ENDINGS: [&str; 8] = ["gz", "zst", "zip", "csv", "tsv", "tab", "txt", "parquet"];
+    let file_name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let mut stem = file_name.as_str();
+    while let Some((before, ending)) = stem.rsplit_once('.')
+        && ENDINGS.contains(&ending)
+    {
+        stem = before;
+    }
+    let mut name = String::new();
+    for char in stem.chars() {
+        if char.is_alphanumeric() {
+            name.push(char);
+        } else if !name.ends_with('_') && !name.is_empty() {
+            name.push('_');
+        }
+    }
+    name.truncate(name.trim_end_matches('_').len());
+    if name.is_empty() {
+        return "data".to_owned();
+    }
+    if name.starts_with(|it: char| it.is_numeric()) { format!("t_{name}") } else { name }
+}

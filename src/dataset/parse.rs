@@ -1,0 +1,373 @@
+//! The text of one cell as a number, a date or a time, if it can be told without changing it.
+//!
+//! Pure, from bytes, without allocation: these run once for every cell of a file.
+
+/// Microseconds of a day.
+pub const DAY_US: i64 = 86_400_000_000;
+
+/// How a number was written; it decides which numbers may share a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Digits alone: `42`.
+    Whole,
+    /// Digits alone, more than a 64-bit float holds exactly: `9007199254740993`.
+    LongWhole,
+    /// With a point: `4.2`; or infinite.
+    Point,
+    /// With an exponent and no point: `1E5`, which may as well be an identifier.
+    Exponent,
+}
+
+/// Returns the whole number that `text` spells, if it is written as numbers are.
+///
+/// `007` and `+491701234567` are identifiers, not numbers: written back, they would have changed.
+#[inline]
+pub fn int(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] if digits.len() < 8 => (false, digits),
+        digits => (false, digits),
+    };
+    match digits {
+        [] | [b'0', _, ..] => return None,
+        _ if 19 < digits.len() => return None,
+        _ => {}
+    }
+    // Nineteen digits always fit in 64 bits without a sign.
+    let mut value: u64 = 0;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if 9 < digit {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
+}
+
+/// Returns whether a 64-bit float holds every whole number up to `value`.
+#[inline]
+pub fn is_long(value: i64) -> bool {
+    (1 << 53) < value.unsigned_abs()
+}
+
+/// Returns the number that `text` spells and how it is written.
+///
+/// A number of more digits than a 64-bit float holds is none, since it would come back changed.
+/// Digits that the float would print itself are fine, however many: `0.1000000000000000055511151`.
+#[inline]
+pub fn float(text: &[u8]) -> Option<(f64, Written)> {
+    let unsigned = if let [b'-' | b'+', rest @ ..] = text { rest } else { text };
+    match unsigned {
+        [b'0'..=b'9' | b'.', ..] => {}
+        [b'i' | b'I', ..] => return infinite(text, unsigned).map(|it| (it, Written::Point)),
+        _ => return None,
+    }
+    let n_whole = n_digits(unsigned);
+    if 1 < n_whole && unsigned[0] == b'0' {
+        return None;
+    }
+    let mut rest = &unsigned[n_whole..];
+    if rest.is_empty() {
+        let value = int(text)?;
+        let written = if is_long(value) { Written::LongWhole } else { Written::Whole };
+        // A column of floats has no long whole numbers: `infer` makes it text.
+        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53; above it is not used")]
+        return Some((if text[0] == b'-' && value == 0 { -0.0 } else { value as f64 }, written));
+    }
+    let mut n_fraction = 0;
+    let mut written = Written::Exponent;
+    if let [b'.', fraction @ ..] = rest {
+        n_fraction = n_digits(fraction);
+        if n_whole + n_fraction == 0 {
+            return None;
+        }
+        written = Written::Point;
+        rest = &fraction[n_fraction..];
+    }
+    match rest {
+        [] => {}
+        [b'e' | b'E', b'-' | b'+', digits @ ..] | [b'e' | b'E', digits @ ..]
+            if !digits.is_empty() && n_digits(digits) == digits.len() => {}
+        _ => return None,
+    }
+    let value: f64 = fast_float2::parse(text).ok()?;
+    let mantissa = &unsigned[..unsigned.len() - rest.len()];
+    if n_whole + n_fraction <= 15 && rest.is_empty() {
+        return Some((value, written));
+    }
+    is_exact(value, mantissa).then_some((value, written))
+}
+
+fn n_digits(text: &[u8]) -> usize {
+    text.iter().take_while(|it| it.is_ascii_digit()).count()
+}
+
+fn infinite(text: &[u8], unsigned: &[u8]) -> Option<f64> {
+    let named = ["inf", "infinity"].iter().any(|it| unsigned.eq_ignore_ascii_case(it.as_bytes()));
+    let value = if text[0] == b'-' { f64::NEG_INFINITY } else { f64::INFINITY };
+    named.then_some(value)
+}
+
+/// Returns whether `value` says all that the digits of `mantissa` say.
+fn is_exact(value: f64, mantissa: &[u8]) -> bool {
+    /// A double's own digits end here in practice; longer text is kept as text.
+    const DIGITS_MAX: usize = 64;
+    if !value.is_finite() {
+        return false;
+    }
+    let mut digits = [0u8; DIGITS_MAX];
+    let Some(n) = significant(mantissa, &mut digits) else { return false };
+    if n == 0 {
+        return true;
+    }
+    if value == 0.0 {
+        return false;
+    }
+    if n <= 15 && f64::MIN_POSITIVE <= value.abs() {
+        return true;
+    }
+    let mut printed = [0u8; DIGITS_MAX];
+    let mut buffer = zmij::Buffer::new();
+    let shortest = buffer.format_finite(value.abs()).as_bytes();
+    let shortest = shortest.split(|it| *it == b'e').next().unwrap_or_default();
+    if significant(shortest, &mut printed) == Some(n) && printed[..n] == digits[..n] {
+        return true;
+    }
+    // The same number of digits, correctly rounded: what `printf("%.17g")` wrote.
+    let rounded = format!("{:.*e}", n - 1, value.abs());
+    let rounded = rounded.split('e').next().unwrap_or_default();
+    significant(rounded.as_bytes(), &mut printed) == Some(n) && printed[..n] == digits[..n]
+}
+
+/// Copies the digits without leading and trailing zeros; returns how many, `None` if too many.
+fn significant(mantissa: &[u8], digits: &mut [u8]) -> Option<usize> {
+    let (mut n, mut n_kept) = (0, 0);
+    for &byte in mantissa.iter().filter(|it| **it != b'.') {
+        if n == 0 && byte == b'0' {
+            continue;
+        }
+        if byte != b'0' && digits.len() <= n {
+            return None;
+        }
+        if n < digits.len() {
+            digits[n] = byte;
+        }
+        n += 1;
+        if byte != b'0' {
+            n_kept = n;
+        }
+    }
+    Some(n_kept)
+}
+
+/// Returns `true` or `false` as written in any case.
+#[inline]
+pub fn bool(text: &[u8]) -> Option<bool> {
+    match text.len() {
+        4 if text.eq_ignore_ascii_case(b"true") => Some(true),
+        5 if text.eq_ignore_ascii_case(b"false") => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the days since 1970-01-01 of a day written `2024-02-29`.
+#[inline]
+pub fn date(text: &[u8]) -> Option<i32> {
+    let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text else { return None };
+    let year = i32::from(two(y0, y1)?) * 100 + i32::from(two(y2, y3)?);
+    let (month, day) = (two(m0, m1)?, two(d0, d1)?);
+    if year == 0 || month == 0 || 12 < month || day == 0 || days_in_month(year, month) < day {
+        return None;
+    }
+    Some(days_from_civil(year, i32::from(month), i32::from(day)))
+}
+
+/// Returns the microseconds since midnight of a time written `09:30`, `09:30:15` or `09:30:15.25`.
+#[inline]
+pub fn time(text: &[u8]) -> Option<i64> {
+    let (&[h0, h1, b':', m0, m1], rest) = text.split_first_chunk()? else { return None };
+    let (hour, minute) = (two(h0, h1)?, two(m0, m1)?);
+    let (second, fraction) = match rest {
+        [] => (0, 0),
+        [b':', s0, s1] => (two(*s0, *s1)?, 0),
+        [b':', s0, s1, b'.' | b',', digits @ ..] => (two(*s0, *s1)?, microseconds(digits)?),
+        _ => return None,
+    };
+    if 23 < hour || 59 < minute || 59 < second {
+        return None;
+    }
+    let seconds = i64::from(hour) * 3_600 + i64::from(minute) * 60 + i64::from(second);
+    Some(seconds * 1_000_000 + fraction)
+}
+
+/// Returns the microseconds since 1970 of a day and a time with a blank or a `T` between them, and
+/// whether an offset (`Z`, `+02:00`, `-0330`) made it an instant.
+#[inline]
+pub fn timestamp(text: &[u8]) -> Option<(i64, bool)> {
+    if text.len() < 16 || !matches!(text[10], b' ' | b'T') {
+        return None;
+    }
+    let days = i64::from(date(&text[..10])?);
+    let clock = &text[11..];
+    let (clock, offset_us) = match clock.iter().position(|it| matches!(it, b'Z' | b'+' | b'-')) {
+        None => (clock, None),
+        Some(at) => (&clock[..at], Some(offset(&clock[at..])?)),
+    };
+    let local = days * DAY_US + time(clock)?;
+    Some((local - offset_us.unwrap_or(0), offset_us.is_some()))
+}
+
+fn offset(text: &[u8]) -> Option<i64> {
+    let (sign, hours, minutes) = match *text {
+        [b'Z'] => return Some(0),
+        [sign, h0, h1] => (sign, two(h0, h1)?, 0),
+        [sign, h0, h1, m0, m1] | [sign, h0, h1, b':', m0, m1] => (sign, two(h0, h1)?, two(m0, m1)?),
+        _ => return None,
+    };
+    if 23 < hours || 59 < minutes {
+        return None;
+    }
+    let us = (i64::from(hours) * 60 + i64::from(minutes)) * 60_000_000;
+    Some(if sign == b'-' { -us } else { us })
+}
+
+/// Digits after the point. Nanoseconds would be cut, so they are none.
+fn microseconds(digits: &[u8]) -> Option<i64> {
+    if digits.is_empty() || 9 < digits.len() || n_digits(digits) < digits.len() {
+        return None;
+    }
+    let (kept, cut) = digits.split_at(digits.len().min(6));
+    if cut.iter().any(|it| *it != b'0') {
+        return None;
+    }
+    let value = kept.iter().fold(0, |sum, it| sum * 10 + i64::from(it - b'0'));
+    Some((kept.len()..6).fold(value, |it, _| it * 10))
+}
+
+#[inline]
+fn two(tens: u8, ones: u8) -> Option<u8> {
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    (tens < 10 && ones < 10).then_some(tens * 10 + ones)
+}
+
+fn days_in_month(year: i32, month: u8) -> u8 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`.
+fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DAY_US, Written, date, float, int, time, timestamp};
+
+    #[test]
+    fn whole_numbers_are_those_that_print_as_they_were_written() {
+        let check = |text: &str, value| assert_eq!(int(text.as_bytes()), value, "{text}");
+        check("0", Some(0));
+        check("-42", Some(-42));
+        check("+42", Some(42));
+        check("9223372036854775807", Some(i64::MAX));
+        check("-9223372036854775808", Some(i64::MIN));
+        check("9223372036854775808", None);
+        check("12345678901234567890", None);
+        check("007", None);
+        check("00", None);
+        check("+491701234567", None);
+        check("", None);
+        check("-", None);
+        check("1_000", None);
+        check("0x1F", None);
+    }
+
+    #[test]
+    fn a_float_keeps_every_digit_or_is_none() {
+        let check = |text: &str, value: Option<f64>| {
+            assert_eq!(float(text.as_bytes()).map(|it| it.0), value, "{text}");
+        };
+        check("4.2", Some(4.2));
+        check("-.5", Some(-0.5));
+        check("5.", Some(5.0));
+        check("1.10", Some(1.1));
+        check("1e-7", Some(1e-7));
+        check("0.30000000000000004", Some(0.300_000_000_000_000_04));
+        check("0.1000000000000000055511151231257827", Some(0.1));
+        check("5.684341886080802e-14", Some(5.684_341_886_080_802e-14));
+        check("0.12345678901234567890", None);
+        check("9007199254740993.0", None);
+        check("12345678901234567890.5", None);
+        check("00.5", None);
+        check("1e999", None);
+        check("1e-999", None);
+        check("0e5", Some(0.0));
+        check("inf", Some(f64::INFINITY));
+        check("-Infinity", Some(f64::NEG_INFINITY));
+        check("information", None);
+        check("1.2.3", None);
+        check(".", None);
+        check("1e", None);
+        check("1e+", None);
+        check("NaN", None);
+    }
+
+    #[test]
+    fn a_number_knows_how_it_was_written() {
+        assert_eq!(float(b"42").map(|it| it.1), Some(Written::Whole));
+        assert_eq!(float(b"9007199254740993").map(|it| it.1), Some(Written::LongWhole));
+        assert_eq!(float(b"1E5").map(|it| it.1), Some(Written::Exponent));
+        assert_eq!(float(b"1.0E5").map(|it| it.1), Some(Written::Point));
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        let check = |text: &str, value| assert_eq!(date(text.as_bytes()), value, "{text}");
+        check("1970-01-01", Some(0));
+        check("1969-12-31", Some(-1));
+        check("2000-02-29", Some(11_016));
+        check("0001-01-01", Some(-719_162));
+        check("9999-12-31", Some(2_932_896));
+        check("1900-02-29", None);
+        check("2024-13-01", None);
+        check("2024-04-31", None);
+        check("0000-01-01", None);
+        check("2024-1-1", None);
+    }
+
+    #[test]
+    fn times_stop_before_what_a_day_or_a_microsecond_can_hold() {
+        let check = |text: &str, value| assert_eq!(time(text.as_bytes()), value, "{text}");
+        check("00:00", Some(0));
+        check("23:59:59.999999", Some(DAY_US - 1));
+        check("09:30:15.25", Some(34_215_250_000));
+        check("09:30:15.000001000", Some(34_215_000_001));
+        check("09:30:15.0000001", None);
+        check("24:00", None);
+        check("23:59:60", None);
+        check("9:30", None);
+    }
+
+    #[test]
+    fn an_offset_makes_an_instant() {
+        let check = |text: &str, value| assert_eq!(timestamp(text.as_bytes()), value, "{text}");
+        check("1970-01-01 00:00", Some((0, false)));
+        check("1970-01-01T00:00:01.5", Some((1_500_000, false)));
+        check("1970-01-01T00:00:00Z", Some((0, true)));
+        check("1970-01-01T02:00:00+02:00", Some((0, true)));
+        check("1969-12-31T20:30-0330", Some((0, true)));
+        check("1970-01-01T00:00:00 ", None);
+        check("1970-01-01", None);
+    }
+}

@@ -1,0 +1,343 @@
+//! One pass over a source: slices read side by side, results taken in the order of the file.
+//!
+//! A thread reads, some parse and encode, the caller writes. A slice's buffer goes back to the
+//! reader only when its result has been written, so no more slices exist than there are buffers,
+//! whatever the file's size and however uneven the work.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use parquet::arrow::arrow_writer::ArrowColumnChunk;
+
+use super::infer::Evidence;
+use super::lines::LineWriter;
+use super::repairs::{Repair, has_room};
+use super::slice::{self, Parsed, Plan};
+use super::source::{Slices, check_cancelled};
+use super::write::{Encoder, ParquetFile};
+use super::{Progress, Watch};
+use crate::status::{ExitStatus, Failure};
+
+/// Where a pass leaves what it read.
+pub struct Output {
+    /// The table.
+    pub parquet: ParquetFile,
+    /// Encodes its columns.
+    pub encoder: Encoder,
+    /// Rows to lines.
+    pub lines: LineWriter<BufWriter<File>>,
+    /// The list of repairs.
+    pub rejects: BufWriter<File>,
+}
+
+/// What a pass found.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Rows.
+    pub n_rows: u64,
+    /// Of each column of the plan.
+    pub evidence: Vec<Evidence>,
+    /// Rows that were padded.
+    pub n_short: u64,
+    /// Rows that had surplus cells.
+    pub n_surplus: u64,
+    /// The first of them.
+    pub first_repair: Option<Repair>,
+    /// Whether any cell was quoted.
+    pub any_quoted: bool,
+    /// Whether every slice was built as the plan wanted.
+    pub is_built: bool,
+    /// Nulls of each column that was built.
+    pub nulls: Vec<u64>,
+    /// Of the source.
+    pub sha256: String,
+}
+
+/// How a pass is run.
+pub struct Settings<'a> {
+    /// How slices are read.
+    pub plan: &'a Plan,
+    /// The names of the plan's columns.
+    pub names: &'a [String],
+    /// Lines before the first slice.
+    pub first_line: u64,
+    /// Bytes of a slice.
+    pub slice_bytes: usize,
+    /// Slices parsed at the same time.
+    pub n_workers: usize,
+    /// Bytes of the source.
+    pub bytes: u64,
+    /// Fail at the first repair.
+    pub is_strict: bool,
+}
+
+/// A slice on its way to a worker.
+struct Job {
+    index: usize,
+    bytes: Vec<u8>,
+    offset: u64,
+}
+
+/// A slice on its way back.
+struct Done {
+    job: Job,
+    parsed: Parsed,
+    columns: Option<Vec<ArrowColumnChunk>>,
+    nulls: Vec<u64>,
+}
+
+/// Reads everything once.
+///
+/// # Errors
+///
+/// Fails when the source cannot be read or decoded, when a value is not of a type that the user
+/// wants, when the output cannot be written, and when the user cancels.
+pub fn run(
+    mut slices: Slices<'_>,
+    settings: &Settings<'_>,
+    output: Option<&mut Output>,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Tally> {
+    let (job_sender, jobs) = sync_channel::<Job>(1);
+    let jobs = Arc::new(Mutex::new(jobs));
+    let (done_sender, done) = channel::<anyhow::Result<Done>>();
+    let (buffer_sender, buffers) = channel::<Vec<u8>>();
+    for _ in 0..settings.n_workers + 2 {
+        buffer_sender.send(Vec::new()).ok();
+    }
+    let is_broken = AtomicBool::new(false);
+    let (encoder, sinks) = match output {
+        Some(Output { parquet, encoder, lines, rejects }) => {
+            (Some(&*encoder), Some((parquet, lines, rejects)))
+        }
+        None => (None, None),
+    };
+
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || {
+            read_all(&mut slices, settings, &buffers, &job_sender, watch.cancelled)?;
+            Ok(slices.sha256())
+        });
+        for _ in 0..settings.n_workers {
+            let (jobs, done, is_broken) = (Arc::clone(&jobs), done_sender.clone(), &is_broken);
+            scope.spawn(move || work(&jobs, &done, settings.plan, encoder, is_broken));
+        }
+        // Each end that stays here would keep the other ends waiting.
+        drop((jobs, done_sender));
+        let mut collector = Collector::new(settings, sinks);
+        let collected = collector.collect(&done, &buffer_sender, watch);
+        drop((done, buffer_sender));
+        let read: anyhow::Result<String> =
+            reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        collected?;
+        let mut tally = collector.tally;
+        tally.sha256 = read?;
+        Ok(tally)
+    })
+}
+
+fn read_all(
+    slices: &mut Slices<'_>,
+    settings: &Settings<'_>,
+    buffers: &Receiver<Vec<u8>>,
+    jobs: &SyncSender<Job>,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<()> {
+    // No buffer comes, or none is taken, once the collector has failed; it says why.
+    for (index, mut bytes) in buffers.iter().enumerate() {
+        check_cancelled(cancelled)?;
+        if !slices.next(&mut bytes, settings.plan.delimiter, settings.slice_bytes)? {
+            break;
+        }
+        if jobs.send(Job { index, bytes, offset: slices.offset() }).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn work(
+    jobs: &Mutex<Receiver<Job>>,
+    done: &Sender<anyhow::Result<Done>>,
+    plan: &Plan,
+    encoder: Option<&Encoder>,
+    is_broken: &AtomicBool,
+) {
+    let next = || jobs.lock().ok()?.recv().ok();
+    while let Some(job) = next() {
+        let mut parsed = slice::read(&job.bytes, plan, is_broken.load(Ordering::Relaxed));
+        let columns = parsed.columns.take();
+        if columns.is_none() || (!plan.has_extra && 0 < parsed.n_surplus) {
+            is_broken.store(true, Ordering::Relaxed);
+        }
+        let built = columns.map(|columns| {
+            let mut nulls = Vec::new();
+            let mut arrays = columns.into_iter().map(|it| {
+                let array = it.finish()?;
+                nulls.push(array.null_count() as u64);
+                Ok(array)
+            });
+            let columns = match encoder {
+                Some(encoder) if 0 < parsed.n_rows => encoder.encode(arrays)?,
+                _ => {
+                    arrays.try_for_each(|it: anyhow::Result<_>| it.map(drop))?;
+                    Vec::new()
+                }
+            };
+            Ok((columns, nulls))
+        });
+        let result = built.transpose().map(|built| {
+            let (columns, nulls) = built.unzip();
+            Done { job, parsed, columns, nulls: nulls.unwrap_or_default() }
+        });
+        if done.send(result).is_err() {
+            return;
+        }
+    }
+}
+
+type Sinks<'a> =
+    (&'a mut ParquetFile, &'a mut LineWriter<BufWriter<File>>, &'a mut BufWriter<File>);
+
+/// Takes the results in the order of the file.
+struct Collector<'a> {
+    settings: &'a Settings<'a>,
+    sinks: Option<Sinks<'a>>,
+    tally: Tally,
+    /// Lines before the next slice.
+    line: u64,
+    /// Of those, lines behind the last row's first line, less one.
+    n_lines_behind: u64,
+    n_repairs: u64,
+}
+
+impl<'a> Collector<'a> {
+    fn new(settings: &'a Settings<'a>, sinks: Option<Sinks<'a>>) -> Self {
+        let n_columns = settings.plan.guesses.len();
+        let tally = Tally {
+            evidence: vec![Evidence::default(); n_columns],
+            nulls: vec![0; n_columns + usize::from(settings.plan.has_extra)],
+            is_built: true,
+            ..Tally::default()
+        };
+        let line = settings.first_line;
+        Collector { settings, sinks, tally, line, n_lines_behind: line, n_repairs: 0 }
+    }
+
+    fn collect(
+        &mut self,
+        done: &Receiver<anyhow::Result<Done>>,
+        buffers: &Sender<Vec<u8>>,
+        watch: &Watch<'_>,
+    ) -> anyhow::Result<()> {
+        let mut waiting: BTreeMap<usize, Done> = BTreeMap::new();
+        let mut next = 0;
+        for result in done {
+            check_cancelled(watch.cancelled)?;
+            let result = result?;
+            waiting.insert(result.job.index, result);
+            while let Some(mut result) = waiting.remove(&next) {
+                next += 1;
+                let bytes = std::mem::take(&mut result.job.bytes);
+                let offset = result.job.offset;
+                self.take(result)?;
+                // The reader is gone when it has read everything.
+                buffers.send(bytes).ok();
+                let rows = self.tally.n_rows;
+                (watch.progress)(Progress {
+                    bytes: offset,
+                    bytes_total: self.settings.bytes,
+                    rows,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, done: Done) -> anyhow::Result<()> {
+        let Done { parsed, columns, nulls, .. } = done;
+        self.check(&parsed)?;
+        for (all, seen) in self.tally.evidence.iter_mut().zip(&parsed.evidence) {
+            all.add(*seen);
+        }
+        self.tally.is_built &= columns.is_some();
+        self.tally.nulls.iter_mut().zip(&nulls).for_each(|(all, nulls)| *all += nulls);
+        if let Some((parquet, lines, rejects)) = &mut self.sinks {
+            let is_first_moved = parsed.skips.first().is_some_and(|it| it.0 == 0);
+            if 0 < self.n_lines_behind && 0 < parsed.n_rows && !is_first_moved {
+                lines.skip(self.tally.n_rows, self.n_lines_behind)?;
+            }
+            for (row, n_more) in &parsed.skips {
+                let before = if *row == 0 { self.n_lines_behind } else { 0 };
+                lines.skip(self.tally.n_rows + row, before + n_more)?;
+            }
+            for repair in &parsed.repairs {
+                if has_room(self.n_repairs) {
+                    let line = self.line + repair.line + 1;
+                    Repair { line, ..repair.clone() }.write(rejects)?;
+                }
+                self.n_repairs += 1;
+            }
+            if let (Some(columns), true) = (columns, self.tally.is_built && 0 < parsed.n_rows) {
+                parquet.append(parsed.n_rows, columns)?;
+            }
+        }
+        if let (None, Some(repair)) = (&self.tally.first_repair, parsed.repairs.first()) {
+            let line = self.line + repair.line + 1;
+            self.tally.first_repair = Some(Repair { line, ..repair.clone() });
+        }
+        self.tally.n_rows += parsed.n_rows;
+        self.tally.n_short += parsed.n_short;
+        self.tally.n_surplus += parsed.n_surplus;
+        self.tally.any_quoted |= parsed.any_quoted;
+        let before = if parsed.n_rows == 0 { self.n_lines_behind } else { 0 };
+        self.n_lines_behind = before + parsed.n_lines_behind;
+        self.line += parsed.n_lines;
+        Ok(())
+    }
+
+    /// Fails for what the user does not want repaired.
+    fn check(&self, parsed: &Parsed) -> anyhow::Result<()> {
+        if let Some(misfit) = &parsed.misfit {
+            let line = self.line + misfit.line + 1;
+            let (column, value) = (&self.settings.names[misfit.column], shown(&misfit.value));
+            let dtype = misfit.dtype.name();
+            let message =
+                format!("column `{column}` is wanted as {dtype}, line {line} has `{value}`");
+            let hint =
+                format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`");
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+        if let (true, Some(repair)) = (self.settings.is_strict, parsed.repairs.first()) {
+            let Repair { line, reason, text } = repair;
+            let line = self.line + line + 1;
+            let (reason, _) = reason.split_once(';').unwrap_or((reason, ""));
+            let message = format!("line {line} has {reason}: `{}`", shown(text));
+            let hint =
+                "without `--strict` such rows are padded, or their surplus is kept in `_extra`";
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+        Ok(())
+    }
+}
+
+/// Cuts text for a message.
+fn shown(text: &str) -> &str {
+    &text[..text.floor_char_boundary(80)]
+}
+
+impl Output {
+    /// Ends the list of repairs.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub fn flush(&mut self) -> anyhow::Result<()> {
+        Ok(self.rejects.flush()?)
+    }
+}

@@ -1,0 +1,45 @@
+//! What did not fit and was repaired, row by row, for `NAME.rejects.jsonl`.
+//!
+//! One JSON object a line: `{"line":7,"reason":"…","text":"…"}`, in the order of the file, the first
+//! [`REJECTS_MAX`] of them. The rows themselves are in the table; nothing is left out there.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use crate::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
+
+/// A row that was padded, or whose surplus cells went to `_extra`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// The line of the source it begins on; the first is 1.
+    pub line: u64,
+    /// Cells wanted and found.
+    pub reason: String,
+    /// The record as it stands in the file, cut at [`REJECT_BYTES_MAX`].
+    pub text: String,
+}
+
+impl Repair {
+    /// Makes a repair; `record` may be long and is cut between characters.
+    pub fn new(line: u64, reason: String, record: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(record);
+        let end = text.floor_char_boundary(REJECT_BYTES_MAX);
+        Repair { line, reason, text: text[..end].to_owned() }
+    }
+
+    /// Writes the line of the list.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written.
+    pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let line = json!({ "line": self.line, "reason": self.reason, "text": self.text });
+        writeln!(out, "{line}")
+    }
+}
+
+/// Returns whether a list of `n` repairs may grow.
+pub fn has_room(n: u64) -> bool {
+    n < REJECTS_MAX
+}

@@ -1,0 +1,191 @@
+//! One slice of whole records to columns, evidence and repairs.
+//!
+//! Pure. Slices are read side by side, so lines are counted from the beginning of the slice here.
+
+use super::build::{ColumnBuilder, Guess};
+use super::infer::{Evidence, Nulls};
+use super::records::{Block, Cell, Delimiter, Tokeniser};
+use super::repairs::{Repair, has_room};
+use crate::catalog::DType;
+
+/// How every slice of a pass is read.
+pub struct Plan {
+    /// Between cells.
+    pub delimiter: Delimiter,
+    /// What the columns are taken for; surplus cells not included.
+    pub guesses: Vec<Guess>,
+    /// Whether there is a column for surplus cells.
+    pub has_extra: bool,
+    /// What stands for a missing value.
+    pub nulls: Nulls,
+    /// Bytes of an average row.
+    pub row_bytes: usize,
+}
+
+/// What one slice held.
+pub struct Parsed {
+    /// Rows, whether built or not.
+    pub n_rows: u64,
+    /// Lines, blank ones and those within quotes included.
+    pub n_lines: u64,
+    /// Of each column of the plan.
+    pub evidence: Vec<Evidence>,
+    /// The columns, the one for surplus cells last; `None` once the guess has failed.
+    pub columns: Option<Vec<ColumnBuilder>>,
+    /// Rows that were padded.
+    pub n_short: u64,
+    /// Rows that had surplus cells.
+    pub n_surplus: u64,
+    /// The first of them, lines counted from the beginning of the slice.
+    pub repairs: Vec<Repair>,
+    /// Rows of the slice that lie more than one line behind the row before, and by how many more;
+    /// row 0 by how many lines it lies behind the first.
+    pub skips: Vec<(u64, u64)>,
+    /// Lines between the beginning of the last row and the end of the slice, less one.
+    pub n_lines_behind: u64,
+    /// Whether any cell was quoted.
+    pub any_quoted: bool,
+    /// The first value that does not fit a type that the user wants.
+    pub misfit: Option<Misfit>,
+}
+
+/// A value that is not of the type that the user wants for its column.
+pub struct Misfit {
+    /// Position of the column.
+    pub column: usize,
+    /// The type wanted.
+    pub dtype: DType,
+    /// The value found.
+    pub value: String,
+    /// Counted from the beginning of the slice.
+    pub line: u64,
+}
+
+/// Reads all records of `slice`. With `is_broken`, nothing is built and values only leave evidence.
+pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
+    /// Cells at a time: their positions stay in the nearest cache while each column is built.
+    const BLOCK_CELLS: usize = 8 * 1024;
+    let width = plan.guesses.len();
+    let n_rows = slice.len() / plan.row_bytes + 1;
+    let builder = |guess: &Guess| {
+        if is_broken {
+            ColumnBuilder::looking(guess.clone())
+        } else {
+            ColumnBuilder::new(guess.clone(), n_rows + n_rows / 8)
+        }
+    };
+    let mut columns: Vec<_> = plan.guesses.iter().map(builder).collect();
+    let mut extra = Extra::new(plan.has_extra && !is_broken);
+    let mut parsed = Parsed {
+        n_rows: 0,
+        n_lines: 0,
+        evidence: Vec::new(),
+        columns: None,
+        n_short: 0,
+        n_surplus: 0,
+        repairs: Vec::new(),
+        skips: Vec::new(),
+        n_lines_behind: 0,
+        any_quoted: false,
+        misfit: None,
+    };
+
+    let mut tokeniser = Tokeniser::new(slice, plan.delimiter);
+    let mut block = Block::default();
+    let mut line_before = None;
+    loop {
+        tokeniser.block(&mut block, width, (BLOCK_CELLS / width).max(1));
+        if block.n_rows() == 0 {
+            break;
+        }
+        for (at, column) in columns.iter_mut().enumerate() {
+            let had_misfit = column.misfit().is_some();
+            let cells = block.cells[at..].iter().step_by(width).copied();
+            column.extend(slice, cells.clone(), &plan.nulls);
+            if let (Some(row), true) = (column.misfit(), plan.guesses[at].is_told && !had_misfit) {
+                let row = row - usize::try_from(parsed.n_rows).unwrap_or_default();
+                let line = u64::from(block.lines[row]);
+                if parsed.misfit.as_ref().is_none_or(|it| line < it.line) {
+                    let value = block.cells[row * width + at].text(slice);
+                    let dtype = plan.guesses[at].dtype;
+                    parsed.misfit = Some(Misfit { column: at, dtype, value, line });
+                }
+            }
+        }
+        extra.extend(slice, &block);
+        account(slice, &block, width, &mut line_before, &mut parsed);
+    }
+
+    parsed.n_lines = u64::from(tokeniser.n_lines());
+    parsed.n_lines_behind =
+        parsed.n_lines.saturating_sub(line_before.map_or(0, |it: u32| u64::from(it) + 1));
+    parsed.evidence = columns.iter().map(ColumnBuilder::evidence).collect();
+    if !is_broken && columns.iter().all(|it| it.misfit().is_none()) {
+        columns.extend(extra.0);
+        parsed.columns = Some(columns);
+    }
+    parsed
+}
+
+/// The column of surplus cells, if there is one.
+struct Extra(Option<ColumnBuilder>);
+
+impl Extra {
+    fn new(is_present: bool) -> Self {
+        let guess = Guess { dtype: DType::String, is_told: false, is_settled: true };
+        Extra(is_present.then(|| ColumnBuilder::new(guess, 0)))
+    }
+
+    fn extend(&mut self, slice: &[u8], block: &Block) {
+        let Some(builder) = &mut self.0 else { return };
+        let mut cells = vec![Cell::MISSING; block.n_rows()];
+        for surplus in &block.surplus {
+            cells[surplus.row] = Cell::raw_span(surplus.start, surplus.end);
+        }
+        builder.extend(slice, cells.iter().copied(), &Nulls::new(Some(&[])));
+    }
+}
+
+/// Counts rows, repairs and lines of a block.
+fn account(
+    slice: &[u8],
+    block: &Block,
+    width: usize,
+    line_before: &mut Option<u32>,
+    parsed: &mut Parsed,
+) {
+    for (row, &line) in (parsed.n_rows..).zip(&block.lines) {
+        let n_more = line - line_before.map_or(0, |it| it + 1);
+        if n_more != 0 {
+            parsed.skips.push((row, u64::from(n_more)));
+        }
+        *line_before = Some(line);
+    }
+    parsed.any_quoted |= block.any_quoted;
+    parsed.n_rows += block.n_rows() as u64;
+    parsed.n_short += block.short.len() as u64;
+    parsed.n_surplus += block.surplus.len() as u64;
+
+    let mut repair = |row: usize, reason: String| {
+        if has_room(parsed.repairs.len() as u64) {
+            let record = block.records[row].raw(slice);
+            parsed.repairs.push(Repair::new(u64::from(block.lines[row]), reason, record));
+        }
+    };
+    let (mut short, mut surplus) = (block.short.iter().peekable(), block.surplus.iter().peekable());
+    // In the order of the rows.
+    loop {
+        let is_short_next = match (short.peek(), surplus.peek()) {
+            (None, None) => return,
+            (Some(short), Some(surplus)) => **short < surplus.row,
+            (short, _) => short.is_some(),
+        };
+        if is_short_next {
+            let row = short.next().copied().unwrap_or_default();
+            repair(row, format!("fewer than {width} cells; padded with null"));
+        } else {
+            let row = surplus.next().map_or(0, |it| it.row);
+            repair(row, format!("more than {width} cells; the surplus is in `_extra`"));
+        }
+    }
+}

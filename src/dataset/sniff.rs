@@ -1,0 +1,545 @@
+//! What a file is: text or not, its encoding, its delimiter, its header, each with the reason.
+//!
+//! Pure. Everything is judged from windows: the head of the file and some further ones spread over
+//! it, so that what comes late has a say.
+
+use std::collections::HashSet;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+use super::build::Guess;
+use super::infer::{Evidence, Nulls, classify};
+use super::records::{Block, Cell, Delimiter, Tokeniser, cut};
+use crate::catalog::DType;
+
+/// Parts of a file as text.
+#[derive(Debug)]
+pub struct Windows {
+    /// From the beginning of the file.
+    pub head: Vec<u8>,
+    /// From further on, beginning and ending anywhere.
+    pub others: Vec<Vec<u8>>,
+    /// Whether `head` is the whole file.
+    pub is_whole: bool,
+}
+
+impl Windows {
+    /// Returns the whole records of the head.
+    pub fn head(&self, delimiter: Delimiter) -> &[u8] {
+        &self.head[..cut(&self.head, delimiter, self.is_whole)]
+    }
+
+    /// Returns what seem to be whole records of the others. A line end may lie within quotes, so
+    /// they may mislead.
+    fn others(&self, delimiter: Delimiter) -> impl Iterator<Item = &[u8]> {
+        self.others.iter().map(move |window| {
+            let start = memchr::memchr2(b'\n', b'\r', window).map_or(window.len(), |it| it + 1);
+            let window = &window[start..];
+            &window[..cut(window, delimiter, false)]
+        })
+    }
+}
+
+/// What is known about the columns before the file is read.
+#[derive(Debug)]
+pub struct Header {
+    /// Unique names; made up where there are none.
+    pub names: Vec<String>,
+    /// Whether the first record holds them.
+    pub is_present: bool,
+    /// What the columns are taken for at first.
+    pub guesses: Vec<Guess>,
+    /// Bytes of text before the first row.
+    pub body_start: usize,
+    /// Lines before the first row, as far as blank lines do not precede it.
+    pub body_line: u32,
+    /// Whether rows with more cells than columns were seen.
+    pub has_surplus: bool,
+    /// Bytes of an average row.
+    pub row_bytes: usize,
+}
+
+/// Returns what a file that is no text is, from its first bytes.
+pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
+    const MAGIC: &[(&[u8], &str)] = &[
+        (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF8", "a GIF image"),
+        (b"%PDF-", "a PDF document"),
+        (b"PAR1", "a Parquet file"),
+        (b"ARROW1", "an Arrow file"),
+        (b"\x1f\x8b", "gzip-compressed"),
+        (b"\x28\xb5\x2f\xfd", "zstd-compressed"),
+        (b"BZh", "bzip2-compressed"),
+        (b"\xfd7zXZ\0", "xz-compressed"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Office file"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\x7fELF", "a program"),
+    ];
+    if head.starts_with(b"PK\x03\x04") {
+        let is_workbook = [&b"xl/"[..], b"[Content_Types].xml"]
+            .iter()
+            .any(|it| memchr::memmem::find(head, it).is_some());
+        return Some(if is_workbook { "an Excel workbook" } else { "zip-compressed" });
+    }
+    let by_magic = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|it| it.1);
+    by_magic.or_else(|| {
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        let begins = |with: &str| {
+            head.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with.as_bytes()))
+        };
+        if begins("<!doctype html") || begins("<html") {
+            Some("an HTML page")
+        } else if begins("<?xml") {
+            Some("an XML document")
+        } else {
+            None
+        }
+    })
+}
+
+/// Returns where the first control character stands, if there are too many of them for text.
+pub fn first_control(text: &[u8]) -> Option<usize> {
+    let is_control = |it: &u8| matches!(it, 0..=6 | 0x0e..=0x1a | 0x7f);
+    let n_control = text.iter().filter(|it| is_control(it)).count();
+    // One in a hundred. An odd NUL in a long file is kept as it is.
+    (text.len() < n_control * 100).then(|| text.iter().position(|it| is_control(it)))?
+}
+
+/// Returns the encoding, how many bytes of mark precede the text, and the reason.
+pub fn encoding(head: &[u8], others: &[Vec<u8>]) -> (&'static Encoding, usize, &'static str) {
+    if let Some((encoding, length)) = Encoding::for_bom(head) {
+        return (encoding, length, "the file begins with its byte order mark");
+    }
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|it| **it == 0).count();
+    let (even, odd, half) = (zeros(0), zeros(1), head.len() / 2);
+    if 1 < half && half / 2 < odd && even * 10 < odd {
+        return (UTF_16LE, 0, "every other byte is zero");
+    }
+    if 1 < half && half / 2 < even && odd * 10 < even {
+        return (UTF_16BE, 0, "every other byte is zero");
+    }
+    if is_utf8(head) && others.iter().all(|it| is_utf8(it)) {
+        (UTF_8, 0, "the whole file is valid UTF-8")
+    } else {
+        (WINDOWS_1252, 0, NOT_UTF_8)
+    }
+}
+
+/// The reason for reading a file as windows-1252.
+pub const NOT_UTF_8: &str = "the file is no valid UTF-8";
+
+/// A window may begin and end within a character.
+fn is_utf8(window: &[u8]) -> bool {
+    let n_rest = window.iter().take(3).take_while(|it| (0x80..0xc0).contains(*it)).count();
+    match simdutf8::compat::from_utf8(&window[n_rest..]) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    }
+}
+
+/// Delimiters in the order of preference, should two score the same.
+const CANDIDATES: &[char] = &[',', ';', '\t', '|'];
+
+/// Returns the delimiter and the reason.
+pub fn delimiter(windows: &Windows) -> (Delimiter, String) {
+    let mut best = (0.0, Delimiter::NONE, "no delimiter makes even rows".to_owned());
+    for &char in CANDIDATES {
+        let Some(delimiter) = Delimiter::new(char) else { continue };
+        let score = Score::of(windows, delimiter);
+        let value = score.value();
+        // A later candidate has to be clearly better.
+        if best.0 * 1.02 < value {
+            let Score { n_modal, n_records, width, .. } = score;
+            let reason = format!("{n_modal} of {n_records} sampled records have {width} cells");
+            best = (value, delimiter, reason);
+        }
+    }
+    (best.1, best.2)
+}
+
+/// Returns the delimiter that a first line `sep=;` declares, as Excel writes it, and its length.
+pub fn declared_delimiter(head: &[u8]) -> Option<(Delimiter, usize)> {
+    let line = head.get(..4)?.eq_ignore_ascii_case(b"sep=").then(|| &head[4..])?;
+    let delimiter = Delimiter::new(char::from(*line.first()?))?;
+    let rest = &line[1..];
+    let n_end = [&b"\r\n"[..], b"\n", b"\r"].iter().find(|it| rest.starts_with(it))?.len();
+    Some((delimiter, 5 + n_end))
+}
+
+/// How well a delimiter explains the windows.
+struct Score {
+    n_records: usize,
+    /// The most frequent number of cells, and how many records have it.
+    width: usize,
+    n_modal: usize,
+    /// How much the cells look like single values, 0 to 1 on average.
+    cells: f64,
+}
+
+impl Score {
+    fn of(windows: &Windows, delimiter: Delimiter) -> Self {
+        /// Records of a window that are looked at; more would not change the picture.
+        const RECORDS_MAX: usize = 1_000;
+        let mut widths: Vec<usize> = Vec::new();
+        let (mut sum, mut n_cells) = (0.0, 0_usize);
+        let mut cells = Vec::new();
+        for window in std::iter::once(windows.head(delimiter)).chain(windows.others(delimiter)) {
+            let mut tokeniser = Tokeniser::new(window, delimiter);
+            for _ in 0..RECORDS_MAX {
+                if tokeniser.record(&mut cells).is_none() {
+                    break;
+                }
+                widths.push(cells.len());
+                n_cells += cells.len();
+                sum += cells.iter().map(|it| cell_score(*it, window, delimiter)).sum::<f64>();
+            }
+        }
+        let (width, n_modal) = mode(&mut widths);
+        #[expect(clippy::cast_precision_loss, reason = "a count of cells in a few windows")]
+        Score { n_records: widths.len(), width, n_modal, cells: sum / n_cells.max(1) as f64 }
+    }
+
+    fn value(&self) -> f64 {
+        if self.width < 2 {
+            return 0.0;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a count of cells in a few windows")]
+        let (modal, width) = (self.n_modal as f64 / self.n_records as f64, self.width as f64);
+        // A text column with a comma in every third value is no table of two columns.
+        if modal < 0.4 {
+            return 0.0;
+        }
+        modal * self.cells * (1.0 - 1.0 / (width * width))
+    }
+}
+
+/// Returns the most frequent value, the larger of two, and how often it occurs.
+fn mode(values: &mut [usize]) -> (usize, usize) {
+    values.sort_unstable();
+    let runs = values.chunk_by(|a, b| a == b).map(|it| (it[0], it.len()));
+    runs.max_by_key(|(_, n)| *n).unwrap_or((0, 0))
+}
+
+fn cell_score(cell: Cell, window: &[u8], delimiter: Delimiter) -> f64 {
+    let text = cell.raw(window).trim_ascii();
+    if cell.is_quoted() || text.is_empty() {
+        return 1.0;
+    }
+    if text.first().is_some_and(|it| b"+-.0123456789".contains(it)) {
+        // Numbers, dates, times, `1,5` and `12.5 %` in one: no letters.
+        let is_value = text.iter().all(|it| b"+-.,:/%TZeE0123456789 ".contains(it));
+        let n_commas = text.iter().filter(|it| **it == b',').count();
+        if is_value && n_commas <= 1 {
+            return 1.0;
+        }
+    }
+    let is_other = |it: &char| Some(*it) != delimiter.char() && text.contains(&(*it as u8));
+    let n_others = CANDIDATES.iter().filter(|it| is_other(it)).count();
+    match n_others {
+        0 => 0.95,
+        // A comma in prose is followed by a blank.
+        1 if text.windows(2).any(|it| it == b", ") => 0.8,
+        _ => 0.4,
+    }
+}
+
+/// Decides header, width, names and first guesses of the types.
+pub fn header(
+    windows: &Windows,
+    delimiter: Delimiter,
+    told: Option<bool>,
+    nulls: &Nulls,
+    reasons: &mut Vec<String>,
+) -> Header {
+    let mut first = Vec::new();
+    let head = windows.head(delimiter);
+    let mut tokeniser = Tokeniser::new(head, delimiter);
+    tokeniser.record(&mut first);
+    let (body_start, body_line) = (tokeniser.position(), tokeniser.n_lines());
+    let labels: Vec<String> = first.iter().map(|it| it.text(head)).collect();
+
+    let (modal, n_records) = modal_width(tokeniser);
+    let body = Sample::of(windows, delimiter, labels.len().max(modal), body_start, nulls);
+    let is_present = match told {
+        Some(is_present) => is_present,
+        None => {
+            let (is_present, reason) = is_header(&labels, &body, nulls);
+            reasons.push(format!("{}: {reason}", if is_present { "header" } else { "no header" }));
+            is_present
+        }
+    };
+
+    let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
+    let mut width = names.len();
+    if 1 < n_records && width < modal {
+        let n_missing = modal - width;
+        // R writes row names without a label, in front; a delimiter at the end of each row makes
+        // an empty cell behind.
+        let is_in_front = is_present && n_missing == 1 && !body.is_empty(modal - 1);
+        for _ in 0..n_missing {
+            names.insert(if is_in_front { 0 } else { names.len() }, String::new());
+        }
+        let place = if is_in_front { "first" } else { "last" };
+        let reason = format!("most rows have {modal} cells, the first has {width}");
+        reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
+        width = modal;
+    }
+    let (body_start, body_line) = if is_present { (body_start, body_line) } else { (0, 0) };
+    let body = Sample::of(windows, delimiter, width, body_start, nulls);
+    let guesses = body.all.iter().zip(&body.head).map(|(all, head)| {
+        let dtype = all.dtype();
+        Guess { dtype, is_told: false, is_settled: head.is_settled() }
+    });
+    Header {
+        names: names_of(names),
+        is_present,
+        body_start,
+        body_line,
+        guesses: guesses.collect(),
+        has_surplus: body.has_surplus,
+        row_bytes: body.row_bytes,
+    }
+}
+
+fn modal_width(mut tokeniser: Tokeniser<'_>) -> (usize, usize) {
+    const RECORDS_MAX: usize = 1_000;
+    let (mut cells, mut widths) = (Vec::new(), Vec::new());
+    while widths.len() < RECORDS_MAX && tokeniser.record(&mut cells).is_some() {
+        widths.push(cells.len());
+    }
+    let (modal, _) = mode(&mut widths);
+    (modal, widths.len())
+}
+
+/// The evidence of the windows.
+struct Sample {
+    /// Of all windows: a guess, since a window may begin within quotes.
+    all: Vec<Evidence>,
+    /// Of the head alone, which is certain.
+    head: Vec<Evidence>,
+    has_surplus: bool,
+    row_bytes: usize,
+}
+
+impl Sample {
+    fn of(
+        windows: &Windows,
+        delimiter: Delimiter,
+        width: usize,
+        start: usize,
+        nulls: &Nulls,
+    ) -> Self {
+        let mut sample = Sample {
+            all: vec![Evidence::default(); width],
+            head: vec![Evidence::default(); width],
+            has_surplus: false,
+            row_bytes: 1,
+        };
+        if width == 0 {
+            return sample;
+        }
+        let body = &windows.head(delimiter)[start..];
+        let n_rows = look(body, delimiter, &mut sample.head, &mut sample.has_surplus, nulls);
+        sample.row_bytes = (body.len() / n_rows.max(1)).max(1);
+        sample.all.copy_from_slice(&sample.head);
+        for window in windows.others(delimiter) {
+            look(window, delimiter, &mut sample.all, &mut sample.has_surplus, nulls);
+        }
+        sample
+    }
+
+    fn is_empty(&self, column: usize) -> bool {
+        self.all.get(column).is_none_or(|it| *it == Evidence::default())
+    }
+}
+
+fn look(
+    window: &[u8],
+    delimiter: Delimiter,
+    evidence: &mut [Evidence],
+    has_surplus: &mut bool,
+    nulls: &Nulls,
+) -> usize {
+    let width = evidence.len();
+    let mut tokeniser = Tokeniser::new(window, delimiter);
+    let mut block = Block::default();
+    tokeniser.block(&mut block, width, usize::MAX);
+    for row in block.cells.chunks_exact(width) {
+        for (seen, cell) in evidence.iter_mut().zip(row) {
+            if !seen.is_settled() {
+                seen.add(classify(cell.raw(window), nulls));
+            }
+        }
+    }
+    *has_surplus |= !block.surplus.is_empty();
+    block.n_rows()
+}
+
+/// Returns whether the first record holds names, and why.
+fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static str) {
+    let typed: Vec<_> = body
+        .all
+        .iter()
+        .zip(labels)
+        .filter(|(seen, _)| seen.dtype() != DType::String)
+        .map(|(seen, label)| (*seen, classify(label.as_bytes(), nulls), label.as_str()))
+        .collect();
+    let has_body = body.all.iter().any(|it| *it != Evidence::default());
+    if !has_body {
+        let is_text =
+            labels.iter().all(|it| classify(it.as_bytes(), nulls).is_settled() || it.is_empty());
+        return (is_text, "there is no other record to compare with");
+    }
+    if typed.is_empty() {
+        return (true, "all columns are text, so the first record names them");
+    }
+    let fits = |(seen, label, _): &(Evidence, Evidence, &str)| {
+        let mut both = *seen;
+        both.add(*label);
+        both.dtype() != DType::String
+    };
+    if !typed.iter().all(fits) {
+        return (true, "the first record does not fit the types of the columns");
+    }
+    if typed.iter().all(|it| it.1 == Evidence::default()) {
+        return (true, "the first record has no values where the others have");
+    }
+    if labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_settled())
+        && are_years(typed.iter().map(|it| it.2))
+    {
+        return (true, "the labels count years");
+    }
+    (false, "the first record fits the types of the columns")
+}
+
+/// Returns whether labels are consecutive years, up or down.
+fn are_years<'a>(labels: impl Iterator<Item = &'a str>) -> bool {
+    let years: Option<Vec<i32>> = labels.map(|it| it.trim().parse().ok()).collect();
+    let Some(years) = years else { return false };
+    let steps: HashSet<i32> = years.windows(2).map(|it| it[1] - it[0]).collect();
+    years.iter().all(|it| (1900..=2100).contains(it))
+        && steps.len() == 1
+        && steps.iter().all(|it| *it != 0)
+}
+
+/// Makes names usable: trimmed, on one line, never empty, and unique whatever their case.
+pub fn names_of(labels: Vec<String>) -> Vec<String> {
+    let one_line = |it: String| it.trim().replace("\r\n", " ").replace(['\r', '\n'], " ");
+    let labels: Vec<String> = labels.into_iter().map(one_line).collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut names = Vec::with_capacity(labels.len());
+    for (at, label) in labels.into_iter().enumerate() {
+        let base = if label.is_empty() { format!("column_{}", at + 1) } else { label };
+        let mut name = base.clone();
+        let mut n = 2;
+        while !taken.insert(name.to_lowercase()) {
+            name = format!("{base}_{n}");
+            n += 1;
+        }
+        names.push(name);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::{Windows, binary_kind, declared_delimiter, delimiter, encoding, header, names_of};
+    use crate::dataset::infer::Nulls;
+    use crate::dataset::records::Delimiter;
+
+    fn windows(text: &[u8]) -> Windows {
+        Windows { head: text.to_vec(), others: Vec::new(), is_whole: true }
+    }
+
+    #[track_caller]
+    fn check_delimiter(text: &str, expected: Option<char>) {
+        assert_eq!(delimiter(&windows(text.as_bytes())).0.char(), expected, "{text}");
+    }
+
+    #[test]
+    fn the_delimiter_is_the_one_that_makes_even_rows_of_clean_values() {
+        check_delimiter("a,b\n1,2\n", Some(','));
+        check_delimiter("a;b\n1,5;2,5\n2,5;3,5\n", Some(';'));
+        check_delimiter("a\tb\nx, y\tz\n1\t2\n", Some('\t'));
+        check_delimiter("a|b\n1|2\n", Some('|'));
+        check_delimiter("\"a;b\",c\n\"d;e\",f\n", Some(','));
+        check_delimiter("date,note\n2024-01-01,a;b\n2024-01-02,c\n", Some(','));
+    }
+
+    #[test]
+    fn a_file_without_a_delimiter_has_one_column() {
+        check_delimiter("name\nanna\nbert\n", None);
+        check_delimiter("text\nHello, world\nwell\nyes, no, maybe\nso\n", None);
+    }
+
+    #[track_caller]
+    fn check_header(text: &str, expected: Option<&[&str]>) {
+        let comma = Delimiter::new(',').expect("a comma delimits");
+        let found = header(&windows(text.as_bytes()), comma, None, &Nulls::new(None), &mut vec![]);
+        let names = found.is_present.then_some(found.names);
+        let expected = expected.map(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(names, expected, "{text}");
+    }
+
+    #[test]
+    fn a_first_record_that_fits_the_types_is_data() {
+        check_header("anna,1\nbert,2\n", None);
+        check_header("2024-01-01,1\n2024-01-02,2\n", None);
+        check_header("name,1\nbert,2\nname,x\n", Some(&["name", "1"]));
+        check_header("name,age\nbert,2\n", Some(&["name", "age"]));
+        check_header("a,b\nc,d\n", Some(&["a", "b"]));
+        check_header("product,2019,2020\nx,5,6\n", Some(&["product", "2019", "2020"]));
+        check_header("a,b\n", Some(&["a", "b"]));
+        check_header("1,2\n", None);
+    }
+
+    #[test]
+    fn an_unnamed_index_is_named_and_a_delimiter_at_the_end_is_a_column() {
+        check_header("a,b\nx,1,2\ny,3,4\n", Some(&["column_1", "a", "b"]));
+        check_header("a,b\n1,2,\n3,4,\n", Some(&["a", "b", "column_3"]));
+    }
+
+    #[test]
+    fn names_are_trimmed_and_unique() {
+        let labels = [" a ", "A", "", "b\r\nc", "a_2"].map(str::to_owned).to_vec();
+        assert_eq!(names_of(labels), ["a", "A_2", "column_3", "b c", "a_2_2"]);
+    }
+
+    #[test]
+    fn excel_may_declare_the_delimiter() {
+        assert_eq!(
+            declared_delimiter(b"sep=;\r\na;b").map(|it| (it.0.char(), it.1)),
+            Some((Some(';'), 7))
+        );
+        assert_eq!(declared_delimiter(b"sep=a;b\n"), None);
+    }
+
+    #[test]
+    fn an_encoding_is_known_by_its_mark_or_its_zeros() {
+        let check = |bytes: &[u8], name, length| {
+            let (encoding, n, _) = encoding(bytes, &[]);
+            assert_eq!((encoding.name(), n), (name, length), "{bytes:?}");
+        };
+        check("a,b\n".as_bytes(), "UTF-8", 0);
+        check("ä,b\n".as_bytes(), "UTF-8", 0);
+        check(b"\xef\xbb\xbfa,b\n", "UTF-8", 3);
+        check(b"\xff\xfea\0,\0", "UTF-16LE", 2);
+        check(b"a\0,\0b\0\n\0", "UTF-16LE", 0);
+        check(b"\0a\0,\0b\0\n", "UTF-16BE", 0);
+        check(b"caf\xe9,b\n", "windows-1252", 0);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_bytes_arrive_nothing_panics(text in prop::collection::vec(any::<u8>(), 0..300)) {
+            binary_kind(&text);
+            encoding(&text, &[]);
+            let windows = windows(&text);
+            let (delimiter, _) = delimiter(&windows);
+            header(&windows, delimiter, None, &Nulls::new(None), &mut vec![]);
+        }
+    }
+}

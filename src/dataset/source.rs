@@ -1,0 +1,410 @@
+//! A file on its way in: opened, looked at through windows, and read as slices of whole records.
+//!
+//! Slices are UTF-8 whatever the file's encoding, and end where a record ends, so that they can be
+//! parsed side by side.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
+use sha2::{Digest, Sha256};
+
+use super::records::{Delimiter, cut};
+use super::sniff::Windows;
+use crate::limits::{RECORD_BYTES_MAX, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
+use crate::status::{ExitStatus, Failure};
+
+/// Where a table comes from.
+pub enum Source {
+    /// A file. What is no regular file is copied to one first, as stdin is.
+    File(PathBuf),
+    /// Standard input, read to its end.
+    Stdin(Box<dyn Read + Send>),
+}
+
+/// A source that can be read more than once.
+pub struct Input {
+    file: File,
+    /// As the user named it, for messages.
+    name: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    changed: (i64, i64),
+}
+
+fn refuse(message: String, hint: &str) -> anyhow::Error {
+    Failure::new(ExitStatus::Input, message).hint(hint).into()
+}
+
+impl Input {
+    /// Opens `source`, which `name` calls as the user does; what cannot be read twice is copied to a
+    /// file in `dir` that vanishes with the process.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the source is missing, no file, unreadable, empty, or longer than `bytes_max`.
+    pub fn open(
+        source: Source,
+        name: &str,
+        dir: &Path,
+        bytes_max: u64,
+        cancelled: &AtomicBool,
+    ) -> anyhow::Result<Self> {
+        let file = match source {
+            Source::Stdin(reader) => spool(reader, name, dir, bytes_max, cancelled)?,
+            Source::File(path) => {
+                let file = File::open(&path).map_err(|error| cannot_open(name, &error))?;
+                let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
+                if metadata.is_dir() {
+                    let message = format!("cannot read `{name}`: it is a directory");
+                    return Err(refuse(message, "name the files in it"));
+                }
+                if metadata.is_file() {
+                    file
+                } else {
+                    spool(Box::new(file), name, dir, bytes_max, cancelled)?
+                }
+            }
+        };
+        let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
+        let bytes = metadata.len();
+        if bytes == 0 {
+            let message = format!("cannot read `{name}`: it is empty (0 bytes)");
+            return Err(refuse(message, "check how the file was made"));
+        }
+        if bytes_max < bytes {
+            return Err(too_large(name, Some(bytes), bytes_max));
+        }
+        let changed = (metadata.mtime(), metadata.mtime_nsec());
+        Ok(Input { file, name: name.to_owned(), bytes, changed })
+    }
+
+    /// Returns the first `n_bytes`, or all there are.
+    pub fn head(&self, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
+        self.window(0, n_bytes)
+    }
+
+    /// Returns windows spread over what lies behind the first `n_bytes`.
+    pub fn others(&self, n_bytes: usize) -> anyhow::Result<Vec<Vec<u8>>> {
+        let window = SNIFF_WINDOW_BYTES as u64;
+        let rest = self.bytes.saturating_sub(n_bytes as u64);
+        if rest < window * SNIFF_WINDOWS {
+            return Ok(if rest == 0 {
+                vec![]
+            } else {
+                vec![self.window(n_bytes as u64, 1 << 18)?]
+            });
+        }
+        let step = (rest - window) / (SNIFF_WINDOWS - 1);
+        // Even offsets, so that no UTF-16 unit is halved.
+        let starts = (0..SNIFF_WINDOWS).map(|it| (n_bytes as u64 + it * step) & !1);
+        starts.map(|it| self.window(it, SNIFF_WINDOW_BYTES + 1)).collect()
+    }
+
+    fn window(&self, start: u64, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| file.take(n_bytes as u64).read_to_end(&mut bytes))
+            .with_context(|| format!("cannot read `{}`", self.name))?;
+        Ok(bytes)
+    }
+
+    /// Returns windows as text, without the mark of `mark_bytes` at the beginning.
+    pub fn decode(
+        head: &[u8],
+        others: Vec<Vec<u8>>,
+        encoding: &'static Encoding,
+        mark_bytes: usize,
+        is_whole: bool,
+    ) -> Windows {
+        let decode = |bytes: &[u8]| {
+            if encoding == UTF_8 {
+                bytes.to_vec()
+            } else {
+                encoding.decode_without_bom_handling(bytes).0.into_owned().into_bytes()
+            }
+        };
+        Windows {
+            head: decode(&head[mark_bytes.min(head.len())..]),
+            others: others.iter().map(|it| decode(it)).collect(),
+            is_whole,
+        }
+    }
+
+    /// Returns the slices of the file behind its byte order mark and the first `skip_text` bytes of
+    /// text.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn slices(
+        &self,
+        encoding: &'static Encoding,
+        mark_bytes: usize,
+        skip_text: usize,
+    ) -> anyhow::Result<Slices<'_>> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{}`", self.name))?;
+        Ok(Slices {
+            input: self,
+            decoder: (encoding != UTF_8).then(|| encoding.new_decoder_without_bom_handling()),
+            encoding,
+            encoded: Vec::new(),
+            hash: Sha256::new(),
+            mark_bytes,
+            skip_text,
+            offset: 0,
+            is_end: false,
+            rest: Vec::new(),
+        })
+    }
+
+    /// Fails when the file is no longer the one that was opened.
+    pub fn check_unchanged(&self) -> anyhow::Result<()> {
+        let metadata =
+            self.file.metadata().with_context(|| format!("cannot read `{}`", self.name))?;
+        let changed = (metadata.mtime(), metadata.mtime_nsec());
+        if (metadata.len(), changed) == (self.bytes, self.changed) {
+            return Ok(());
+        }
+        let message = format!("`{}` was changed while it was read", self.name);
+        Err(refuse(message, "run the command again when the file is complete"))
+    }
+}
+
+fn cannot_open(name: &str, error: &std::io::Error) -> anyhow::Error {
+    let (reason, hint) = match error.kind() {
+        std::io::ErrorKind::NotFound => ("no such file".to_owned(), "check the path"),
+        std::io::ErrorKind::PermissionDenied => {
+            ("permission denied".to_owned(), "make it readable for this user")
+        }
+        _ => (error.to_string(), "check the path"),
+    };
+    refuse(format!("cannot read `{name}`: {reason}"), hint)
+}
+
+fn too_large(name: &str, bytes: Option<u64>, bytes_max: u64) -> anyhow::Error {
+    let found = bytes.map_or_else(|| "more".to_owned(), |it| format!("{it} bytes"));
+    let message = format!("cannot read `{name}`: it has {found}, the limit is {bytes_max} bytes");
+    refuse(message, "raise the limit with `--max-bytes`")
+}
+
+/// Copies a stream to a file without a name.
+fn spool(
+    mut reader: Box<dyn Read + Send>,
+    name: &str,
+    dir: &Path,
+    bytes_max: u64,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<File> {
+    let doing = || format!("cannot copy `{name}` to {}", dir.display());
+    let mut file = tempfile::tempfile_in(dir).with_context(doing)?;
+    let mut buffer = vec![0; 256 * 1024];
+    let mut bytes = 0;
+    loop {
+        check_cancelled(cancelled)?;
+        let n = match reader.read(&mut buffer) {
+            Ok(0) => return Ok(file),
+            Ok(n) => n,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error).with_context(|| format!("cannot read `{name}`")),
+        };
+        bytes += n as u64;
+        if bytes_max < bytes {
+            return Err(too_large(name, None, bytes_max));
+        }
+        file.write_all(&buffer[..n]).with_context(doing)?;
+    }
+}
+
+/// Fails when the user wants to stop.
+pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
+    if cancelled.load(Ordering::Relaxed) {
+        return Err(Failure::new(ExitStatus::Interrupted, "interrupted").into());
+    }
+    Ok(())
+}
+
+/// The bytes do not belong to the encoding. The caller may know another one.
+#[derive(Debug)]
+pub struct Undecodable {
+    /// The encoding that was tried.
+    pub encoding: &'static str,
+    /// About where the first such byte is in the file.
+    pub offset: u64,
+}
+
+impl std::fmt::Display for Undecodable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let encoding = self.encoding.to_ascii_lowercase();
+        write!(f, "the bytes at about offset {} are no {encoding}", self.offset)
+    }
+}
+
+impl std::error::Error for Undecodable {}
+
+/// Reads the file from its first to its last byte.
+pub struct Slices<'a> {
+    input: &'a Input,
+    encoding: &'static Encoding,
+    /// `None` for UTF-8, which is checked instead.
+    decoder: Option<Decoder>,
+    encoded: Vec<u8>,
+    hash: Sha256,
+    /// Bytes of the byte order mark still to skip.
+    mark_bytes: usize,
+    /// Bytes of text before the table still to skip: a `sep=` line, blank lines, the header.
+    skip_text: usize,
+    /// Bytes of the file read so far.
+    offset: u64,
+    is_end: bool,
+    /// What was read behind the last slice.
+    rest: Vec<u8>,
+}
+
+impl Slices<'_> {
+    /// Returns how many bytes of the file were read.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Returns the hash of the file, which has been read to its end.
+    pub fn sha256(self) -> String {
+        hex(&self.hash.finalize())
+    }
+
+    /// Fills `slice` with whole records of about `n_bytes`; returns false when there are no more.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Undecodable`] when bytes do not belong to the encoding, and when one record is
+    /// longer than [`RECORD_BYTES_MAX`].
+    pub fn next(
+        &mut self,
+        slice: &mut Vec<u8>,
+        delimiter: Delimiter,
+        n_bytes: usize,
+    ) -> anyhow::Result<bool> {
+        slice.clear();
+        slice.append(&mut self.rest);
+        let mut wanted = n_bytes;
+        loop {
+            while slice.len() < wanted && !self.is_end {
+                self.fill(slice, wanted)?;
+            }
+            if slice.is_empty() {
+                return Ok(false);
+            }
+            let length = cut(slice, delimiter, self.is_end);
+            if 0 < length {
+                self.rest.extend_from_slice(&slice[length..]);
+                slice.truncate(length);
+                self.check(slice)?;
+                return Ok(true);
+            }
+            if RECORD_BYTES_MAX <= slice.len() {
+                let name = &self.input.name;
+                let message =
+                    format!("a record of `{name}` has more than {RECORD_BYTES_MAX} bytes");
+                return Err(refuse(message, "a quote may be open that is never closed"));
+            }
+            wanted = (slice.len() * 2).clamp(n_bytes, RECORD_BYTES_MAX);
+        }
+    }
+
+    /// Appends bytes of the file to `slice`, as text, until it has `wanted` or the file ends.
+    fn fill(&mut self, slice: &mut Vec<u8>, wanted: usize) -> anyhow::Result<()> {
+        const ENCODED_BYTES: usize = 256 * 1024;
+        let text_start = slice.len();
+        let Slices { decoder, encoded, .. } = self;
+        let buffer = if decoder.is_some() { encoded } else { &mut *slice };
+        let start = buffer.len();
+        let n_wanted = if decoder.is_some() { ENCODED_BYTES } else { wanted - start };
+        buffer.reserve(n_wanted);
+        let n_read = (&self.input.file)
+            .take(n_wanted as u64)
+            .read_to_end(buffer)
+            .with_context(|| format!("cannot read `{}`", self.input.name))?;
+        self.hash.update(&buffer[start..]);
+        self.is_end = n_read < n_wanted;
+        self.offset += n_read as u64;
+        let n_mark = self.mark_bytes.min(n_read);
+        self.mark_bytes -= n_mark;
+        buffer.drain(start..start + n_mark);
+        if let Some(decoder) = decoder {
+            let bytes = std::mem::take(&mut self.encoded);
+            decode_into(decoder, &bytes, slice, self.is_end).map_err(|at| Undecodable {
+                encoding: self.encoding.name(),
+                offset: self.offset - (bytes.len() - at) as u64,
+            })?;
+            self.encoded = bytes;
+            self.encoded.clear();
+        }
+        let n_skipped = self.skip_text.min(slice.len() - text_start);
+        self.skip_text -= n_skipped;
+        slice.drain(text_start..text_start + n_skipped);
+        Ok(())
+    }
+
+    /// A slice ends where a record ends, so no character is halved.
+    fn check(&self, slice: &[u8]) -> anyhow::Result<()> {
+        if self.decoder.is_some() || simdutf8::basic::from_utf8(slice).is_ok() {
+            return Ok(());
+        }
+        let at = simdutf8::compat::from_utf8(slice).err().map_or(0, |it| it.valid_up_to());
+        let behind = (slice.len() - at + self.rest.len()) as u64;
+        let offset = self.offset.saturating_sub(behind);
+        Err(Undecodable { encoding: self.encoding.name(), offset }.into())
+    }
+}
+
+/// Decodes all of `bytes`; fails with the position of what is malformed.
+fn decode_into(
+    decoder: &mut Decoder,
+    bytes: &[u8],
+    text: &mut Vec<u8>,
+    is_end: bool,
+) -> Result<(), usize> {
+    let mut chunk = [0; 16 * 1024];
+    let mut at = 0;
+    loop {
+        let (result, n_read, n_written) =
+            decoder.decode_to_utf8_without_replacement(&bytes[at..], &mut chunk, is_end);
+        text.extend_from_slice(&chunk[..n_written]);
+        at += n_read;
+        match result {
+            DecoderResult::InputEmpty => return Ok(()),
+            DecoderResult::OutputFull => {}
+            DecoderResult::Malformed(..) => return Err(at),
+        }
+    }
+}
+
+/// Returns the hash of a file's bytes, lower-case hexadecimal.
+///
+/// # Errors
+///
+/// Fails when the file cannot be read.
+pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
+    let doing = || format!("cannot read {}", path.display());
+    let mut file = File::open(path).with_context(doing)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hex(&hash.finalize())),
+            Ok(n) => hash.update(&buffer[..n]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error).with_context(doing),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
+}

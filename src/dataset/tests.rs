@@ -1,0 +1,808 @@
+//! Whole files in, datasets out, read back with the Parquet reader.
+
+use std::fs::{self, File};
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Float64Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
+use tempfile::TempDir;
+
+use super::ingest::{Tuning, ingest_input};
+use super::lines::line_of;
+use super::source::Input;
+use super::{IngestOptions, Progress, Source, Watch, answer, head, ingest, inspect, name_of};
+use crate::catalog::{DType, Dataset, Facts, Query, ValueMatch};
+use crate::status::{ExitStatus, Failure};
+
+/// A directory of datasets for one test.
+struct Bench {
+    dir: TempDir,
+    options: IngestOptions,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        fs::create_dir(dir.path().join("datasets")).unwrap();
+        Bench { dir, options: IngestOptions::default() }
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut IngestOptions)) -> Self {
+        set(&mut self.options);
+        self
+    }
+
+    fn datasets(&self) -> PathBuf {
+        self.dir.path().join("datasets")
+    }
+
+    fn ingest(&self, source: Source, name: &str) -> anyhow::Result<Dataset> {
+        let progress = |_: Progress| {};
+        let cancelled = AtomicBool::new(false);
+        ingest(source, name, "t", &self.datasets(), &self.options, &progress, &cancelled)
+    }
+
+    fn bytes(&self, bytes: impl AsRef<[u8]>) -> anyhow::Result<Dataset> {
+        let bytes = Cursor::new(bytes.as_ref().to_vec());
+        self.ingest(Source::Stdin(Box::new(bytes)), "-")
+    }
+
+    fn sliced(&self, bytes: &[u8], slice_bytes: usize) -> anyhow::Result<Dataset> {
+        let source = Source::Stdin(Box::new(Cursor::new(bytes.to_vec())));
+        let cancelled = AtomicBool::new(false);
+        let watch = Watch { progress: &|_| {}, cancelled: &cancelled };
+        let dir = self.datasets();
+        let input = Input::open(source, "-", &dir, self.options.bytes_max, &cancelled)?;
+        let tuning = Tuning { slice_bytes, n_workers: 2 };
+        ingest_input(&input, "-", "t", Some(&dir), &self.options, tuning, &watch)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.datasets()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn rows(&self) -> Vec<Vec<Option<String>>> {
+        rows(&self.datasets().join("t.parquet"))
+    }
+
+    fn find(&self, value: &str) -> Vec<ValueMatch> {
+        let query = Query::FindValue { path: "datasets/t.parquet".into(), value: value.to_owned() };
+        match answer(&query, self.dir.path()).unwrap() {
+            Facts::Matches(matches) => matches,
+            Facts::Schema { .. } => unreachable!("a search was asked for"),
+        }
+    }
+}
+
+/// Reads a Parquet file with the Arrow reader; values as text that shows them exactly.
+fn rows(path: &Path) -> Vec<Vec<Option<String>>> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+    let batches = reader.with_batch_size(1_000).build().unwrap();
+    let mut rows = Vec::new();
+    for batch in batches {
+        let batch = batch.unwrap();
+        let cell = |column: &ArrayRef, row| column.is_valid(row).then(|| shown(column, row));
+        let row = |row| batch.columns().iter().map(|it| cell(it, row)).collect();
+        rows.extend((0..batch.num_rows()).map(row));
+    }
+    rows
+}
+
+fn shown(column: &ArrayRef, row: usize) -> String {
+    match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().value(row).to_owned(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
+        DataType::Boolean => column.as_boolean().value(row).to_string(),
+        DataType::Date32 => {
+            column.as_primitive::<Date32Type>().value_as_date(row).unwrap().to_string()
+        }
+        DataType::Timestamp(..) => {
+            let values = column.as_primitive::<TimestampMicrosecondType>();
+            values.value_as_datetime(row).unwrap().to_string()
+        }
+        DataType::Time64(_) => {
+            let values = column.as_primitive::<Time64MicrosecondType>();
+            values.value_as_time(row).unwrap().to_string()
+        }
+        other => unreachable!("no column has type {other}"),
+    }
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/csv").join(name)
+}
+
+/// Shows a table as people write it: `name:type` and rows with `|` between cells, `~` for null,
+/// quotes around what would not be seen.
+fn table(bench: &Bench, dataset: &Dataset) -> String {
+    let columns = dataset.columns.iter().map(|it| format!("{}:{}", it.name, it.dtype.name()));
+    let mut lines = vec![columns.collect::<Vec<_>>().join(" | ")];
+    for row in bench.rows() {
+        let cell = |it: Option<String>| match it {
+            None => "~".to_owned(),
+            Some(text) if text.is_empty() || text.trim() != text => format!("{text:?}"),
+            Some(text) => text.replace('\n', "⏎"),
+        };
+        lines.push(row.into_iter().map(cell).collect::<Vec<_>>().join(" | "));
+    }
+    lines.join("\n")
+}
+
+/// Ingests text and compares the whole table.
+#[track_caller]
+fn check(text: impl AsRef<[u8]>, expected: &str) {
+    check_with(&Bench::new(), text, expected);
+}
+
+#[track_caller]
+fn check_with(bench: &Bench, text: impl AsRef<[u8]>, expected: &str) {
+    let dataset = bench.bytes(text.as_ref()).unwrap();
+    let lines = expected.lines().map(str::trim).filter(|it| !it.is_empty());
+    assert_eq!(table(bench, &dataset), lines.collect::<Vec<_>>().join("\n"));
+    assert_eq!(dataset.row_count, bench.rows().len() as u64);
+}
+
+/// Ingests a fixture and compares the whole table.
+#[track_caller]
+fn check_file(name: &str, expected: &str) -> Dataset {
+    let bench = Bench::new();
+    let dataset = bench.ingest(Source::File(fixture(name)), name).unwrap();
+    let lines = expected.lines().map(str::trim).filter(|it| !it.is_empty());
+    assert_eq!(table(&bench, &dataset), lines.collect::<Vec<_>>().join("\n"));
+    dataset
+}
+
+/// Ingests what must be refused; compares message and hint; nothing may be left behind.
+#[track_caller]
+fn check_refused(bench: &Bench, result: anyhow::Result<Dataset>, expected: &str) {
+    let error = result.unwrap_err();
+    let failure =
+        error.downcast_ref::<Failure>().unwrap_or_else(|| panic!("no failure: {error:?}"));
+    let hint = failure.hint.as_deref().unwrap_or("no hint");
+    assert_eq!(format!("{} / {hint}", failure.message), expected);
+    assert_eq!(failure.status, ExitStatus::Input);
+    assert_eq!(bench.files(), Vec::<String>::new());
+}
+
+#[test]
+fn an_ordinary_file_has_its_types() {
+    let dataset = check_file(
+        "sales.csv",
+        "date:date | product:string | revenue:float64
+         2024-01-15 | Tea | 1200.5
+         2024-01-22 | Coffee | 2310
+         2024-02-03 | Tea | 980.25
+         2024-02-17 | Cocoa | 415.75
+         2024-02-28 | Coffee | 2105.4
+         2024-03-09 | Tea | 1340
+         2024-03-14 | Cocoa | 502.1
+         2024-03-30 | Coffee | 1890.6
+         2024-04-11 | Tea | 1105
+         2024-04-25 | Coffee | 2440.8",
+    );
+    assert_eq!(dataset.path, Path::new("datasets/t.parquet"));
+    assert_eq!(dataset.source, "sales.csv");
+    assert_eq!(dataset.bytes, fs::metadata(fixture("sales.csv")).unwrap().len());
+    assert_eq!(dataset.sha256, super::sha256_file(&fixture("sales.csv")).unwrap());
+    assert_eq!((dataset.row_count, dataset.padded_rows, dataset.surplus_rows), (10, 0, 0));
+    assert_eq!(dataset.dialect.encoding, "utf-8");
+    assert_eq!(dataset.dialect.delimiter, Some(','));
+    assert_eq!(dataset.dialect.quote, None);
+    assert!(dataset.dialect.header);
+    assert_eq!(
+        dataset.dialect.reasons,
+        [
+            "encoding utf-8: the whole file is valid UTF-8",
+            "delimiter `,`: 11 of 11 sampled records have 3 cells",
+            "header: the first record does not fit the types of the columns",
+        ]
+    );
+}
+
+#[test]
+fn a_semicolon_separates_as_well() {
+    let bench = Bench::new();
+    let dataset = bench.ingest(Source::File(fixture("semi.csv")), "semi.csv").unwrap();
+    assert_eq!(dataset.dialect.delimiter, Some(';'));
+    assert_eq!((dataset.columns.len(), dataset.row_count), (3, 10));
+}
+
+#[test]
+fn latin1_is_read_as_windows_1252() {
+    let dataset = check_file(
+        "latin1.csv",
+        "name:string | city:string | visits:int64
+         José | Málaga | 3
+         Zoë | Köln | 12
+         François | Orléans | 7",
+    );
+    assert_eq!(dataset.dialect.encoding, "windows-1252");
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_kept_as_it_is() {
+    check_file(
+        "evil.csv",
+        "id:int64 | note field:string | text:string
+         1 | \u{1b}]0;x\u{7} | plain
+         2 | ok | \u{1b}[2J
+         3 | <b>bold</b> | =1+1",
+    );
+}
+
+#[test]
+fn whole_numbers_are_exact_to_the_last_digit() {
+    check_file(
+        "big_ints.csv",
+        "id:int64 | amount:int64
+         9007199254740993 | 1
+         9007199254740992 | 2
+         9223372036854775807 | 3
+         -9223372036854775808 | 4",
+    );
+}
+
+#[test]
+fn no_number_is_null_and_infinity_is_a_number() {
+    check_file(
+        "nan.csv",
+        "sensor:string | reading:float64
+         a | 1.5
+         b | ~
+         c | inf
+         d | ~
+         e | -inf
+         f | -0.25",
+    );
+}
+
+#[test]
+fn blank_lines_are_no_rows() {
+    check_file("blank_lines.csv", "a:int64 | b:string\n 1 | x\n 2 | y");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    check_file("bom.csv", "name:string | n:int64\n Äpfel | 3\n Birnen | 4");
+    let dataset = check_file("utf16.csv", "name:string | n:int64\n Äpfel | 3\n 日本 | 4");
+    assert_eq!(dataset.dialect.encoding, "utf-16le");
+}
+
+#[test]
+fn any_line_end_will_do() {
+    check_file("cr_only.csv", "a:int64 | b:string\n 1 | x\n 2 | y");
+    check_file("mixed_ends.csv", "a:int64 | b:string\n 1 | x\n 2 | y\n 3 | z");
+}
+
+#[test]
+fn names_become_unique_and_are_never_empty() {
+    check_file(
+        "duplicate_names.csv",
+        "id:int64 | Name:string | name_2:string | column_4:string | name_3:string
+         1 | a | b | c | d",
+    );
+}
+
+#[test]
+fn a_file_without_header_has_made_up_names() {
+    let expected = "column_1:date | column_2:string | column_3:int64
+         2024-01-01 | Tea | 3
+         2024-01-02 | Coffee | 5";
+    assert!(!check_file("no_header.csv", expected).dialect.header);
+    let bench = Bench::new().with(|it| it.header = Some(false));
+    check_with(&bench, "a,b\nc,d\n", "column_1:string | column_2:string\na | b\nc | d");
+}
+
+#[test]
+fn uneven_rows_are_kept_counted_and_listed() {
+    let bench = Bench::new();
+    let dataset = bench.ingest(Source::File(fixture("ragged.csv")), "ragged.csv").unwrap();
+    assert_eq!(
+        table(&bench, &dataset),
+        "a:int64 | b:int64 | c:int64 | _extra:string\n\
+         1 | 2 | 3 | ~\n\
+         4 | 5 | ~ | ~\n\
+         6 | 7 | 8 | 9,\"x,y\"\n\
+         10 | 11 | 12 | ~"
+    );
+    assert_eq!((dataset.padded_rows, dataset.surplus_rows), (1, 1));
+    assert_eq!(bench.files(), ["t.parquet", "t.rejects.jsonl"]);
+    assert_eq!(
+        fs::read_to_string(bench.datasets().join("t.rejects.jsonl")).unwrap(),
+        "{\"line\":3,\"reason\":\"fewer than 3 cells; padded with null\",\"text\":\"4,5\"}\n\
+         {\"line\":4,\"reason\":\"more than 3 cells; the surplus is in `_extra`\",\
+         \"text\":\"6,7,8,9,\\\"x,y\\\"\"}\n"
+    );
+    let strict = Bench::new().with(|it| it.strict = true);
+    let result = strict.ingest(Source::File(fixture("ragged.csv")), "ragged.csv");
+    check_refused(
+        &strict,
+        result,
+        "line 3 has fewer than 3 cells: `4,5` / without `--strict` such rows are padded, or their \
+         surplus is kept in `_extra`",
+    );
+}
+
+#[test]
+fn identifiers_stay_text() {
+    check_file(
+        "leading_zeros.csv",
+        "zip:string | phone:string | count:int64
+         01067 | +493511234567 | 3
+         80331 | +49891234567 | 12",
+    );
+    check_file(
+        "long_digits.csv",
+        "card:string | ratio:string
+         12345678901234567890 | 0.1
+         1 | 0.12345678901234567890",
+    );
+}
+
+#[test]
+fn quotes_hold_line_ends_and_quotes() {
+    check_file(
+        "quoted_newlines.csv",
+        "id:int64 | text:string
+         1 | first line⏎second, line
+         2 | said \"no\"
+         3 | \"\"
+         4 | ~",
+    );
+    check_file(
+        "stray_quotes.csv",
+        "id:int64 | size:string | text:string
+         1 | 5\" pipe | a \"b\" c
+         2 | 6\" pipe | it\"s",
+    );
+    check_file(
+        "unclosed_quote.csv",
+        "id:int64 | text:string
+         1 | \"never closed
+         2 | b
+         3 | c",
+    );
+}
+
+#[test]
+fn a_line_of_excel_says_the_delimiter() {
+    check_file("excel_sep.csv", "a:int64 | b:string\n 1 | x\n 2 | y");
+}
+
+#[test]
+fn a_column_without_a_name_is_kept() {
+    check_file(
+        "unnamed_index.csv",
+        "column_1:string | mpg:float64 | cyl:int64
+         Mazda RX4 | 21 | 6
+         Datsun 710 | 22.8 | 4",
+    );
+    check_file(
+        "trailing_delimiter.csv",
+        "a:int64 | b:string | column_3:string\n 1 | x | ~\n 2 | y | ~",
+    );
+}
+
+#[test]
+fn a_null_marker_is_text_among_text() {
+    check_file(
+        "null_markers.csv",
+        "country:string | population:int64 | since:date
+         NA | 2600000 | 1990-03-21
+         DE | ~ | ~
+         FR | ~ | 1958-10-04",
+    );
+    let bench = Bench::new().with(|it| it.nulls = Some(vec!["DE".into(), "-9".into()]));
+    check_with(
+        &bench,
+        "a,b,c\nDE,-9,NA\nNA,1,2\n",
+        "a:string | b:int64 | c:string\n~ | ~ | NA\nNA | 1 | 2",
+    );
+}
+
+#[test]
+fn kinds_of_one_family_share_a_column() {
+    check_file(
+        "mixed_types.csv",
+        "number:float64 | when:timestamp | flag:bool
+         1 | 2024-01-01 00:00:00 | true
+         2.5 | 2024-01-02 10:30:00 | false
+         3 | 2024-01-03 00:00:00.250 | true",
+    );
+    check_file(
+        "instants.csv",
+        "at:timestamp_utc | local:timestamp | clock:time
+         2024-03-31 00:30:00 | 2024-03-31 01:30:00 | 01:30:00
+         2024-03-31 01:30:00 | 2024-03-31 03:30:15.500 | 03:30:15.500",
+    );
+}
+
+#[test]
+fn values_may_have_blanks_around_them_unless_they_are_text() {
+    check("a, b\n1, x\n 2 , y \n  ,z\n", "a:int64 | b:string\n1 | \" x\"\n2 | \" y \"\n~ | z");
+}
+
+#[test]
+fn one_late_value_decides_the_type_of_its_column() {
+    let mut text = "n,x,t\n".to_owned();
+    (0..50_000).for_each(|it| text.push_str(&format!("{it},1.5,2024-01-01\n")));
+    text.push_str("0x,2,2024-01-01 12:00\n");
+    let bench = Bench::new();
+    let dataset = bench.sliced(text.as_bytes(), 64 * 1024).unwrap();
+    let dtypes: Vec<_> = dataset.columns.iter().map(|it| it.dtype).collect();
+    assert_eq!(dtypes, [DType::String, DType::Float64, DType::Timestamp]);
+    let rows = bench.rows();
+    assert_eq!((rows.len(), rows[49_999][0].as_deref()), (50_001, Some("49999")));
+    assert_eq!(rows[50_000][0].as_deref(), Some("0x"));
+}
+
+#[test]
+fn late_surplus_cells_are_kept_as_well() {
+    let text = format!("a,b\n{}1,2,3\n", "1,2\n".repeat(200_000));
+    let bench = Bench::new();
+    let dataset = bench.sliced(text.as_bytes(), 64 * 1024).unwrap();
+    assert_eq!(dataset.surplus_rows, 1);
+    assert_eq!(bench.rows()[200_000][2].as_deref(), Some("3"));
+}
+
+#[test]
+fn late_bytes_of_another_encoding_are_read_in_it() {
+    let mut text = b"a,b\n".to_vec();
+    (0..200_000).for_each(|_| text.extend_from_slice(b"1,x\n"));
+    let far = text.len() / 2 / 4 * 4;
+    text.splice(far..far, *b"2,\xe9\n");
+    let bench = Bench::new();
+    let dataset = bench.bytes(&text).unwrap();
+    assert_eq!(dataset.dialect.encoding, "windows-1252");
+    assert!(bench.rows().iter().any(|it| it[1].as_deref() == Some("é")));
+}
+
+#[test]
+fn a_type_that_the_user_wants_is_given_or_the_value_is_named() {
+    let told = |dtype| {
+        Bench::new().with(|it: &mut IngestOptions| it.dtypes = vec![("a".to_owned(), dtype)])
+    };
+    check_with(&told(DType::Int64), "a,b\n007,1\n", "a:int64 | b:int64\n7 | 1");
+    check_with(&told(DType::String), "a,b\n7,1\n", "a:string | b:int64\n7 | 1");
+    let bench = told(DType::Int64);
+    let result = bench.bytes("a,b\n7,1\n\nx,2\n");
+    check_refused(
+        &bench,
+        result,
+        "column `a` is wanted as int64, line 4 has `x` / leave out `--dtype a=int64`, or name the \
+         value in `--null`",
+    );
+    let error = told(DType::Int64).bytes("b,c\n1,2\n").unwrap_err();
+    assert_eq!(error.to_string(), "no column `a` to read as int64");
+}
+
+#[test]
+fn what_is_no_table_is_refused_with_the_reason() {
+    let check = |name: &str, expected: &str| {
+        let bench = Bench::new();
+        let result = bench.ingest(Source::File(fixture(name)), name);
+        check_refused(&bench, result, expected);
+    };
+    check("nope.csv", "cannot read `nope.csv`: no such file / check the path");
+    check(
+        "empty.csv",
+        "cannot read `empty.csv`: it is empty (0 bytes) / check how the file was made",
+    );
+    check(
+        "blank.csv",
+        "cannot read `blank.csv` as CSV: it has only blank lines / check how the file was made",
+    );
+    check("", "cannot read ``: it is a directory / name the files in it");
+    let hint = "export the table as CSV, or name another file";
+    check("page.html", &format!("cannot read `page.html` as CSV: it is an HTML page / {hint}"));
+    let noise =
+        format!("cannot read `noise.bin` as CSV: it is binary (byte 0x18 at offset 3) / {hint}");
+    check("noise.bin", &noise);
+}
+
+#[test]
+fn what_is_no_text_is_told_by_its_first_bytes() {
+    let check = |bytes: &[u8], expected: &str| {
+        let bench = Bench::new();
+        let error = bench.bytes(bytes).unwrap_err().to_string();
+        assert_eq!(error, format!("cannot read `-` as CSV: it is {expected}"));
+        assert_eq!(bench.files(), Vec::<String>::new());
+    };
+    check(b"\x89PNG\r\n\x1a\n\0\0", "a PNG image");
+    check(b"%PDF-1.7\n", "a PDF document");
+    check(b"PK\x03\x04....[Content_Types].xml", "an Excel workbook");
+    check(b"PK\x03\x04....a.csv", "zip-compressed");
+    check(b"\x1f\x8b\x08", "gzip-compressed");
+    check(b"PAR1....PAR1", "a Parquet file");
+    check(b"a,b\n1,\0\0\0\0\n", "binary (byte 0x00 at offset 6)");
+}
+
+#[test]
+fn limits_and_encodings_are_kept_to() {
+    let bench = Bench::new().with(|it| it.bytes_max = 5);
+    let result = bench.bytes("a,b\n1,2\n");
+    check_refused(
+        &bench,
+        result,
+        "cannot read `-`: it has more, the limit is 5 bytes / raise the limit with `--max-bytes`",
+    );
+    let bench = Bench::new().with(|it| it.bytes_max = 5);
+    let result = bench.ingest(Source::File(fixture("bom.csv")), "bom.csv");
+    check_refused(
+        &bench,
+        result,
+        "cannot read `bom.csv`: it has 28 bytes, the limit is 5 bytes / raise the limit with \
+         `--max-bytes`",
+    );
+    let bench = Bench::new().with(|it| it.encoding = Some("utf-8".to_owned()));
+    let result = bench.ingest(Source::File(fixture("latin1.csv")), "latin1.csv");
+    check_refused(
+        &bench,
+        result,
+        "cannot read `latin1.csv`: the bytes at about offset 20 are no utf-8 / leave out \
+         `--encoding` to have it found out, or try `--encoding windows-1252`",
+    );
+    let bench = Bench::new().with(|it| it.encoding = Some("klingon".to_owned()));
+    let error = bench.bytes("a,b\n").unwrap_err();
+    assert_eq!(error.downcast_ref::<Failure>().unwrap().status, ExitStatus::Usage);
+}
+
+#[test]
+fn an_interrupted_ingest_leaves_nothing_and_touches_nothing() {
+    let bench = Bench::new();
+    let cancelled = AtomicBool::new(true);
+    let source = Source::File(fixture("sales.csv"));
+    let options = &bench.options;
+    let error =
+        ingest(source, "s", "t", &bench.datasets(), options, &|_| {}, &cancelled).unwrap_err();
+    let status = error.downcast_ref::<Failure>().unwrap().status;
+    assert_eq!((status, bench.files()), (ExitStatus::Interrupted, vec![]));
+
+    bench.bytes("a,b\n1,2\n").unwrap();
+    let before = bench.rows();
+    bench.ingest(Source::File(fixture("noise.bin")), "noise.bin").unwrap_err();
+    assert_eq!((bench.rows(), bench.files()), (before, vec!["t.parquet".to_owned()]));
+}
+
+#[test]
+fn files_of_an_earlier_dataset_of_that_name_do_not_stay() {
+    let bench = Bench::new();
+    bench.bytes("a,b\n1,2\n\n3\n").unwrap();
+    assert_eq!(bench.files(), ["t.lines", "t.parquet", "t.rejects.jsonl"]);
+    bench.bytes("a,b\n1,2\n3,4\n").unwrap();
+    assert_eq!(bench.files(), ["t.parquet"]);
+}
+
+#[test]
+fn a_header_alone_is_a_table_without_rows() {
+    check("a,b\n", "a:string | b:string");
+}
+
+#[test]
+fn a_look_at_a_file_says_what_ingesting_it_would() {
+    let bench = Bench::new();
+    let ingested = bench.ingest(Source::File(fixture("ragged.csv")), "r").unwrap();
+    let cancelled = AtomicBool::new(false);
+    let source = Source::File(fixture("ragged.csv"));
+    let mut looked = inspect(source, "r", "t", &bench.options, &|_| {}, &cancelled).unwrap();
+    looked.ingested_at.clone_from(&ingested.ingested_at);
+    assert_eq!(looked, ingested);
+}
+
+#[test]
+fn the_schema_comes_from_the_footer() {
+    let bench = Bench::new();
+    let dataset = bench.ingest(Source::File(fixture("null_markers.csv")), "n").unwrap();
+    let query = Query::Schema { path: dataset.path.clone() };
+    let facts = answer(&query, bench.dir.path()).unwrap();
+    assert_eq!(facts, Facts::Schema { columns: dataset.columns, row_count: 3 });
+}
+
+#[test]
+fn the_first_rows_are_json() {
+    let bench = Bench::new();
+    bench.bytes("i,f,s,d,t,u,c,b\n9007199254740993,0.5,x,2024-02-29,2024-02-29 10:00,2024-02-29T10:00:00Z,10:00,true\n,inf,,,,,,\n1,1,1,2024-02-29,2024-02-29 10:00,2024-02-29T10:00:00Z,10:00,true\n").unwrap();
+    let frame = head(&bench.datasets().join("t.parquet"), 2).unwrap();
+    assert_eq!(
+        serde_json::to_string(&frame.rows).unwrap(),
+        "[[\"9007199254740993\",0.5,\"x\",\"2024-02-29\",\"2024-02-29T10:00:00\",\
+         \"2024-02-29T10:00:00Z\",\"10:00:00\",true],[null,null,null,null,null,null,null,null]]"
+    );
+    let dtypes = ["int64", "float64", "str", "object", "datetime64[us]", "datetime64[us, UTC]"];
+    assert_eq!(frame.dtypes[..6], dtypes);
+    assert_eq!((frame.row_count, frame.columns[7].as_str()), (3, "b"));
+}
+
+#[test]
+fn a_value_is_found_in_every_column_that_can_hold_it() {
+    let bench = Bench::new();
+    let text = "whole,real,text,day,moment,flag\n\
+                7,7.0, Tea ,2024-01-01,2024-01-01 00:00,true\n\
+                8,7.5,tea,2024-01-02,2024-01-01 00:01,false\n\
+                7,8,7,2024-01-01,2024-01-03 00:00,true\n";
+    bench.sliced(text.as_bytes(), 60).unwrap();
+    let check = |value: &str, expected: &[(&str, u64)]| {
+        let found = bench.find(value);
+        let found: Vec<_> = found.iter().map(|it| (it.column.as_str(), it.count)).collect();
+        assert_eq!(found, expected, "{value}");
+    };
+    check("7", &[("whole", 2), ("real", 1), ("text", 1)]);
+    check("7.0", &[("whole", 2), ("real", 1)]);
+    check("7.5", &[("real", 1)]);
+    check("TEA", &[("text", 2)]);
+    check("2024-01-01", &[("day", 2), ("moment", 1)]);
+    check("2024-01-01T00:01", &[("moment", 1)]);
+    check("TRUE", &[("flag", 2)]);
+    check("9", &[]);
+    check("", &[]);
+}
+
+#[test]
+fn rows_are_found_in_the_source_whatever_the_slices() {
+    let text = b"\nid,text\n1,\"a\nb\"\n\n2,c\n3,\"\r\n\r\n\"\n\n\n4,d\n5,e\n";
+    for slice_bytes in [1, 7, 1 << 20] {
+        let bench = Bench::new();
+        bench.sliced(text, slice_bytes).unwrap();
+        let lines = fs::read(bench.datasets().join("t.lines")).unwrap();
+        let lines: Vec<_> = (0..5).map(|row| line_of(&lines[..], row).unwrap()).collect();
+        assert_eq!(lines, [3, 6, 7, 12, 13], "{slice_bytes}");
+    }
+}
+
+#[test]
+fn names_of_datasets_are_identifiers() {
+    let check = |path: &str, name: &str| assert_eq!(name_of(Path::new(path)), name, "{path}");
+    check("data/Sales 2024.csv", "sales_2024");
+    check("sales.csv.gz", "sales");
+    check("2024-q1.tsv", "t_2024_q1");
+    check("Übersicht (final).csv", "übersicht_final");
+    check("--.csv", "data");
+    check("v1.2.csv", "v1_2");
+    check("", "data");
+}
+
+/// A table of cells that are hard to quote or easy to take for something else.
+fn tables() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let cell = prop_oneof![
+        2 => "[ -~]{0,8}",
+        2 => "[\",;\\r\\n\t äß'x]{0,5}",
+        2 => "-?[0-9]{1,20}",
+        1 => "[0-9]{1,18}\\.[0-9]{1,20}",
+        1 => any::<f64>().prop_map(|it| it.to_string()),
+        1 => any::<f64>().prop_map(|it| format!("{it:e}")),
+        1 => "20[0-9]{2}-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?",
+        1 => Just("NA".to_owned()),
+        1 => Just("true".to_owned()),
+    ];
+    (1_usize..5, 1_usize..30).prop_flat_map(move |(n_columns, n_rows)| {
+        let row = prop::collection::vec(cell.clone(), n_columns);
+        prop::collection::vec(row, n_rows)
+    })
+}
+
+/// Writes a table as CSV. Cells are quoted where they have to be, and where `quotes` says so.
+fn csv(table: &[Vec<String>], line_end: &str, quotes: u64) -> String {
+    let mut text = String::new();
+    let mut n = 0;
+    let mut write = |cell: &str, is_last: bool| {
+        n += 1;
+        let must = cell.is_empty() || cell.contains(['"', ',', '\r', '\n']);
+        if must || quotes >> (n % 64) & 1 == 1 {
+            text.push_str(&format!("\"{}\"", cell.replace('"', "\"\"")));
+        } else {
+            text.push_str(cell);
+        }
+        text.push_str(if is_last { line_end } else { "," });
+    };
+    let n_columns = table[0].len();
+    (0..n_columns).for_each(|it| write(&format!("name{it}"), it + 1 == n_columns));
+    for row in table {
+        row.iter().enumerate().for_each(|(at, it)| write(it, at + 1 == n_columns));
+    }
+    text
+}
+
+/// Returns whether a value that came back is the one that was written, exactly.
+fn is_same(written: &str, read: Option<&str>, dtype: DType) -> bool {
+    let trimmed = written.trim_ascii();
+    match (dtype, read) {
+        (DType::String, read) => read == Some(written),
+        (_, None) => trimmed.is_empty() || trimmed == "NA" || trimmed == "-" || trimmed == "NaN",
+        (DType::Bool, Some(read)) => trimmed.eq_ignore_ascii_case(read),
+        (DType::Int64, Some(read)) => {
+            let number = trimmed.strip_prefix('+').unwrap_or(trimmed);
+            number == read || (number == "-0" && read == "0")
+        }
+        (DType::Float64, Some(read)) => {
+            trimmed.parse::<f64>().unwrap() == read.parse::<f64>().unwrap()
+        }
+        // `2024-01-01 10:00` comes back with seconds, a day among them with its midnight.
+        (_, Some(read)) => read.starts_with(trimmed),
+    }
+}
+
+fn proptest_config() -> ProptestConfig {
+    let is_slow = std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some();
+    ProptestConfig::with_cases(if is_slow { 5_000 } else { 100 })
+}
+
+proptest! {
+    #![proptest_config(proptest_config())]
+
+    #[test]
+    fn what_is_written_is_read_whatever_the_slices(
+        table in tables(),
+        line_end in prop_oneof![Just("\n"), Just("\r\n"), Just("\r")],
+        quotes in any::<u64>(),
+        slice_bytes in prop_oneof![1_usize..200, Just(1 << 20)],
+    ) {
+        let text = csv(&table, line_end, quotes);
+        let bench = Bench::new().with(|it| {
+            it.delimiter = Some(',');
+            it.header = Some(true);
+        });
+        let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
+        let rows = bench.rows();
+        prop_assert_eq!(rows.len(), table.len(), "{}", text);
+        prop_assert_eq!((dataset.padded_rows, dataset.surplus_rows), (0, 0));
+        for (read, written) in rows.iter().zip(&table) {
+            for ((read, written), column) in read.iter().zip(written).zip(&dataset.columns) {
+                let dtype = column.dtype;
+                let is_same = is_same(written, read.as_deref(), dtype);
+                prop_assert!(is_same, "{:?} came back as {:?}, {:?}", written, read, dtype);
+            }
+        }
+        for (at, column) in dataset.columns.iter().enumerate() {
+            let nulls = rows.iter().filter(|it| it[at].is_none()).count() as u64;
+            prop_assert_eq!(nulls, column.nulls);
+        }
+    }
+
+    #[test]
+    fn whatever_bytes_arrive_there_is_a_table_or_an_error(
+        bytes in prop::collection::vec(
+            prop_oneof![4 => any::<u8>(), 4 => prop_oneof![Just(b'"'), Just(b','), Just(b'\n'),
+                Just(b'\r'), Just(b'1')]],
+            0..300,
+        ),
+        slice_bytes in 1_usize..100,
+    ) {
+        let bench = Bench::new();
+        match bench.sliced(&bytes, slice_bytes) {
+            Ok(dataset) => prop_assert_eq!(bench.rows().len() as u64, dataset.row_count),
+            Err(_) => prop_assert_eq!(bench.files(), Vec::<String>::new()),
+        }
+    }
+
+    #[test]
+    fn the_slices_change_nothing(text in "[a1,\"\n\r]{1,200}", slice_bytes in 1_usize..50) {
+        let read = |slice_bytes| {
+            let bench = Bench::new();
+            let mut dataset = bench.sliced(text.as_bytes(), slice_bytes).ok()?;
+            dataset.ingested_at.clear();
+            let file = |ending: &str| fs::read(bench.datasets().join(format!("t.{ending}"))).ok();
+            Some((dataset, bench.rows(), file("lines"), file("rejects.jsonl")))
+        };
+        let (mut sliced, mut whole) = (read(slice_bytes), read(1 << 20));
+        // How often the file was read depends on where the first surplus cell is met.
+        for it in [&mut sliced, &mut whole].into_iter().flatten() {
+            it.0.dialect.reasons.clear();
+        }
+        prop_assert_eq!(sliced, whole);
+    }
+}

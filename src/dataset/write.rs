@@ -1,0 +1,159 @@
+//! Columns to row groups of zstd Parquet, under a temporary name until all is well.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use arrow_array::ArrayRef;
+use arrow_schema::{Schema, SchemaRef};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::file::writer::SerializedFileWriter;
+use tempfile::NamedTempFile;
+
+use super::build::field;
+use crate::catalog::DType;
+
+/// zstd at level 1 is twice as fast as at 3 and a few percent larger.
+const ZSTD_LEVEL: i32 = 1;
+/// Rows of a page: what a search has to decode at least.
+const PAGE_ROWS: usize = 20_000;
+
+/// Encodes columns; shared by the threads of a pass.
+pub struct Encoder {
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+}
+
+impl Encoder {
+    /// Encodes and compresses the columns of one row group, taking one at a time.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a column is not of the type that the schema has.
+    pub fn encode(
+        &self,
+        columns: impl Iterator<Item = anyhow::Result<ArrayRef>>,
+    ) -> anyhow::Result<Vec<ArrowColumnChunk>> {
+        let writers = self.factory.create_column_writers(0)?;
+        let fields = self.schema.fields();
+        let mut encoded = Vec::with_capacity(writers.len());
+        for ((column, mut writer), field) in columns.zip(writers).zip(fields) {
+            let column = column?;
+            for leaf in compute_leaves(field, &column)? {
+                writer.write(&leaf)?;
+            }
+            // Free the column before the next is built.
+            drop(column);
+            encoded.push(writer.close()?);
+        }
+        Ok(encoded)
+    }
+}
+
+/// A Parquet file on its way.
+pub struct ParquetFile {
+    writer: SerializedFileWriter<NamedTempFile>,
+    n_rows: u64,
+}
+
+impl ParquetFile {
+    /// Begins a temporary file in `dir` that vanishes unless it is kept.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be made.
+    pub fn create(
+        dir: &Path,
+        name: &str,
+        columns: &[(String, DType)],
+    ) -> anyhow::Result<(Self, Encoder)> {
+        let fields: Vec<_> = columns.iter().map(|(name, dtype)| field(name, *dtype)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut properties = WriterProperties::builder()
+            .set_created_by(concat!("csv-agent version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+            .set_data_page_row_count_limit(PAGE_ROWS)
+            .build();
+        let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
+        add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
+        let temp = temporary(dir, name)?;
+        let root = parquet_schema.root_schema_ptr();
+        let writer = SerializedFileWriter::new(temp, root, Arc::new(properties))?;
+        let factory = ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&schema));
+        Ok((ParquetFile { writer, n_rows: 0 }, Encoder { factory, schema }))
+    }
+
+    /// Appends a row group of `n_rows`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written.
+    pub fn append(&mut self, n_rows: u64, columns: Vec<ArrowColumnChunk>) -> anyhow::Result<()> {
+        let mut row_group = self.writer.next_row_group()?;
+        for column in columns {
+            column.append_to_row_group(&mut row_group)?;
+        }
+        row_group.close()?;
+        self.n_rows += n_rows;
+        Ok(())
+    }
+
+    /// Finishes the file and reads its footer back.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written, or does not hold the rows that were appended.
+    pub fn finish(self) -> anyhow::Result<NamedTempFile> {
+        let mut temp = self.writer.into_inner()?;
+        temp.flush()?;
+        temp.as_file().sync_all().context("cannot write the Parquet file")?;
+        let footer = SerializedFileReader::new(temp.reopen()?)?;
+        let n_rows = footer.metadata().file_metadata().num_rows();
+        ensure!(
+            u64::try_from(n_rows).ok() == Some(self.n_rows),
+            "wrote {} rows but the Parquet file counts {n_rows}; the disk may be failing",
+            self.n_rows
+        );
+        Ok(temp)
+    }
+}
+
+/// Makes a file in `dir` that vanishes unless it is kept, readable by its owner only.
+///
+/// # Errors
+///
+/// Fails when the directory cannot be written.
+pub fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(&format!(".{name}."))
+        .suffix(".tmp")
+        .tempfile_in(dir)
+        .with_context(|| format!("cannot write in {}", dir.display()))
+}
+
+/// Gives a temporary file its final name, in place of what had it.
+///
+/// # Errors
+///
+/// Fails when the file cannot be renamed.
+pub fn keep(temp: NamedTempFile, path: &Path) -> anyhow::Result<()> {
+    temp.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
+/// Makes renames in `dir` survive a power cut.
+///
+/// # Errors
+///
+/// Fails when the directory cannot be opened.
+pub fn sync_dir(dir: &Path) -> anyhow::Result<()> {
+    let doing = || format!("cannot write {}", dir.display());
+    File::open(dir).and_then(|it| it.sync_all()).with_context(doing)
+}
