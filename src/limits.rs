@@ -62,6 +62,8 @@ pub const WORKER_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const WORKER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// Subprocesses that model-written code may have at a time.
 pub const WORKER_SUBPROCESSES_MAX: u64 = 8;
+/// Bytes of what code prints that are kept, half of them from the end. All of it is read.
+pub const WORKER_PRINTED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of one file that the worker writes.
 pub const WORKER_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Bytes of all frames in the REPL together before the oldest are pruned.
@@ -70,6 +72,10 @@ pub const FRAMES_BYTES_MAX: u64 = 500 * 1024 * 1024;
 pub const WORKER_START: Duration = Duration::from_mins(2);
 /// Time between the interrupt of a command and the kill of the process tree.
 pub const WORKER_GRACE: Duration = Duration::from_secs(5);
+/// Time for a Python to say its version and which packages it has.
+pub const PYTHON_PROBE: Duration = Duration::from_secs(30);
+/// Time to make the managed environment, or to wait for another process that makes it.
+pub const PYTHON_SETUP: Duration = Duration::from_mins(15);
 /// Time to save the REPL's variables when a turn has ended.
 pub const SNAPSHOT: Duration = Duration::from_mins(2);
 

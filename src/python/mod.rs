@@ -1,3 +1,472 @@
-//! The Python worker.
+//! The Python worker: one process that runs the model's code, and the pipes to it.
+//!
+//! [`Worker::ask`] sends a command and returns its outcome; an exception of the code is an outcome
+//! like any other. A [`WorkerError`] other than [`WorkerError::Unsaved`] means that the process is
+//! gone, with its variables.
 
+pub mod environment;
+mod output;
 pub mod protocol;
+pub mod sandbox;
+pub mod snapshot;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::select;
+use tokio::time::{Instant, sleep_until, timeout};
+use uuid::Uuid;
+
+use crate::limits::{
+    FRAMES_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE,
+    WORKER_LINE_BYTES_MAX, WORKER_START,
+};
+use crate::python::environment::Interpreter;
+use crate::python::output::Printed;
+use crate::python::protocol::{
+    Command, Outcome, Ready, Request, Response, Versions, is_table_name,
+};
+use crate::python::sandbox::{Confinement, ProcessTree};
+use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt, move_untrusted};
+
+/// The other end of the pipes.
+const PROGRAM: &str = include_str!("worker.py");
+/// Share of a tool output that a result may take, so that what was printed has a place beside it.
+const RESULT_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
+/// What is left to printed text beside even the largest result.
+const PRINTED_JSON_BYTES_MIN: usize = 1_024;
+/// Time between two interrupts. Code that catches one often does not catch the next.
+const INTERRUPT_EVERY: Duration = Duration::from_millis(500);
+/// Time to collect a process that was killed, and what it had printed.
+const BURIAL: Duration = Duration::from_secs(2);
+const READ_BYTES: usize = 64 * 1024;
+
+/// What a worker is started with.
+#[derive(Debug, Clone)]
+pub struct WorkerOptions {
+    /// The Python to run.
+    pub interpreter: Interpreter,
+    /// A directory that exists, mode 0700: where the code runs, and all it is meant to write to.
+    pub scratch: PathBuf,
+    /// Name → absolute path of the Parquet file.
+    pub datasets: Vec<(String, PathBuf)>,
+    /// The snapshot to restore variables from; it need not exist.
+    pub saved: Option<PathBuf>,
+    /// Wall-clock time of one command, before it is interrupted.
+    pub command_timeout: Duration,
+    /// Address space of the worker.
+    pub memory_bytes: u64,
+}
+
+/// Why there is no outcome. The caller branches on the variant; people and the model read the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkerError {
+    /// The process ended, or was killed: start another one and say that variables are lost.
+    Gone {
+        /// What became of it: `exited with status 1`.
+        reason: String,
+    },
+    /// It sent what its own code never sends, and was killed. Code was tampering with the pipes.
+    Protocol(String),
+    /// It never became ready: another start would end the same way.
+    Start(String),
+    /// The snapshot could not be written. The worker and the old snapshot are as they were.
+    Unsaved(String),
+}
+
+impl std::fmt::Display for WorkerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            WorkerError::Gone { reason } => write!(f, "the Python worker {reason}"),
+            WorkerError::Protocol(rule) => {
+                write!(f, "the Python worker was stopped: it sent {rule}")
+            }
+            WorkerError::Start(reason) => write!(f, "the Python worker did not start: {reason}"),
+            WorkerError::Unsaved(reason) => write!(f, "the variables were not saved: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for WorkerError {}
+
+/// A running Python process with the variables of the session.
+#[derive(Debug)]
+pub struct Worker {
+    /// Watches over the worker, and ends as the worker ends.
+    child: Child,
+    /// The worker itself. `None` until it is ready, when no code has run in it.
+    tree: Option<ProcessTree>,
+    /// Closing it makes `child` kill the worker.
+    requests: Option<ChildStdin>,
+    responses: ChildStdout,
+    output: ChildStderr,
+    /// Bytes of a response that is not complete.
+    incoming: Vec<u8>,
+    printed: Printed,
+    /// The request that has no response yet; it stays here when a caller stops waiting.
+    open: Option<OpenRequest>,
+    /// Why every further command fails.
+    gone: Option<WorkerError>,
+    scratch: PathBuf,
+    command_timeout: Duration,
+    versions: Versions,
+    confinement: Confinement,
+}
+
+#[derive(Debug)]
+struct OpenRequest {
+    id: String,
+    line: Vec<u8>,
+    n_sent: usize,
+    is_printed: bool,
+}
+
+/// The settings of `worker.py`, and its text.
+#[derive(Serialize)]
+struct Start<'a> {
+    program: &'a str,
+    scratch: &'a Path,
+    datasets: BTreeMap<&'a str, &'a Path>,
+    saved: Option<&'a Path>,
+    memory_bytes: u64,
+    file_bytes: u64,
+    frames_bytes: u64,
+    result_bytes: usize,
+    line_bytes: usize,
+}
+
+/// Interrupts the command when the caller stops waiting for it.
+struct InterruptOnDrop(Option<ProcessTree>);
+
+impl Drop for InterruptOnDrop {
+    fn drop(&mut self) {
+        if let Some(tree) = self.0 {
+            tree.interrupt();
+        }
+    }
+}
+
+impl Worker {
+    /// Starts the process and waits until it has imported its packages.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`WorkerError::Start`] when Python cannot be run, cannot import the packages, or
+    /// is not ready in time. A snapshot that cannot be read is no error: the first outcome tells.
+    pub async fn start(options: WorkerOptions) -> Result<Worker, WorkerError> {
+        let WorkerOptions { interpreter, scratch, datasets, saved, command_timeout, memory_bytes } =
+            options;
+        let start = Start {
+            program: PROGRAM,
+            scratch: &scratch,
+            datasets: datasets.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect(),
+            saved: saved.as_deref(),
+            memory_bytes,
+            file_bytes: WORKER_FILE_BYTES_MAX,
+            frames_bytes: FRAMES_BYTES_MAX,
+            result_bytes: RESULT_BYTES_MAX,
+            line_bytes: WORKER_LINE_BYTES_MAX,
+        };
+        let python = interpreter.executable.display();
+        let cannot_run = |error| WorkerError::Start(format!("cannot run {python}: {error}"));
+        let mut child = sandbox::command(&interpreter, &scratch).spawn().map_err(cannot_run)?;
+        let (requests, Some(responses), Some(output)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            unreachable!("the command asks for three pipes");
+        };
+        let mut worker = Worker {
+            child,
+            tree: None,
+            requests,
+            responses,
+            output,
+            incoming: Vec::new(),
+            printed: Printed::default(),
+            open: None,
+            gone: None,
+            command_timeout,
+            versions: Versions::default(),
+            confinement: Confinement::of_rlimits(memory_bytes, WORKER_FILE_BYTES_MAX),
+            scratch: scratch.clone(),
+        };
+        let response = worker.exchange(&start, WORKER_START).await;
+        match response.map(|it| it.ready) {
+            Ok(Some(Ready { pid, versions })) => {
+                worker.tree = Some(ProcessTree::of(pid));
+                worker.versions = versions;
+            }
+            Ok(None) => return Err(WorkerError::Start("it never said it was ready".to_owned())),
+            Err(WorkerError::Gone { reason }) => return Err(WorkerError::Start(reason)),
+            Err(error) => return Err(WorkerError::Start(error.to_string())),
+        }
+        Ok(worker)
+    }
+
+    /// Sends a command and waits for its outcome.
+    ///
+    /// At the deadline the code is interrupted: variables survive, and the outcome's status is
+    /// `timeout`. Code that goes on regardless is killed a grace period later.
+    ///
+    /// Dropping the future interrupts the code. The worker stays usable: the next call first waits,
+    /// for the grace period at most, until the abandoned command has ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the process is gone or had to be killed, and from then on always.
+    pub async fn ask(&mut self, command: Command) -> Result<Outcome, WorkerError> {
+        self.settle().await?;
+        let response = self.exchange(&command, self.command_timeout).await?;
+        let mut outcome = match response.into_outcome(&command) {
+            Ok(outcome) => outcome,
+            Err(rule) => return Err(self.tampered(rule).await),
+        };
+        let n_result = outcome.result.to_string().len() + r#","stdout":"""#.len();
+        let n_left = TOOL_OUTPUT_BYTES_MAX.saturating_sub(n_result).max(PRINTED_JSON_BYTES_MIN);
+        let printed = self.printed.take(n_left);
+        if !printed.is_empty() {
+            outcome.result["stdout"] = Value::String(printed);
+        }
+        Ok(outcome)
+    }
+
+    /// Writes the variables into the directory `into`, in place of what was saved there before.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Worker::ask`] does, and with [`WorkerError::Unsaved`] when the files cannot be
+    /// written or the deadline comes first.
+    pub async fn save(&mut self, into: &Path) -> Result<Saved, WorkerError> {
+        self.settle().await?;
+        let unsaved = |error: io::Error| WorkerError::Unsaved(error.to_string());
+        let request = SaveRequest::into_directory(into).map_err(unsaved)?;
+        let response = self.exchange(&request, SNAPSHOT).await?;
+        let result = response.into_result();
+        if let Some(reason) = result["text"].as_str() {
+            return Err(WorkerError::Unsaved(reason.to_owned()));
+        }
+        let Ok(report) = serde_json::from_value::<SaveReport>(result) else {
+            return Err(self.tampered("a report of a snapshot that cannot be read").await);
+        };
+        adopt(report, &self.scratch, into).map_err(unsaved)
+    }
+
+    /// Moves a file that a fetch wrote out of the scratch directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there is no such file, or when it is a link or no regular file.
+    pub fn take_file(&self, file: &str, to: &Path) -> io::Result<()> {
+        if !is_table_name(file) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no table `{file}`")));
+        }
+        move_untrusted(&self.scratch.join(file), to)
+    }
+
+    /// Returns what the worker runs on.
+    pub fn versions(&self) -> &Versions {
+        &self.versions
+    }
+
+    /// Returns which rules the kernel enforces on the worker.
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// Ends the process and its children at once.
+    pub async fn stop(mut self) {
+        if self.gone.is_none() {
+            self.bury().await;
+        }
+    }
+
+    /// Sends a request that has an id of its own and waits for the response with that id.
+    async fn exchange<T: Serialize>(
+        &mut self,
+        body: &T,
+        time: Duration,
+    ) -> Result<Response, WorkerError> {
+        let id = Uuid::new_v4().simple().to_string();
+        let mut line = serde_json::to_vec(&Request { id: &id, body })
+            .map_err(|error| WorkerError::Unsaved(error.to_string()))?;
+        line.push(b'\n');
+        self.open = Some(OpenRequest { id, line, n_sent: 0, is_printed: false });
+        self.finish_open(time).await
+    }
+
+    /// Ends what a caller that stopped waiting has left behind.
+    async fn settle(&mut self) -> Result<(), WorkerError> {
+        if let Some(error) = &self.gone {
+            return Err(error.clone());
+        }
+        if self.open.is_some() {
+            self.finish_open(Duration::ZERO).await?;
+            self.printed.take(0);
+        }
+        Ok(())
+    }
+
+    /// Moves bytes until the open request has its response, or the process is gone.
+    async fn finish_open(&mut self, time: Duration) -> Result<Response, WorkerError> {
+        let mut interrupt = InterruptOnDrop(self.tree);
+        let response = self.await_response(time).await;
+        interrupt.0 = None;
+        match response {
+            Ok(response) => {
+                self.open = None;
+                Ok(response)
+            }
+            Err(End::Process(why)) => {
+                let status = self.bury().await;
+                let reason = why.unwrap_or_else(|| describe(status, self.printed.last_line()));
+                Err(self.gone.insert(WorkerError::Gone { reason }).clone())
+            }
+            Err(End::Tampering(rule)) => Err(self.tampered(rule).await),
+        }
+    }
+
+    async fn await_response(&mut self, time: Duration) -> Result<Response, End> {
+        let Worker { child, requests, responses, output, incoming, printed, .. } = self;
+        let Some(open) = &mut self.open else { return Err(End::Tampering("nothing was asked")) };
+        let Some(requests) = requests else { return Err(End::Process(None)) };
+        let mark = [b"\0", open.id.as_bytes(), b"\0"].concat();
+        let deadline = Instant::now() + time;
+        let end = deadline + WORKER_GRACE;
+        let mut wake = deadline;
+        let mut chunk = vec![0; READ_BYTES];
+        let mut n_searched = 0;
+        let line_end = loop {
+            let found = incoming[n_searched..].iter().position(|&it| it == b'\n');
+            match found.map(|at| at + n_searched) {
+                Some(at) if open.is_printed => break at,
+                Some(_) => {}
+                None if WORKER_LINE_BYTES_MAX < incoming.len() => {
+                    return Err(End::Tampering("a line over the limit"));
+                }
+                None => n_searched = incoming.len(),
+            }
+            incoming.reserve(READ_BYTES);
+            // Each branch that loses has moved no byte: reads and writes of tokio are cancel safe.
+            select! {
+                sent = requests.write(&open.line[open.n_sent..]), if open.n_sent < open.line.len() => {
+                    open.n_sent += sent.map_err(|_| End::Process(None))?;
+                }
+                read = responses.read_buf(incoming), if found.is_none() => {
+                    if matches!(read, Ok(0) | Err(_)) {
+                        return Err(End::Process(None));
+                    }
+                }
+                read = output.read(&mut chunk) => match read {
+                    Ok(0) | Err(_) => return Err(End::Process(None)),
+                    Ok(n_bytes) => open.is_printed |= printed.push(&chunk[..n_bytes], &mark),
+                },
+                _ = child.wait() => return Err(End::Process(None)),
+                () = sleep_until(wake) => {
+                    if end <= wake {
+                        return Err(End::Process(Some(killed_at(time))));
+                    }
+                    if let Some(tree) = self.tree {
+                        tree.interrupt();
+                    }
+                    wake = end.min(wake + INTERRUPT_EVERY);
+                }
+            }
+        };
+        if line_end + 1 < incoming.len() {
+            return Err(End::Tampering("more than one line"));
+        }
+        let response: Result<Response, _> = serde_json::from_slice(incoming);
+        incoming.clear();
+        match response {
+            Ok(response) if response.id == open.id => Ok(response),
+            Ok(_) => Err(End::Tampering("the answer to another request")),
+            Err(_) => Err(End::Tampering("a line that is no response")),
+        }
+    }
+
+    /// Kills a worker whose answers can no longer be told from what code wrote.
+    async fn tampered(&mut self, rule: &str) -> WorkerError {
+        self.bury().await;
+        self.gone.insert(WorkerError::Protocol(rule.to_owned())).clone()
+    }
+
+    fn kill(&mut self) {
+        self.requests = None;
+        // The watcher does the same on its own, unless the code has killed it. This is done once and
+        // right after the end was noticed: later, the number may be a stranger's.
+        if let Some(tree) = self.tree.take() {
+            tree.kill();
+        }
+    }
+
+    /// Kills the group, then collects the process and what it had printed last.
+    async fn bury(&mut self) -> Option<ExitStatus> {
+        self.kill();
+        let Ok(status) = timeout(BURIAL, self.child.wait()).await else {
+            // The watcher hangs, or was stopped by the code. The worker is dead in any case.
+            self.child.kill().await.ok()?;
+            return None;
+        };
+        let status = status.ok();
+        let mut chunk = vec![0; READ_BYTES];
+        // A daemon that left the group may hold the pipe open, so this end is bounded as well.
+        let drain = async {
+            while let Ok(n_bytes @ 1..) = self.output.read(&mut chunk).await {
+                self.printed.push(&chunk[..n_bytes], b"\0\0");
+            }
+        };
+        let _ = timeout(INTERRUPT_EVERY, drain).await;
+        status
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Why no response came.
+enum End {
+    /// The process ended, for the reason given or for one that its status tells.
+    Process(Option<String>),
+    /// It sent what breaks the rule.
+    Tampering(&'static str),
+}
+
+fn killed_at(time: Duration) -> String {
+    if time.is_zero() {
+        return "was killed: the stopped code did not react to the interrupt".to_owned();
+    }
+    let (seconds, grace) = (time.as_secs(), WORKER_GRACE.as_secs());
+    format!(
+        "was killed at its deadline of {seconds} s: the code did not end within {grace} s of the interrupt"
+    )
+}
+
+/// Says what became of a process that ended by itself.
+fn describe(status: Option<ExitStatus>, last_line: Option<String>) -> String {
+    let Some(status) = status else { return "ended".to_owned() };
+    let words = last_line.map_or(String::new(), |line| {
+        format!("; its last words: {}", line.chars().take(300).collect::<String>())
+    });
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with status {code}{words}"),
+        // No one but the kernel kills it unasked, and it does so when memory runs out. It may also
+        // be our own kill of a process that had closed its pipes.
+        (None, Some(9)) => "was killed: memory ran out, or it closed its pipes".to_owned(),
+        (None, Some(11)) => format!("crashed (segmentation fault){words}"),
+        (None, Some(6)) => format!("crashed (abort){words}"),
+        (None, signal) => format!("was ended by signal {}{words}", signal.unwrap_or_default()),
+    }
+}

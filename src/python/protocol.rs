@@ -3,10 +3,13 @@
 //! The worker's answers have no authority. They are data: length-checked where they are read,
 //! cut to size here, and never the path of a file that this process would parse.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::frame::Frame;
+use crate::limits::TOOL_OUTPUT_BYTES_MAX;
 
 /// What the worker is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,5 +77,177 @@ impl Outcome {
     /// Returns the text of the result: an error's traceback, or the text that was shown.
     pub fn text(&self) -> &str {
         self.result["text"].as_str().unwrap_or_default()
+    }
+}
+
+/// A request as it goes over the pipe: the id beside the members of the command.
+#[derive(Debug, Serialize)]
+pub(super) struct Request<'a, T> {
+    /// Fresh and random, so that code cannot write an answer in advance.
+    pub id: &'a str,
+    /// What is asked.
+    #[serde(flatten)]
+    pub body: &'a T,
+}
+
+/// A response as it comes over the pipe.
+#[derive(Debug, Deserialize)]
+pub(super) struct Response {
+    /// The id of the request.
+    pub id: String,
+    /// The answer to the start.
+    pub ready: Option<Ready>,
+    status: Option<OutcomeStatus>,
+    #[serde(default)]
+    result: Map<String, Value>,
+    frame: Option<WireFrame>,
+    file: Option<String>,
+}
+
+/// What the worker says once, before any code has run in it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Ready {
+    /// Of the process that runs the code, which is a child of the one that was spawned.
+    pub pid: u32,
+    /// What it runs on.
+    pub versions: Versions,
+}
+
+/// What the worker runs on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Versions {
+    /// Of the interpreter, as in `3.12.4`.
+    pub python: String,
+    /// Of the package.
+    pub pandas: String,
+    /// Of the package.
+    pub numpy: String,
+    /// Of the package.
+    pub pyarrow: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct WireFrame {
+    columns: Vec<String>,
+    dtypes: Vec<String>,
+    rows: Vec<Vec<Value>>,
+    row_count: u64,
+}
+
+impl Response {
+    /// Checks a response against the command that it answers.
+    ///
+    /// # Errors
+    ///
+    /// Fails, with the rule that was broken, when it is not what the worker's own code would send.
+    pub fn into_outcome(self, command: &Command) -> Result<Outcome, &'static str> {
+        let status = self.status.ok_or("no status")?;
+        let result = Value::Object(self.result);
+        if TOOL_OUTPUT_BYTES_MAX < result.to_string().len() {
+            return Err("a result over the limit");
+        }
+        let Command::Fetch { rows_max, cells_max, write, .. } = command else {
+            let has_more = self.frame.is_some() || self.file.is_some();
+            return if has_more {
+                Err("a frame that was not asked for")
+            } else {
+                Ok(Outcome { status, result, frame: None, file: None })
+            };
+        };
+        if (status == OutcomeStatus::Ok) != self.frame.is_some() {
+            return Err("a frame and a status that contradict each other");
+        }
+        if self.file.as_deref().is_some_and(|it| !write || !is_table_name(it)) {
+            return Err("a file that was not asked for");
+        }
+        let frame = self.frame.map(|it| it.check(*rows_max, *cells_max)).transpose()?;
+        Ok(Outcome { status, result, frame, file: self.file })
+    }
+
+    /// Returns the members of the result, for requests that are no [`Command`].
+    pub fn into_result(self) -> Value {
+        Value::Object(self.result)
+    }
+}
+
+impl WireFrame {
+    fn check(self, rows_max: usize, cells_max: usize) -> Result<Frame, &'static str> {
+        let WireFrame { columns, dtypes, rows, row_count } = self;
+        let n_columns = columns.len();
+        if dtypes.len() != n_columns || rows.iter().any(|row| row.len() != n_columns) {
+            return Err("a frame whose rows and columns do not fit");
+        }
+        if columns.iter().collect::<BTreeSet<_>>().len() != n_columns {
+            return Err("a frame that has a column twice");
+        }
+        let n_rows = rows.len();
+        if rows_max < n_rows || cells_max < n_rows * n_columns || row_count < n_rows as u64 {
+            return Err("a frame over its bounds");
+        }
+        let is_cell = |value: &Value| !value.is_array() && !value.is_object();
+        if !rows.iter().flatten().all(is_cell) {
+            return Err("a cell that is no plain value");
+        }
+        Ok(Frame { columns, dtypes, rows, row_count })
+    }
+}
+
+/// Returns whether a name is one that the worker gives to a table: `table-7.parquet`.
+pub(super) fn is_table_name(name: &str) -> bool {
+    let number = name.strip_prefix("table-").and_then(|it| it.strip_suffix(".parquet"));
+    number.is_some_and(|it| {
+        !it.is_empty() && it.len() <= 9 && it.bytes().all(|it| it.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Command, Response};
+
+    fn fetch(rows_max: usize, cells_max: usize) -> Command {
+        let variable = "df".to_owned();
+        Command::Fetch { variable, columns: None, rows_max, cells_max, write: true }
+    }
+
+    /// Reads the answer to a fetch of at most 2 rows and 3 cells.
+    #[track_caller]
+    fn check(members: &Value, expected: Result<usize, &str>) {
+        let mut response = json!({"id": "1", "status": "ok", "result": {"kind": "none"}});
+        for (key, value) in members.as_object().unwrap() {
+            response[key] = value.clone();
+        }
+        let response: Response = serde_json::from_value(response).unwrap();
+        let outcome = response.into_outcome(&fetch(2, 3));
+        assert_eq!(outcome.map(|it| it.frame.unwrap().rows.len()), expected);
+    }
+
+    #[test]
+    fn a_frame_is_taken_only_as_it_was_asked_for() {
+        let frame = |columns: Value, rows: Value| {
+            let dtypes = vec!["int64"; columns.as_array().unwrap().len()];
+            json!({"frame": {"columns": columns, "dtypes": dtypes, "rows": rows, "row_count": 9}})
+        };
+        check(&frame(json!(["a"]), json!([[1], [null]])), Ok(2));
+        check(&frame(json!(["a"]), json!([[1], [2], [3]])), Err("a frame over its bounds"));
+        check(&frame(json!(["a", "b"]), json!([[1, 2], [3, 4]])), Err("a frame over its bounds"));
+        let uneven = Err("a frame whose rows and columns do not fit");
+        check(&frame(json!(["a", "b"]), json!([[1]])), uneven);
+        check(&frame(json!(["a", "a"]), json!([])), Err("a frame that has a column twice"));
+        check(&frame(json!(["a"]), json!([[[1]]])), Err("a cell that is no plain value"));
+        check(&json!({}), Err("a frame and a status that contradict each other"));
+    }
+
+    #[test]
+    fn a_file_has_the_name_that_a_worker_gives() {
+        let with_file = |file: &str| {
+            let frame = json!({"columns": [], "dtypes": [], "rows": [], "row_count": 0});
+            json!({"frame": frame, "file": file})
+        };
+        check(&with_file("table-12.parquet"), Ok(0));
+        for file in ["../table-1.parquet", "table-.parquet", "table-1.parquet/..", "x"] {
+            check(&with_file(file), Err("a file that was not asked for"));
+        }
     }
 }

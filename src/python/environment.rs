@@ -1,0 +1,597 @@
+//! Which Python the worker runs on, and the managed environment with its packages.
+//!
+//! The managed environment is made once and used by every session. It counts as made when its marker
+//! is there, which is written last; whoever makes it holds a lock, so two processes make it once.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+use tokio::select;
+use tokio::time::{Instant, interval_at, sleep, timeout};
+
+use crate::limits::{PYTHON_PROBE, PYTHON_SETUP};
+use crate::status::{ExitStatus, Failure};
+
+/// Package versions for a range of Python 3 minors. Those they depend on are pinned as well.
+struct Pins {
+    minors: std::ops::RangeInclusive<u32>,
+    packages: &'static [&'static str],
+}
+
+/// The newest first. numpy before 2.3.4 may return zeros where memory runs out, but 3.10 has no newer.
+const PINS: [Pins; 2] = [
+    Pins {
+        minors: 11..=14,
+        packages: &[
+            "pandas==3.1.1",
+            "numpy==2.4.6",
+            "pyarrow==26.0.1",
+            "python-dateutil==4.0.0",
+            "tzdata==2026.6",
+        ],
+    },
+    Pins {
+        minors: 10..=10,
+        packages: &[
+            "pandas==2.3.3",
+            "numpy==2.2.6",
+            "pyarrow==25.0.1",
+            "python-dateutil==3.0.0",
+            "pytz==2026.6",
+            "six==1.17.0",
+            "tzdata==2026.6",
+        ],
+    },
+];
+
+/// Names under which a Python may be on the PATH, the usual one first.
+const PYTHONS: [&str; 6] =
+    ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"];
+/// Says what a Python is and has. Nothing is imported for it but the standard library.
+const PROBE: &str = "import json, sys
+from importlib.util import find_spec
+print(json.dumps({
+    'minor': sys.version_info[1] if sys.version_info[0] == 3 else 0,
+    'is_cpython': sys.implementation.name == 'cpython',
+    'executable': sys.executable,
+    'base': getattr(sys, '_base_executable', None) or sys.executable,
+    'missing': [it for it in ('pandas', 'numpy', 'pyarrow') if find_spec(it) is None],
+    'can_make': all(find_spec(it) for it in ('venv', 'ensurepip')),
+}))";
+/// The file that says an environment is whole. It holds the path of the Python it was made with.
+const MARKER: &str = "complete";
+/// Time between two signs of life during a long step.
+const TICK: Duration = Duration::from_secs(3);
+/// Bytes of a step's output that are kept for the error message.
+const STEP_OUTPUT_BYTES_MAX: usize = 64 * 1024;
+const WAYS_OUT: &str = "set CSV_AGENT_PYTHON to a Python that has pandas, numpy and pyarrow, or \
+    activate a virtual environment that has them";
+
+/// Where to look for Python, as the environment of csv-agent says.
+#[derive(Debug, Clone)]
+pub struct PythonOptions {
+    /// `CSV_AGENT_PYTHON`: this one and no other.
+    pub python: Option<PathBuf>,
+    /// `VIRTUAL_ENV`: used when it has the packages.
+    pub virtual_env: Option<PathBuf>,
+    /// Where the managed environment is, or will be made.
+    pub cache_dir: PathBuf,
+    /// `PATH`, to find a Python to make it with.
+    pub path: OsString,
+    /// Variables for pip only: `PIP_*`, proxies, certificates, `HOME` for its configuration.
+    pub pip_env: Vec<(OsString, OsString)>,
+}
+
+/// A Python that has the packages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interpreter {
+    /// The absolute path, not resolved: of a virtual environment it is the link that makes it one.
+    pub executable: PathBuf,
+    /// Why this one.
+    pub origin: Origin,
+}
+
+/// Why a Python was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was named.
+    Given,
+    /// It is the active virtual environment's.
+    VirtualEnv,
+    /// csv-agent made it.
+    Managed,
+}
+
+/// What a Python says of itself.
+#[derive(Debug, Deserialize)]
+struct Probe {
+    minor: u32,
+    is_cpython: bool,
+    executable: PathBuf,
+    base: PathBuf,
+    missing: Vec<String>,
+    can_make: bool,
+}
+
+/// Finds the Python to run: the one that was named, else an active virtual environment that has the
+/// packages, else the managed environment, which is made when it is not there.
+///
+/// `progress` gets a sentence at each step of the making, and one every few seconds within a step.
+/// When the environment is there, no process is started and `progress` stays silent.
+///
+/// # Errors
+///
+/// Fails with a [`Failure`] of status [`ExitStatus::Sandbox`] when the named Python lacks a package,
+/// when there is no Python to make an environment with, and when pip cannot install the packages.
+pub async fn prepare(
+    options: &PythonOptions,
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> anyhow::Result<Interpreter> {
+    if let Some(python) = &options.python {
+        return given(python, options).await;
+    }
+    if let Some(directory) = &options.virtual_env
+        && let Ok(probe) = probe(&directory.join("bin/python"), options).await
+        && lacks(&probe).is_none()
+    {
+        return Ok(Interpreter { executable: probe.executable, origin: Origin::VirtualEnv });
+    }
+    if let Some(interpreter) = managed(&options.cache_dir) {
+        return Ok(interpreter);
+    }
+    let base = find_base(options).await?;
+    make(&base, options, progress).await
+}
+
+async fn given(python: &Path, options: &PythonOptions) -> anyhow::Result<Interpreter> {
+    let name = python.display();
+    let found = match python.components().count() {
+        1 => on_path(python.as_os_str(), &options.path).next(),
+        _ => Some(python.to_owned()),
+    };
+    let fault = match found {
+        None => "which is not on the PATH".to_owned(),
+        Some(python) => match probe(&python, options).await {
+            Err(reason) => format!("which cannot be run: {reason}"),
+            Ok(probe) => {
+                let Some(lack) = lacks(&probe) else {
+                    let executable = probe.executable;
+                    return Ok(Interpreter { executable, origin: Origin::Given });
+                };
+                lack
+            }
+        },
+    };
+    let message = format!("CSV_AGENT_PYTHON is `{name}`, {fault}");
+    let hint = format!(
+        "install what is missing with `{name} -m pip install pandas numpy pyarrow`, \
+        or unset CSV_AGENT_PYTHON to use the managed environment"
+    );
+    Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+}
+
+/// Returns what a Python lacks to run the worker.
+fn lacks(probe: &Probe) -> Option<String> {
+    if probe.minor < 10 || !probe.is_cpython {
+        return Some("which is no CPython 3.10 or newer".to_owned());
+    }
+    let listed = probe.missing.join(", ");
+    (!listed.is_empty()).then(|| format!("which lacks {listed}"))
+}
+
+/// Returns the managed environment that is ready, of the newest Python if there are several.
+fn managed(cache_dir: &Path) -> Option<Interpreter> {
+    PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |minor| (pins, minor))).find_map(
+        |(pins, minor)| {
+            let directory = directory(cache_dir, pins, minor);
+            is_complete(&directory).then(|| Interpreter {
+                executable: directory.join("bin/python"),
+                origin: Origin::Managed,
+            })
+        },
+    )
+}
+
+fn directory(cache_dir: &Path, pins: &Pins, minor: u32) -> PathBuf {
+    let digest = Sha256::digest(pins.packages.join("\n"));
+    let hash = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
+    cache_dir.join(format!("python-3.{minor}-{hash:08x}"))
+}
+
+/// Returns whether an environment was made to the end, and the Python it was made with is still there.
+fn is_complete(directory: &Path) -> bool {
+    let base = fs::canonicalize(directory.join("bin/python"));
+    let marker = fs::read_to_string(directory.join(MARKER));
+    matches!((base, marker), (Ok(base), Ok(marker)) if base.to_str() == Some(marker.as_str()))
+}
+
+/// Returns the executables of that name on a PATH, in its order.
+fn on_path(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let directories: Vec<_> = std::env::split_paths(path).collect();
+    directories.into_iter().map(move |it| it.join(name)).filter(|it| it.is_file())
+}
+
+/// Returns a Python to make an environment with. The first on the PATH may be a broken shim, too old,
+/// or without `venv`, so the others are asked as well.
+async fn find_base(options: &PythonOptions) -> anyhow::Result<Probe> {
+    let mut refused = Vec::new();
+    for name in PYTHONS {
+        for python in on_path(OsStr::new(name), &options.path) {
+            let shown = python.display();
+            match probe(&python, options).await {
+                Err(reason) => refused.push(format!("{shown} does not run ({reason})")),
+                Ok(probe) if pins_of(&probe).is_none() => {
+                    refused.push(format!("{shown} is no CPython 3.10 to 3.14"));
+                }
+                Ok(probe) if !probe.can_make => {
+                    refused.push(format!("{shown} has no `venv` or `ensurepip`"));
+                }
+                Ok(probe) => return Ok(probe),
+            }
+        }
+    }
+    let found = if refused.is_empty() { "there is none".to_owned() } else { refused.join("; ") };
+    let message = format!("a Python 3.10 to 3.14 with `venv` is needed on the PATH: {found}");
+    let hint =
+        format!("install one (Debian and Ubuntu: `apt install python3-venv`), or {WAYS_OUT}");
+    Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+}
+
+fn pins_of(probe: &Probe) -> Option<&'static Pins> {
+    PINS.iter().find(|it| probe.is_cpython && it.minors.contains(&probe.minor))
+}
+
+/// Asks a Python what it is and has.
+async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> {
+    let mut command = Command::new(python);
+    command.args(["-I", "-B", "-c", PROBE]).env_clear().env("PATH", &options.path);
+    command.envs(options.pip_env.iter().filter(|(name, _)| name == "HOME").cloned());
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let output = match timeout(PYTHON_PROBE, command.output()).await {
+        Err(_) => return Err(format!("no answer within {} s", PYTHON_PROBE.as_secs())),
+        Ok(Err(error)) => return Err(error.to_string()),
+        Ok(Ok(output)) => output,
+    };
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(last_lines(&text, 1).unwrap_or_else(|| output.status.to_string()));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|_| "it is no Python".to_owned())
+}
+
+/// Makes the managed environment, or waits for another process that is making it.
+async fn make(
+    base: &Probe,
+    options: &PythonOptions,
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> anyhow::Result<Interpreter> {
+    let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
+    let directory = directory(&options.cache_dir, pins, base.minor);
+    fs::create_dir_all(&options.cache_dir)
+        .with_context(|| format!("cannot make {}", options.cache_dir.display()))?;
+    let lock = lock(&directory.with_added_extension("lock"), progress).await?;
+    let executable = directory.join("bin/python");
+    if !is_complete(&directory) {
+        if directory.exists() {
+            fs::remove_dir_all(&directory)
+                .with_context(|| format!("cannot remove {}", directory.display()))?;
+        }
+        let mut venv = Command::new(&base.base);
+        venv.args(["-I", "-m", "venv"]).arg(&directory);
+        let what =
+            format!("setting up Python, once: making an environment of Python 3.{}", base.minor);
+        step(venv, &what, &lock, options, progress).await?;
+
+        let mut pip = Command::new(&executable);
+        pip.args(["-I", "-m", "pip", "install", "--only-binary", ":all:", "--no-input"]);
+        pip.args(["--disable-pip-version-check", "--progress-bar", "off", "--compile"]);
+        pip.args(pins.packages);
+        let what = format!("setting up Python, once: installing {}", listed(pins));
+        step(pip, &what, &lock, options, progress).await?;
+        mark_complete(&directory)?;
+        progress("Python is ready");
+    }
+    Ok(Interpreter { executable, origin: Origin::Managed })
+}
+
+fn listed(pins: &Pins) -> String {
+    let names: Vec<_> = pins.packages[..3].iter().map(|it| it.replace("==", " ")).collect();
+    names.join(", ")
+}
+
+/// Takes the lock, and says so when another process has it. It is let go when the file is closed.
+async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::Result<File> {
+    let context = || format!("cannot lock {}", path.display());
+    let lock = File::create(path).with_context(context)?;
+    let start = Instant::now();
+    let mut tell_at = start;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(error)) => return Err(error).with_context(context),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let waited = start.elapsed();
+        if PYTHON_SETUP < waited {
+            let message = format!("another process has held {} for 15 minutes", path.display());
+            let hint = "end that process and try again";
+            return Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into());
+        }
+        if tell_at <= Instant::now() {
+            let seconds = waited.as_secs();
+            progress(&format!("waiting for another csv-agent to set up Python ({seconds} s)"));
+            tell_at += TICK;
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// Runs one step of the making with a sign of life every few seconds.
+async fn step(
+    mut command: Command,
+    what: &str,
+    lock: &File,
+    options: &PythonOptions,
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> anyhow::Result<()> {
+    progress(what);
+    command.env_clear().env("PATH", &options.path).envs(options.pip_env.iter().cloned());
+    // The lock file is empty, so it serves as an empty input. What matters is that the lock lasts as
+    // long as the step, should this process be killed before it: two steps in one directory do not mix.
+    command.stdin(lock.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.kill_on_drop(true).spawn().context("cannot start Python")?;
+    let (Some(mut stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        unreachable!("the command asks for both pipes");
+    };
+    let start = Instant::now();
+    let mut tick = interval_at(start + TICK, TICK);
+    let mut text = Vec::new();
+    let (mut out, mut err) = ([0; 4096], [0; 4096]);
+    let (mut out_open, mut err_open) = (true, true);
+    while out_open || err_open {
+        // Reads that lose are cancel safe: they have taken nothing.
+        select! {
+            read = stdout.read(&mut out), if out_open => out_open = take(read, &out, &mut text),
+            read = stderr.read(&mut err), if err_open => err_open = take(read, &err, &mut text),
+            _ = tick.tick() => {
+                let elapsed = start.elapsed();
+                if PYTHON_SETUP < elapsed {
+                    child.kill().await?;
+                }
+                progress(&format!("{what} ({} s)", elapsed.as_secs()));
+            }
+        }
+    }
+    let status = child.wait().await?;
+    if status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&text);
+    let said = last_lines(&text, 3).unwrap_or_else(|| status.to_string());
+    let message = format!("{what} failed: {said}");
+    let hint = format!("connect to the network and try again, or {WAYS_OUT}");
+    Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+}
+
+/// Keeps the end of a step's output. Returns whether more can come.
+fn take(read: std::io::Result<usize>, chunk: &[u8], text: &mut Vec<u8>) -> bool {
+    let n_bytes = read.unwrap_or(0);
+    text.extend_from_slice(&chunk[..n_bytes]);
+    text.drain(..text.len().saturating_sub(STEP_OUTPUT_BYTES_MAX));
+    n_bytes != 0
+}
+
+/// Returns the last lines that say something, joined. Of pip's tries to connect, one is enough.
+fn last_lines(text: &str, n_lines: usize) -> Option<String> {
+    let says = |line: &&str| {
+        let is_retry = line.starts_with("WARNING: Retrying") && !line.contains("total=0");
+        !line.is_empty() && !line.starts_with("[notice]") && !is_retry
+    };
+    let lines: Vec<_> = text.lines().map(str::trim).filter(says).collect();
+    let last = &lines[lines.len().saturating_sub(n_lines)..];
+    let cut = |line: &&str| {
+        let reason = line.split_once("connection broken by ").map_or(*line, |(_, reason)| reason);
+        reason.chars().take(300).collect::<String>()
+    };
+    (!last.is_empty()).then(|| last.iter().map(cut).collect::<Vec<_>>().join("; "))
+}
+
+/// Writes the marker, by rename, so that it is never there in part.
+fn mark_complete(directory: &Path) -> anyhow::Result<()> {
+    let base = fs::canonicalize(directory.join("bin/python"))?;
+    let mut marker = NamedTempFile::new_in(directory)?;
+    marker.write_all(base.as_os_str().as_encoded_bytes())?;
+    marker.as_file().sync_all()?;
+    marker.persist(directory.join(MARKER)).context("cannot mark the environment as complete")?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+    use std::process::Command;
+
+    use tempfile::TempDir;
+
+    use super::{Origin, PythonOptions, prepare};
+    use crate::status::{ExitStatus, Failure};
+
+    /// A Python that knows three things: what it is, how to make an environment, how to run pip.
+    const FAKE: &str = r#"#!/bin/sh
+case "$*" in
+    *find_spec*) echo '{"minor": MINOR, "is_cpython": true, "executable": "'$0'", "base": "'$0'",
+        "missing": [MISSING], "can_make": true}' ;;
+    *"-m venv"*) for directory; do :; done
+        /bin/mkdir -p "$directory/bin"; /bin/ln -s "$0" "$directory/bin/python"
+        echo venv >> LOG ;;
+    *"-m pip"*) echo "pip $PIP_FAIL" >> LOG; /bin/sleep 0.5
+        if [ -n "$PIP_FAIL" ]; then echo "ERROR: no route to host" >&2; exit 1; fi ;;
+esac
+"#;
+
+    /// A machine with an empty cache and a PATH of its own.
+    struct Machine {
+        directory: TempDir,
+        options: PythonOptions,
+    }
+
+    impl Machine {
+        fn new() -> Self {
+            let directory = TempDir::new().unwrap();
+            let root = fs::canonicalize(directory.path()).unwrap();
+            fs::create_dir(root.join("bin")).unwrap();
+            let options = PythonOptions {
+                python: None,
+                virtual_env: None,
+                cache_dir: root.join("cache"),
+                path: root.join("bin").into_os_string(),
+                pip_env: Vec::new(),
+            };
+            Machine { directory, options }
+        }
+
+        fn python(self, name: &str, minor: u32, missing: &str) -> Self {
+            let log = self.directory.path().join("log");
+            let script = FAKE
+                .replace("MINOR", &minor.to_string())
+                .replace("MISSING", missing)
+                .replace("LOG", log.to_str().unwrap());
+            self.file(name, &script)
+        }
+
+        fn file(self, name: &str, script: &str) -> Self {
+            let path = PathBuf::from(&self.options.path).join(name);
+            let text = path.with_added_extension("txt");
+            fs::write(&text, script).unwrap();
+            fs::set_permissions(&text, fs::Permissions::from_mode(0o755)).unwrap();
+            // Another process writes it: one that this process had open for writing could not be run
+            // while a test beside this one forks.
+            let copied = Command::new("/bin/cp").arg("-p").args([&text, &path]).status().unwrap();
+            assert!(copied.success());
+            self
+        }
+
+        fn log(&self) -> String {
+            fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
+        }
+
+        async fn prepare(&self) -> (anyhow::Result<super::Interpreter>, Vec<String>) {
+            let mut told = Vec::new();
+            let result = prepare(&self.options, &mut |it| told.push(it.to_owned())).await;
+            (result, told)
+        }
+
+        async fn failure(&self) -> Failure {
+            let failure = self.prepare().await.0.unwrap_err().downcast::<Failure>().unwrap();
+            assert_eq!(failure.status, ExitStatus::Sandbox);
+            failure
+        }
+    }
+
+    #[tokio::test]
+    async fn the_managed_environment_is_made_once() {
+        let machine = Machine::new().python("python3", 12, r#""pandas""#);
+        let (interpreter, told) = machine.prepare().await;
+        let interpreter = interpreter.unwrap();
+        assert_eq!(interpreter.origin, Origin::Managed);
+        assert!(interpreter.executable.starts_with(&machine.options.cache_dir));
+        assert_eq!(
+            told,
+            [
+                "setting up Python, once: making an environment of Python 3.12",
+                "setting up Python, once: installing pandas 3.1.1, numpy 2.4.6, pyarrow 26.0.1",
+                "Python is ready",
+            ]
+        );
+        let (again, told) = machine.prepare().await;
+        assert_eq!((again.unwrap(), told), (interpreter, Vec::new()));
+        assert_eq!(machine.log(), "venv\npip \n");
+    }
+
+    #[tokio::test]
+    async fn two_processes_make_it_once_and_the_second_says_that_it_waits() {
+        let machine = Machine::new().python("python3", 12, "");
+        let (first, second) = tokio::join!(machine.prepare(), machine.prepare());
+        assert_eq!(first.0.unwrap(), second.0.unwrap());
+        let waited =
+            |told: &[String]| told == ["waiting for another csv-agent to set up Python (0 s)"];
+        assert!(waited(&first.1) != waited(&second.1), "{:?} {:?}", first.1, second.1);
+        assert_eq!(machine.log(), "venv\npip \n");
+    }
+
+    #[tokio::test]
+    async fn a_making_that_was_cut_off_begins_anew() {
+        let mut machine = Machine::new().python("python3", 12, "");
+        machine.options.pip_env = vec![(OsString::from("PIP_FAIL"), OsString::from("1"))];
+        let failure = machine.failure().await;
+        assert_eq!(
+            failure.message,
+            "setting up Python, once: installing pandas 3.1.1, numpy 2.4.6, pyarrow 26.0.1 failed: \
+             ERROR: no route to host"
+        );
+        assert!(failure.hint.unwrap().contains("CSV_AGENT_PYTHON"));
+        machine.options.pip_env.clear();
+        machine.prepare().await.0.unwrap();
+        assert_eq!(machine.log(), "venv\npip 1\nvenv\npip \n");
+    }
+
+    #[tokio::test]
+    async fn a_python_that_is_gone_makes_its_environment_void() {
+        let machine = Machine::new().python("python3", 12, "");
+        machine.prepare().await.0.unwrap();
+        fs::remove_file(PathBuf::from(&machine.options.path).join("python3")).unwrap();
+        let machine = machine.python("python3.11", 11, "");
+        let executable = machine.prepare().await.0.unwrap().executable;
+        assert!(executable.to_str().unwrap().contains("/python-3.11-"), "{executable:?}");
+    }
+
+    #[tokio::test]
+    async fn a_python_that_does_not_do_is_passed_over() {
+        let machine = Machine::new()
+            .file("python3", "#!/bin/sh\necho 'pyenv: not found' >&2; exit 127")
+            .python("python3.13", 9, "")
+            .python("python3.10", 10, "");
+        assert!(machine.prepare().await.1[0].ends_with("Python 3.10"));
+        let machine = Machine::new().file("python3", "#!/bin/sh\necho broken >&2; exit 1");
+        let failure = machine.failure().await;
+        assert!(failure.message.ends_with("python3 does not run (broken)"), "{failure}");
+        let failure = Machine::new().failure().await;
+        assert!(failure.message.ends_with("there is none"), "{failure}");
+    }
+
+    #[tokio::test]
+    async fn a_named_python_is_used_or_refused_but_never_replaced() {
+        let mut machine = Machine::new().python("good", 12, "").python("bare", 12, r#""numpy""#);
+        for (name, lack) in [("bare", "which lacks numpy"), ("none", "which is not on the PATH")] {
+            machine.options.python = Some(PathBuf::from(name));
+            let expected = format!("CSV_AGENT_PYTHON is `{name}`, {lack}");
+            assert_eq!(machine.failure().await.message, expected);
+        }
+        machine.options.python = Some(PathBuf::from("good"));
+        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Given);
+    }
+
+    #[tokio::test]
+    async fn an_active_virtual_environment_is_used_when_it_has_the_packages() {
+        let mut machine = Machine::new().python("python3", 12, "");
+        let bin = PathBuf::from(&machine.options.path);
+        fs::rename(bin.join("python3"), bin.join("python")).unwrap();
+        machine.options.virtual_env = bin.parent().map(PathBuf::from);
+        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::VirtualEnv);
+        let machine = machine.python("python", 12, r#""pandas""#).python("python3", 12, "");
+        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Managed);
+    }
+}

@@ -1,0 +1,198 @@
+//! Variables kept between processes: files that the worker wrote, moved to where they last.
+//!
+//! A snapshot is `manifest.json` and the files it names, each named after its content. New files come
+//! first, the manifest is renamed over the old one, then what it no longer names goes: after a kill at
+//! any point the directory holds the old snapshot or the new one. Nothing here reads what is in the
+//! files; only the worker does, inside its confinement.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tempfile::Builder;
+
+use crate::limits::WORKER_FILE_BYTES_MAX;
+use crate::python::sandbox::open_untrusted;
+
+/// The directory in scratch where the worker writes.
+const SCRATCH_NAME: &str = ".snapshot";
+const MANIFEST: &str = "manifest.json";
+/// How the name of a file begins that is not whole yet, or never became so.
+const UNFINISHED: &str = ".unfinished-";
+
+/// What a snapshot holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Names of the variables that the next process will have.
+    pub kept: Vec<String>,
+    /// Name → why it could not be kept.
+    pub lost: BTreeMap<String, String>,
+}
+
+/// What the worker is asked: a snapshot without the files that are there already.
+#[derive(Debug, Serialize)]
+pub(super) struct SaveRequest {
+    command: &'static str,
+    have: BTreeMap<String, u64>,
+}
+
+impl SaveRequest {
+    /// Looks at what an earlier snapshot left in `into`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when `into` cannot be made or listed.
+    pub fn into_directory(into: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(into)?;
+        let mut have = BTreeMap::new();
+        for entry in fs::read_dir(into)? {
+            let entry = entry?;
+            // Of a directory entry: of a link, not of what it points to.
+            let metadata = entry.metadata()?;
+            if let Ok(name) = entry.file_name().into_string()
+                && is_content_name(&name)
+                && metadata.is_file()
+            {
+                have.insert(name, metadata.len());
+            }
+        }
+        Ok(SaveRequest { command: "save", have })
+    }
+}
+
+/// What the worker answers. Its names are checked before they become paths.
+#[derive(Debug, Deserialize)]
+pub(super) struct SaveReport {
+    kept: Vec<String>,
+    lost: BTreeMap<String, String>,
+    written: Vec<String>,
+    used: BTreeSet<String>,
+}
+
+/// Moves what the worker wrote in its scratch directory into the snapshot `into`.
+///
+/// # Errors
+///
+/// Fails when a name or a file is not what a worker writes, or the disk does not take it. The old
+/// snapshot is then still whole.
+pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Result<Saved> {
+    let from = scratch.join(SCRATCH_NAME);
+    for name in &report.written {
+        if !is_content_name(name) {
+            return Err(io::Error::new(ErrorKind::InvalidData, format!("odd file name `{name}`")));
+        }
+        move_untrusted(&from.join(name), &into.join(name))?;
+    }
+    move_untrusted(&from.join(MANIFEST), &into.join(MANIFEST))?;
+    for entry in fs::read_dir(into)? {
+        let entry = entry?;
+        if let Ok(name) = entry.file_name().into_string()
+            && !report.used.contains(&name)
+            && (is_content_name(&name) || name.starts_with(UNFINISHED))
+        {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_dir_all(&from)?;
+    Ok(Saved { kept: report.kept, lost: report.lost })
+}
+
+/// Moves a regular file that hostile code may have written; `to` appears at once and whole.
+///
+/// The content is copied, not renamed: the code could keep the old file open and change it later.
+///
+/// # Errors
+///
+/// Fails when `from` is no regular file or larger than [`WORKER_FILE_BYTES_MAX`], or on I/O.
+pub(super) fn move_untrusted(from: &Path, to: &Path) -> io::Result<()> {
+    let parent = to.parent().unwrap_or(Path::new("."));
+    let mut target = Builder::new().prefix(UNFINISHED).tempfile_in(parent)?;
+    copy_bounded(open_untrusted(from)?, target.as_file_mut())?;
+    target.persist(to)?;
+    fs::remove_file(from)
+}
+
+fn copy_bounded(source: File, target: &mut File) -> io::Result<()> {
+    let n_bytes = io::copy(&mut source.take(WORKER_FILE_BYTES_MAX + 1), target)?;
+    if WORKER_FILE_BYTES_MAX < n_bytes {
+        return Err(io::Error::new(ErrorKind::FileTooLarge, "larger than the worker may write"));
+    }
+    target.flush()
+}
+
+/// Returns whether a name is one that the worker gives to content.
+fn is_content_name(name: &str) -> bool {
+    let is_plain =
+        |it: &str| it.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+    name.len() <= 80
+        && name
+            .strip_suffix(".parquet")
+            .or(name.strip_suffix(".pickle"))
+            .is_some_and(|stem| !stem.is_empty() && is_plain(stem))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::{SaveReport, SaveRequest, adopt, is_content_name};
+
+    fn report(written: &[&str], used: &[&str]) -> SaveReport {
+        let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
+        SaveReport {
+            kept: Vec::new(),
+            lost: BTreeMap::new(),
+            written: names(written),
+            used: names(used).into_iter().collect(),
+        }
+    }
+
+    #[test]
+    fn only_names_of_content_become_paths() {
+        for name in ["frame-0a.parquet", "value-1.pickle"] {
+            assert!(is_content_name(name), "{name}");
+        }
+        for name in ["../x.parquet", "manifest.json", ".parquet", "a/b.pickle", "x", "A.parquet"] {
+            assert!(!is_content_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_new_snapshot_takes_the_place_of_the_old_one() {
+        let (scratch, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let from = scratch.path().join(".snapshot");
+        fs::create_dir(&from).unwrap();
+        fs::write(into.path().join("frame-old.parquet"), "old").unwrap();
+        fs::write(into.path().join("frame-same.parquet"), "same").unwrap();
+        fs::write(from.join("frame-new.parquet"), "new").unwrap();
+        fs::write(from.join("manifest.json"), "{}").unwrap();
+
+        let used = ["frame-new.parquet", "frame-same.parquet"];
+        adopt(report(&["frame-new.parquet"], &used), scratch.path(), into.path()).unwrap();
+
+        let have = SaveRequest::into_directory(into.path()).unwrap().have;
+        assert_eq!(have.into_keys().collect::<Vec<_>>(), used);
+        assert_eq!(fs::read_to_string(into.path().join("manifest.json")).unwrap(), "{}");
+        assert!(!from.exists());
+    }
+
+    #[test]
+    fn a_link_in_scratch_is_not_followed() {
+        let (scratch, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let from = scratch.path().join(".snapshot");
+        fs::create_dir(&from).unwrap();
+        fs::write(scratch.path().join("secret"), "key").unwrap();
+        symlink(scratch.path().join("secret"), from.join("value-1.pickle")).unwrap();
+
+        let report = report(&["value-1.pickle"], &["value-1.pickle"]);
+        assert!(adopt(report, scratch.path(), into.path()).is_err());
+        assert_eq!(fs::read_dir(into.path()).unwrap().count(), 0);
+    }
+}
