@@ -17,3 +17,4 @@ pub mod python;
 pub mod session;
 pub mod sink;
 pub mod tools;
+pub mod agent;

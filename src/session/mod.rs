@@ -87,6 +87,15 @@ impl Meta {
 }
 
 impl Session {
+    /// Checks that there is a session in `dir`, without opening it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when there is none.
+    pub fn require(dir: &Path) -> anyhow::Result<()> {
+        if dir.join("session.json").is_file() { Ok(()) } else { Err(missing(dir).into()) }
+    }
+
     /// Opens the session in `dir` and locks it.
     ///
     /// # Errors
@@ -96,10 +105,7 @@ impl Session {
     /// files cannot be read.
     pub fn open(dir: &Path, access: Access, lock: LockRequest) -> anyhow::Result<Session> {
         match access {
-            Access::Existing if !dir.join("session.json").is_file() => {
-                return Err(missing(dir).into());
-            }
-            Access::Existing => {}
+            Access::Existing => Session::require(dir)?,
             Access::Create => store::create_dir(dir).map_err(|error| setup(&error))?,
         }
         let lock = Lock::acquire(&dir.join("lock"), lock)?;

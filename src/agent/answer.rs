@@ -1,0 +1,102 @@
+//! What a turn answers: found in the model's messages, or a sentence that says why there is none.
+
+use crate::conversation::{Item, ItemKind};
+use crate::status::StopReason;
+
+/// An answer before it is told.
+pub struct Answer {
+    /// Never empty.
+    pub text: String,
+    /// Why there is no other.
+    pub stop_reason: StopReason,
+    /// Requests until then.
+    pub rounds: u32,
+}
+
+/// What a model said in a response.
+pub enum Said {
+    /// An answer.
+    Text(String),
+    /// That it will not answer.
+    Refusal(String),
+}
+
+/// Returns what the messages among the items say: the final answer if one is marked, else the last
+/// message with text, else a refusal. None when they say nothing.
+pub fn said(items: &[Item]) -> Option<Said> {
+    let messages = items.iter().filter(|it| it.kind() == ItemKind::AssistantMessage);
+    let messages: Vec<&Item> = messages.collect();
+    let with_text = || messages.iter().filter(|it| !it.text().trim().is_empty());
+    let answer = with_text().find(|it| it.is_final_answer()).or_else(|| with_text().next_back());
+    if let Some(answer) = answer {
+        return Some(Said::Text(answer.text()));
+    }
+    messages.iter().find_map(|it| it.refusal()).map(Said::Refusal)
+}
+
+impl Answer {
+    /// Makes the answer of a response that the provider cut for this reason.
+    pub fn incomplete(said: Option<Said>, reason: &str, rounds: u32) -> Answer {
+        let (stop_reason, sentence) = match reason {
+            "content_filter" => {
+                (StopReason::Refused, "The provider's content filter stopped the answer.")
+            }
+            _ => (
+                StopReason::MaxTokens,
+                "The model's output limit was spent on reasoning before there was an answer.",
+            ),
+        };
+        Answer { text: text_or(said, sentence), stop_reason, rounds }
+    }
+
+    /// Makes the answer of a turn that a bound ended while the model wanted to go on.
+    pub fn cut(said: Option<Said>, stop_reason: StopReason, rounds: u32) -> Answer {
+        let sentence = match stop_reason {
+            StopReason::MaxTokens => "The token limit was reached before there was an answer.",
+            StopReason::Timeout => "The time limit was reached before there was an answer.",
+            StopReason::Repeated => {
+                "The same tool call came again and again, and there was no answer."
+            }
+            StopReason::MaxRounds | StopReason::Complete | StopReason::Refused => {
+                "The round limit was reached before there was an answer."
+            }
+        };
+        Answer { text: text_or(said, sentence), stop_reason, rounds }
+    }
+}
+
+fn text_or(said: Option<Said>, sentence: &str) -> String {
+    match said {
+        Some(Said::Text(text) | Said::Refusal(text)) => text,
+        None => sentence.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Said, said};
+    use crate::conversation::Item;
+
+    #[track_caller]
+    fn check(items: &[Item], text: &str) {
+        match said(items) {
+            Some(Said::Text(found) | Said::Refusal(found)) => assert_eq!(found, text),
+            None => panic!("nothing was said"),
+        }
+    }
+
+    #[test]
+    fn the_answer_is_the_final_message_or_the_last_one() {
+        let phase = |phase: &str, text: &str| {
+            let content = json!([{"type": "output_text", "text": text}]);
+            Item(json!({"type": "message", "role": "assistant", "phase": phase, "content": content}))
+        };
+        check(&[Item::assistant("one"), Item::assistant("two"), Item::assistant(" ")], "two");
+        check(&[phase("final_answer", "42"), phase("commentary", "let me see")], "42");
+        let refusal = json!([{"type": "refusal", "refusal": "no"}]);
+        check(&[Item(json!({"type": "message", "role": "assistant", "content": refusal}))], "no");
+        assert!(said(&[Item::user("q")]).is_none());
+    }
+}

@@ -1,0 +1,127 @@
+//! How a turn fails: its terminal event, and the status the process ends with.
+
+use serde_json::Map;
+
+use crate::agent::TurnEnd;
+use crate::agent::turn::Turn;
+use crate::event::{Body, ErrorBody, Event, Status, VERSION};
+use crate::provider::error::ProviderError;
+use crate::session::store::now_utc;
+use crate::sink::EventSink;
+use crate::status::{ExitStatus, Failure};
+
+/// Ends a turn that failed: closes its calls and tells its terminal event.
+pub fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
+    let (mut error, status) = error;
+    turn.cancel_calls();
+    error.fatal = true;
+    error.partial_text = turn.partial_text();
+    error.usage = turn.usage_report();
+    error.exit_code = Some(status.code());
+    // The turn has failed already; a sink that fails too changes nothing.
+    let _ = turn.emit(Body::Error(Box::new(error)));
+    TurnEnd { status, reply: None, complaint: None, warning: None }
+}
+
+/// Describes a turn that was stopped from outside.
+pub fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
+    let message = match status {
+        ExitStatus::BrokenPipe => "cancelled: the reader of the output went away",
+        ExitStatus::Terminated => "cancelled by SIGTERM",
+        _ => "cancelled",
+    };
+    let error = ErrorBody {
+        code: "cancelled".to_owned(),
+        message: message.to_owned(),
+        retryable: true,
+        ..ErrorBody::default()
+    };
+    (error, status)
+}
+
+/// Describes what failed, with the status that the process ends with.
+pub fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
+    let message = format!("{error:#}");
+    if let Some(found) = error.downcast_ref::<ProviderError>() {
+        let status = found.exit_status();
+        let error = ErrorBody {
+            code: error_code(status).to_owned(),
+            message,
+            hint: found.hint.clone(),
+            retryable: status == ExitStatus::Provider,
+            http_status: found.http_status,
+            request_id: found.request_id.clone(),
+            ..ErrorBody::default()
+        };
+        return (error, status);
+    }
+    let failure = error.chain().find_map(|it| it.downcast_ref::<Failure>());
+    let status = failure.map_or(ExitStatus::Internal, |it| it.status);
+    let hint = failure.and_then(|it| it.hint.clone());
+    let error = ErrorBody { code: error_code(status).to_owned(), message, hint, ..ErrorBody::default() };
+    (error, status)
+}
+
+/// Returns what programs branch on when a turn fails with this status.
+fn error_code(status: ExitStatus) -> &'static str {
+    match status {
+        ExitStatus::Auth => "auth_refused",
+        ExitStatus::Provider => "provider",
+        ExitStatus::Limit => "limit",
+        ExitStatus::Sandbox => "sandbox",
+        ExitStatus::Input => "input",
+        ExitStatus::Contract => "contract",
+        ExitStatus::Setup => "setup",
+        ExitStatus::Usage => "usage",
+        ExitStatus::Replay => "replay",
+        ExitStatus::Interrupted | ExitStatus::Terminated | ExitStatus::BrokenPipe => "cancelled",
+        ExitStatus::Ok
+        | ExitStatus::Internal
+        | ExitStatus::VerdictWarning
+        | ExitStatus::VerdictBad => "internal",
+    }
+}
+
+/// Tells that a turn cannot begin, with the two events that a turn has at least.
+///
+/// No turn of the session is made: nothing was asked of anybody.
+///
+/// # Errors
+///
+/// Fails when the sink does.
+pub fn refuse(
+    sink: &mut dyn EventSink,
+    session_id: &str,
+    model: &str,
+    question: &str,
+    failure: &Failure,
+) -> anyhow::Result<()> {
+    let started = Status::Started {
+        message: "the turn cannot begin".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: model.to_owned(),
+        provider: String::new(),
+        api: String::new(),
+        datasets: Vec::new(),
+        limits: Map::new(),
+        question: question.to_owned(),
+    };
+    let code = match failure.status {
+        ExitStatus::Auth => "auth_missing",
+        status => error_code(status),
+    };
+    let error = ErrorBody {
+        fatal: true,
+        code: code.to_owned(),
+        message: failure.message.clone(),
+        hint: failure.hint.clone(),
+        exit_code: Some(failure.status.code()),
+        ..ErrorBody::default()
+    };
+    for (seq, body) in [Body::Status(started), Body::Error(Box::new(error))].into_iter().enumerate() {
+        let (session_id, turn_id) = (session_id.to_owned(), "0000".to_owned());
+        sink.emit(&Event { v: VERSION, seq: seq as u64, ts: now_utc(), session_id, turn_id, body })?;
+    }
+    Ok(())
+}
+

@@ -1,0 +1,421 @@
+//! The loop: a question goes out with the tools, calls are run and answered, until there is a reply.
+//!
+//! A round is one request and the calls of its response. The last round that `--max-rounds` allows
+//! forbids tools, so that there is an answer.
+
+mod answer;
+mod failure;
+pub mod pairing;
+pub mod prompt;
+pub mod repeat;
+mod repl;
+mod round;
+mod turn;
+pub mod verdict;
+
+use std::future::Future;
+
+use serde_json::{Map, json};
+
+use crate::agent::answer::{Answer, Said, said};
+use crate::agent::failure::{cancelled, describe, fail};
+use crate::agent::repeat::Repeats;
+use crate::agent::repl::Repl;
+use crate::agent::round::Round;
+use crate::agent::turn::{Ended, News, Turn};
+use crate::agent::verdict::{Gates, Given};
+use crate::catalog::Catalog;
+use crate::conversation::{
+    Effort, Ending, Item, ItemKind, Question, Reply, Request, Response, ToolCall, ToolChoice,
+};
+use crate::event::{Body, ReplyBody, Status};
+use crate::limits::Limits;
+use crate::provider::{Progress, Provider};
+use crate::python::environment::PythonOptions;
+use crate::render::blocks;
+use crate::session::Session;
+use crate::sink::EventSink;
+use crate::status::{ExitStatus, Failure, StopReason};
+use crate::tools::TOOLS;
+
+/// What a model that answered nothing is told, once.
+const NUDGE: &str = "Your last message was empty. Answer the question now, or call a tool.";
+
+pub use failure::refuse;
+
+/// Everything that is settled before the first turn.
+pub struct AgentOptions {
+    /// The model, as the user named it.
+    pub model: String,
+    /// How much it thinks, if the user said so.
+    pub reasoning: Option<Effort>,
+    /// The bounds of a turn.
+    pub limits: Limits,
+    /// What is wanted beyond an answer.
+    pub gates: Gates,
+    /// Which Python.
+    pub python: PythonOptions,
+    /// The datasets that the model may see; all when none are named.
+    pub datasets: Vec<String>,
+    /// Whether earlier turns are left out.
+    pub fresh: bool,
+}
+
+/// A model, a REPL, and the loop between them. It lives as long as the process.
+pub struct Agent {
+    options: AgentOptions,
+    provider: Provider,
+    repl: Repl,
+}
+
+/// How a turn ended.
+#[derive(Debug)]
+pub struct TurnEnd {
+    /// What the process exits with, if this turn decides it.
+    pub status: ExitStatus,
+    /// The answer, unless the turn failed.
+    pub reply: Option<Reply>,
+    /// What no event tells: that something asked for is missing, or the answer could not be told.
+    pub complaint: Option<String>,
+    /// What the user should know that changes nothing of the answer.
+    pub warning: Option<String>,
+}
+
+impl Agent {
+    /// Makes an agent. Nothing runs yet.
+    pub fn new(options: AgentOptions, provider: Provider) -> Agent {
+        let repl = Repl::new(options.python.clone(), options.limits.tool_timeout);
+        Agent { options, provider, repl }
+    }
+
+    /// Runs one turn to its terminal event.
+    ///
+    /// `stop` resolves to the status that a signal asks for; the turn then ends as cancelled.
+    ///
+    /// # Errors
+    ///
+    /// Fails only when the turn cannot even be written down: its directory, the history.
+    pub async fn turn(
+        &mut self,
+        session: &mut Session,
+        sink: &mut dyn EventSink,
+        question: Question,
+        stop: impl Future<Output = ExitStatus>,
+    ) -> anyhow::Result<TurnEnd> {
+        let catalog = self.visible(session)?;
+        let history = if self.options.fresh { Vec::new() } else { session.history()? };
+        let warnings = session.take_warnings();
+        let timeout = self.options.limits.timeout;
+        let mut turn = Turn::begin(session, &question.text, sink, Box::pin(stop), timeout)?;
+        turn.shows_partial = !question.verdict;
+        let mut items = vec![Item::user(&question.text)];
+        let started = self.started(&catalog, &question);
+        let ended = match tell_start(&mut turn, started, warnings) {
+            Ok(()) => {
+                let conversation = Conversation { history: &history, items: &mut items };
+                self.rounds(session, &catalog, &question, conversation, &mut turn).await
+            }
+            Err(ended) => Err(ended),
+        };
+        let mut end = match ended {
+            Ok(answer) => self.reply(session, &question, &answer, &mut turn)?,
+            Err(Ended::TimedOut) => {
+                turn.cancel_calls();
+                let said = turn.partial_text().map(Said::Text);
+                let answer = Answer::cut(said, StopReason::Timeout, turn.round);
+                items.push(Item::assistant(&answer.text));
+                self.reply(session, &question, &answer, &mut turn)?
+            }
+            Err(Ended::Stopped(status)) => fail(&mut turn, cancelled(status)),
+            Err(Ended::Failed(error)) => fail(&mut turn, describe(&error)),
+        };
+        session.spend(&self.options.model, &turn.usage)?;
+        if end.reply.is_some() {
+            session.commit(turn.dir(), pairing::repair(items))?;
+            end.warning = self.keep_variables(session, &mut turn).await;
+        } else {
+            // A call may be half way; its variables are not worth keeping.
+            self.repl.stop().await;
+        }
+        Ok(end)
+    }
+
+    /// Stops what the agent started.
+    pub async fn close(mut self) {
+        self.repl.stop().await;
+    }
+
+    async fn rounds(
+        &mut self,
+        session: &Session,
+        catalog: &Catalog,
+        question: &Question,
+        conversation: Conversation<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<Answer, Ended> {
+        let instructions = prompt::instructions(catalog, question.verdict);
+        let mut repeats = Repeats::default();
+        let rounds_max = self.options.limits.rounds_max;
+        let mut forced = None;
+        let mut was_nudged = false;
+        for number in 1.. {
+            turn.round = number;
+            if number == rounds_max && 1 < number && forced.is_none() {
+                forced = Some(StopReason::MaxRounds);
+            }
+            let is_last = forced.is_some() || number == rounds_max;
+            let tool_choice = if is_last { ToolChoice::None } else { ToolChoice::Auto };
+            let request = self.request(session, &instructions, question, &conversation, tool_choice);
+            self.repl.start(session, catalog, turn)?;
+            let response = self.respond(&request, number, turn).await?;
+            let Response { items: mut received, ending, .. } = response;
+            pairing::make_call_ids_unique(&request.items, &mut received);
+            if let Ending::Incomplete(reason) = ending {
+                received.retain(|it| it.kind() == ItemKind::AssistantMessage);
+                let answer = Answer::incomplete(said(&received), &reason, number);
+                conversation.items.extend(received);
+                return Ok(answer);
+            }
+            let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
+            let said = said(&received);
+            conversation.items.extend(received);
+            if calls.is_empty() {
+                match said {
+                    Some(Said::Text(text)) => {
+                        let stop_reason = forced.unwrap_or(StopReason::Complete);
+                        return Ok(Answer { text, stop_reason, rounds: number });
+                    }
+                    Some(Said::Refusal(text)) => {
+                        return Ok(Answer { text, stop_reason: StopReason::Refused, rounds: number });
+                    }
+                    None if !was_nudged && !is_last => {
+                        was_nudged = true;
+                        conversation.items.push(Item::user(NUDGE));
+                        continue;
+                    }
+                    None => match forced {
+                        Some(reason) => return Ok(Answer::cut(None, reason, number)),
+                        None => return Err(empty_answer().into()),
+                    },
+                }
+            }
+            let out_of_tokens =
+                self.options.limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
+            if is_last || out_of_tokens {
+                // A server that ignores `tool_choice`, or no tokens left: the calls stay unanswered
+                // here and are closed as aborted when the turn is committed.
+                let reason = match forced {
+                    _ if out_of_tokens => StopReason::MaxTokens,
+                    Some(reason) => reason,
+                    None => StopReason::MaxRounds,
+                };
+                return Ok(Answer::cut(said, reason, number));
+            }
+            turn.next_message();
+            let message = match calls.len() {
+                1 => format!("running `{}`", calls[0].name),
+                n => format!("running {n} tools"),
+            };
+            turn.status(Status::Executing { round: number, message })?;
+            let repl = &mut self.repl;
+            let repeats = &mut repeats;
+            let mut round = Round { number, session, catalog, repl, repeats };
+            let answered = round.run(&calls, turn).await?;
+            conversation.items.extend(answered.outputs);
+            if answered.is_stuck {
+                forced = Some(StopReason::Repeated);
+            }
+        }
+        unreachable!("the last round returns")
+    }
+
+    fn request(
+        &self,
+        session: &Session,
+        instructions: &str,
+        question: &Question,
+        conversation: &Conversation<'_>,
+        tool_choice: ToolChoice,
+    ) -> Request {
+        let items = [conversation.history, conversation.items.as_slice()].concat();
+        Request {
+            model: self.options.model.clone(),
+            instructions: instructions.to_owned(),
+            items: pairing::repair(items),
+            tools: TOOLS.iter().map(crate::tools::Tool::declaration).collect(),
+            tool_choice,
+            format: question.verdict.then(verdict::format),
+            reasoning: self.options.reasoning,
+            cache_key: session.id().to_owned(),
+        }
+    }
+
+    async fn respond(
+        &mut self,
+        request: &Request,
+        round: u32,
+        turn: &mut Turn<'_>,
+    ) -> Result<Response, Ended> {
+        let message = format!("asking {}", self.options.model);
+        turn.status(Status::ModelRequest { round, message })?;
+        let news = turn.news();
+        let mut on_progress = |progress: Progress| {
+            // The receiver lives as long as the turn that waits here.
+            let _ = news.send(news_of(progress));
+        };
+        let responded = turn.wait(self.provider.respond(request, &mut on_progress)).await?;
+        let response = responded.map_err(anyhow::Error::from)?;
+        turn.usage.add(&response.usage);
+        let usage = response.usage;
+        let message = format!("{} tokens", usage.total_tokens());
+        turn.status(Status::ModelResponse { round, message, usage })?;
+        Ok(response)
+    }
+
+    fn reply(
+        &self,
+        session: &Session,
+        question: &Question,
+        answer: &Answer,
+        turn: &mut Turn,
+    ) -> anyhow::Result<TurnEnd> {
+        let read = if question.verdict { verdict::read(&answer.text) } else { None };
+        let (text, verdict) = match read {
+            Some((text, verdict)) => (text, Some(verdict)),
+            None => (answer.text.clone(), None),
+        };
+        let given =
+            Given { verdict: verdict.as_ref(), tables: &turn.tables, n_charts: turn.charts.len() };
+        let (gate, missing) = self.options.gates.judge(given);
+        let status = answer.stop_reason.exit_status().worst(gate);
+        turn.dir().write("reply.md", &format!("{}\n", text.trim_end()))?;
+        let code_path = keep_code(session, turn)?;
+        let body = ReplyBody {
+            blocks: blocks::blocks(&text, &turn.charts),
+            text: text.clone(),
+            assessment: verdict.as_ref().and_then(|it| it.assessment),
+            findings: verdict.as_ref().map(|it| it.findings.clone()).unwrap_or_default(),
+            stop_reason: answer.stop_reason,
+            tables: turn.tables.clone(),
+            charts: turn.charts.iter().map(|it| it.logical_name.clone()).collect(),
+            rounds: answer.rounds,
+            tool_calls: turn.n_calls,
+            usage: turn.usage_report(),
+            duration_ms: turn.duration_ms(),
+            code_path,
+            exit_code: status.code(),
+        };
+        let told = turn.emit(Body::Reply(Box::new(body)));
+        let reply = Reply { text, verdict, stop_reason: answer.stop_reason, usage: turn.usage };
+        let (status, complaint) = match told {
+            Ok(()) => (status, (!missing.is_empty()).then(|| missing.join("; "))),
+            // The answer is complete and written down; only its reader did not want all of it.
+            Err(Ended::Stopped(ExitStatus::BrokenPipe)) => (status, None),
+            Err(Ended::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
+            Err(Ended::Stopped(status)) => (status, None),
+            Err(Ended::TimedOut) => (ExitStatus::Limit, None),
+        };
+        Ok(TurnEnd { status, reply: Some(reply), complaint, warning: None })
+    }
+
+    fn visible(&self, session: &Session) -> anyhow::Result<Catalog> {
+        let catalog = session.catalog();
+        if let Some(name) = self.options.datasets.iter().find(|it| catalog.get(it).is_none()) {
+            let message = format!("no dataset `{name}` in this session");
+            let names = catalog.names().collect::<Vec<_>>().join(", ");
+            let hint = match names.as_str() {
+                "" => "add one with `csv-agent ingest FILE.csv`".to_owned(),
+                names => format!("there are {names}"),
+            };
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+        let names = &self.options.datasets;
+        Ok(catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it)))
+    }
+
+    fn started(&self, catalog: &Catalog, question: &Question) -> Status {
+        let limits = &self.options.limits;
+        let mut shown = Map::new();
+        shown.insert("max_rounds".into(), json!(limits.rounds_max));
+        shown.insert("timeout_s".into(), json!(limits.timeout.map(|it| it.as_secs_f64())));
+        shown.insert("max_tokens".into(), json!(limits.tokens_max));
+        shown.insert("tool_timeout_s".into(), json!(limits.tool_timeout.as_secs_f64()));
+        shown.insert("retries".into(), json!(limits.retries));
+        Status::Started {
+            message: "the turn begins".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: self.options.model.clone(),
+            provider: self.provider.name().to_owned(),
+            api: self.provider.api().to_owned(),
+            datasets: catalog.names().map(str::to_owned).collect(),
+            limits: shown,
+            question: question.text.clone(),
+        }
+    }
+
+    async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {
+        let dir = session.repl_dir()?;
+        match turn.wait(self.repl.save(&dir)).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("{error:#}")),
+            // A signal while variables are kept leaves those of the turn before.
+            Err(_) => {
+                self.repl.stop().await;
+                None
+            }
+        }
+    }
+}
+
+/// The conversation of a turn: what came before, and what the turn adds.
+struct Conversation<'a> {
+    history: &'a [Item],
+    items: &'a mut Vec<Item>,
+}
+
+fn tell_start(turn: &mut Turn, started: Status, warnings: Vec<String>) -> Result<(), Ended> {
+    turn.status(started)?;
+    for message in warnings {
+        turn.status(Status::Warning { code: "session".to_owned(), message })?;
+    }
+    Ok(())
+}
+
+fn news_of(progress: Progress) -> News {
+    match progress {
+        Progress::Delta(delta) => News::Delta(delta.to_owned()),
+        Progress::Superseded => News::Superseded,
+        Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
+            let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
+            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            News::Status(Box::new(Status::Retrying {
+                message,
+                attempt,
+                max_attempts,
+                delay_ms,
+                reason,
+                http_status,
+            }))
+        }
+        Progress::Warning { code, message } => {
+            News::Status(Box::new(Status::Warning { code: code.to_owned(), message }))
+        }
+    }
+}
+
+/// Writes the code that ran beside the reply. Returns its path relative to the session.
+fn keep_code(session: &Session, turn: &Turn) -> anyhow::Result<Option<String>> {
+    if turn.cells.is_empty() {
+        return Ok(None);
+    }
+    let cells: Vec<String> = turn.cells.iter().map(|it| format!("# %%\n{it}\n")).collect();
+    turn.dir().write("code.py", &cells.join("\n"))?;
+    let path = turn.dir().path().join("code.py");
+    let path = path.strip_prefix(session.dir()).unwrap_or(&path);
+    Ok(Some(path.display().to_string()))
+}
+
+fn empty_answer() -> anyhow::Error {
+    let message = "the model answered twice with nothing: no text and no tool call";
+    Failure::new(ExitStatus::Provider, message).hint("ask again, or choose another `--model`").into()
+}

@@ -1,0 +1,150 @@
+//! The agent's hold on the worker: started while the first request is in flight, replaced when it dies.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+use crate::agent::turn::{Ended, News, Turn};
+use crate::catalog::Catalog;
+use crate::event::{CallStatus, Status, ToolOutput};
+use crate::limits::{SNAPSHOT, WORKER_MEMORY_BYTES};
+use crate::python::environment::{self, PythonOptions};
+use crate::python::protocol::{Command, Outcome};
+use crate::python::{Worker, WorkerOptions};
+use crate::session::Session;
+use crate::tools::ToolError;
+
+/// The REPL of an agent.
+pub struct Repl {
+    python: PythonOptions,
+    command_timeout: Duration,
+    state: State,
+    is_dirty: bool,
+}
+
+enum State {
+    Idle,
+    Starting(JoinHandle<anyhow::Result<Worker>>),
+    Ready(Box<Worker>),
+}
+
+impl Repl {
+    /// Makes a REPL that is not running yet.
+    pub fn new(python: PythonOptions, command_timeout: Duration) -> Repl {
+        Repl { python, command_timeout, state: State::Idle, is_dirty: false }
+    }
+
+    /// Starts the worker in the background, unless it runs already.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the scratch directory cannot be made.
+    pub fn start(
+        &mut self,
+        session: &Session,
+        catalog: &Catalog,
+        turn: &Turn,
+    ) -> anyhow::Result<()> {
+        if !matches!(self.state, State::Idle) {
+            return Ok(());
+        }
+        let python = self.python.clone();
+        let scratch = session.scratch_dir()?;
+        let datasets = catalog.iter();
+        let datasets = datasets.map(|(name, it)| (name.to_owned(), session.dir().join(&it.path)));
+        let datasets: Vec<_> = datasets.collect();
+        let saved = session.repl_dir().filter(|it| it.is_dir());
+        let command_timeout = self.command_timeout;
+        let news = turn.news();
+        self.state = State::Starting(tokio::spawn(async move {
+            let mut tell = |message: &str| {
+                let message = message.to_owned();
+                // A turn that is over needs no news.
+                let _ = news.send(News::Status(Box::new(Status::Loading { message })));
+            };
+            let interpreter = environment::prepare(&python, &mut tell).await?;
+            let memory_bytes = WORKER_MEMORY_BYTES;
+            let options = WorkerOptions {
+                interpreter,
+                scratch,
+                datasets,
+                saved,
+                command_timeout,
+                memory_bytes,
+            };
+            Ok(Worker::start(options).await?)
+        }));
+        Ok(())
+    }
+
+    /// Asks the worker. One that dies is a failed call, and the next call starts another.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the worker cannot be started, or the turn ends first: the worker is stopped then.
+    pub async fn ask(
+        &mut self,
+        command: Command,
+        session: &Session,
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<Outcome, ToolError>, Ended> {
+        self.start(session, catalog, turn)?;
+        let mut worker = match std::mem::replace(&mut self.state, State::Idle) {
+            State::Ready(worker) => worker,
+            State::Starting(starting) => {
+                let started = turn.wait(starting).await?;
+                Box::new(started.map_err(anyhow::Error::from)??)
+            }
+            State::Idle => return Err(anyhow::anyhow!("the worker was not started").into()),
+        };
+        self.is_dirty = true;
+        match turn.wait(worker.ask(command)).await? {
+            Ok(outcome) => {
+                self.state = State::Ready(worker);
+                Ok(Ok(outcome))
+            }
+            Err(error) => {
+                let text = format!(
+                    "the Python process ended: {error}; the variables of this question are lost, \
+                     those of earlier questions are restored; load the data again, and need less"
+                );
+                let output = ToolOutput::json(json!({"kind": "error", "text": text}));
+                Ok(Err(ToolError { status: CallStatus::Killed, code: "worker_gone", output }))
+            }
+        }
+    }
+
+    /// Keeps the variables for the next process, if anything ran since they were last kept. What
+    /// cannot be kept is told to the model by the next process.
+    ///
+    /// # Errors
+    ///
+    /// Fails when nothing could be kept; the variables of the turn before are there still.
+    pub async fn save(&mut self, into: &Path) -> anyhow::Result<()> {
+        let State::Ready(worker) = &mut self.state else { return Ok(()) };
+        if !std::mem::take(&mut self.is_dirty) {
+            return Ok(());
+        }
+        let saved = tokio::time::timeout(SNAPSHOT, worker.save(into)).await;
+        let failed = match saved {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => anyhow::Error::from(error),
+            Err(_) => anyhow::anyhow!("it took more than {} s", SNAPSHOT.as_secs()),
+        };
+        self.state = State::Idle;
+        Err(failed.context("cannot keep the variables for the next question"))
+    }
+
+    /// Stops the worker and waits until it is gone.
+    pub async fn stop(&mut self) {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Ready(worker) => worker.stop().await,
+            // What was being started is dropped with the task, and killed by that.
+            State::Starting(starting) => starting.abort(),
+            State::Idle => {}
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! One round's calls: planned, run, told, answered.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+use crate::agent::repeat::{Repeats, Repetition};
+use crate::agent::repl::Repl;
+use crate::agent::turn::{Closed, Ended, Turn};
+use crate::catalog::{Catalog, Facts, Query};
+use crate::conversation::{Item, ToolCall};
+use crate::dataset;
+use crate::event::{CallError, CallStatus, ToolOutput};
+use crate::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
+use crate::python::protocol::{Command, Outcome};
+use crate::session::Session;
+use crate::tools::{self, Plan, ToolError};
+
+/// What the calls of a round need.
+pub struct Round<'a> {
+    /// From 1.
+    pub number: u32,
+    /// The session they belong to.
+    pub session: &'a Session,
+    /// The datasets that the model may see.
+    pub catalog: &'a Catalog,
+    /// Where Python runs.
+    pub repl: &'a mut Repl,
+    /// The calls of the turn so far.
+    pub repeats: &'a mut Repeats,
+}
+
+/// What the calls of a round gave.
+pub struct Answered {
+    /// One output item a call, in call order.
+    pub outputs: Vec<Item>,
+    /// Whether a call came so often that the turn should end.
+    pub is_stuck: bool,
+}
+
+type FinishRead = Box<dyn FnOnce(Facts) -> Result<ToolOutput, ToolError> + Send>;
+type FinishAsk = Box<dyn FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send>;
+
+/// A call under way. Reads are running; the REPL is asked when the call's turn comes.
+enum Running {
+    Done(Result<ToolOutput, ToolError>),
+    Reading(JoinHandle<anyhow::Result<Facts>>, FinishRead),
+    Asking(Command, FinishAsk),
+}
+
+impl Round<'_> {
+    /// Runs the calls: all reads side by side, all REPL calls in order. A call that fails is answered
+    /// with the reason and does not stop its neighbours.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn ends first, or something fails that is not the call's own fault.
+    pub async fn run(
+        &mut self,
+        calls: &[ToolCall],
+        turn: &mut Turn<'_>,
+    ) -> Result<Answered, Ended> {
+        for call in calls {
+            turn.open_call(call, self.number, tools::label(call))?;
+        }
+        let started = Instant::now();
+        let running: Vec<Running> =
+            calls.iter().enumerate().map(|(at, call)| self.begin(at, call, turn)).collect();
+        let mut answered = Answered { outputs: Vec::new(), is_stuck: false };
+        for (call, running) in calls.iter().zip(running) {
+            let asked = Instant::now();
+            let began = if matches!(running, Running::Asking(..)) { asked } else { started };
+            let result = self.finish(running, turn).await?;
+            let (text, is_stuck) = self.answer(call, result, began, turn)?;
+            answered.outputs.push(Item::output(&call.call_id, &text));
+            answered.is_stuck |= is_stuck;
+        }
+        Ok(answered)
+    }
+
+    fn begin(&self, at: usize, call: &ToolCall, turn: &mut Turn) -> Running {
+        if CALLS_PER_ROUND_MAX <= at {
+            let message = format!(
+                "not run: a response may make {CALLS_PER_ROUND_MAX} calls; send the rest later"
+            );
+            return Running::Done(Err(ToolError::new("too_many_calls", message)));
+        }
+        match tools::plan(self.catalog, call) {
+            Err(error) => Running::Done(Err(error)),
+            Ok(Plan::Done(output)) => Running::Done(Ok(output)),
+            Ok(Plan::Read(query, finish)) => Running::Reading(self.read(query), finish),
+            Ok(Plan::Ask(command, finish)) => {
+                turn.cells.extend(cell(&command));
+                Running::Asking(command, finish)
+            }
+        }
+    }
+
+    fn read(&self, query: Query) -> JoinHandle<anyhow::Result<Facts>> {
+        let session_dir = self.session.dir().to_owned();
+        tokio::task::spawn_blocking(move || dataset::answer(&query, &session_dir))
+    }
+
+    async fn finish(
+        &mut self,
+        running: Running,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<ToolOutput, ToolError>, Ended> {
+        match running {
+            Running::Done(result) => Ok(result),
+            Running::Reading(reading, finish) => {
+                let read = turn.wait(reading).await?;
+                let facts = read.map_err(anyhow::Error::from)?;
+                Ok(facts.map_err(|error| ToolError::new("failed", format!("{error:#}"))).and_then(finish))
+            }
+            Running::Asking(command, finish) => {
+                let asked = self.repl.ask(command, self.session, self.catalog, turn).await?;
+                Ok(asked.and_then(finish))
+            }
+        }
+    }
+
+    fn answer(
+        &mut self,
+        call: &ToolCall,
+        result: Result<ToolOutput, ToolError>,
+        began: Instant,
+        turn: &mut Turn,
+    ) -> Result<(String, bool), Ended> {
+        let (mut status, mut code, mut output) = match result {
+            Ok(output) => (CallStatus::Ok, None, output),
+            Err(error) => (error.status, Some(error.code), error.output),
+        };
+        let scratch = self.session.scratch_dir()?;
+        for shown in std::mem::take(&mut output.shown) {
+            match turn.store(call, shown, self.session.dir(), &scratch) {
+                Ok(body) => turn.show(body)?,
+                // What the worker left is not what it said, or the disk is full: the call failed.
+                Err(error) => {
+                    let failed = ToolError::new("not_kept", format!("{error:#}"));
+                    (status, code, output) = (failed.status, Some(failed.code), failed.output);
+                }
+            }
+        }
+        let whole = output.for_model();
+        let mut text = cut_middle(&whole, TOOL_OUTPUT_BYTES_MAX);
+        let truncated = text.len() < whole.len();
+        let repetition = self.repeats.count(call, &whole);
+        if let Repetition::Told(n) = repetition {
+            let note = format!(
+                "\n\n(This is call {n} with the same arguments and the same result. Use the result, \
+                 or do something else.)"
+            );
+            text.push_str(&note);
+        }
+        let error = code.map(|code| CallError {
+            code: code.to_owned(),
+            message: error_text(&output.result),
+        });
+        let closed = Closed {
+            status,
+            duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            result: output.result,
+            truncated,
+            bytes_to_model: text.len() as u64,
+            error,
+        };
+        turn.close_call(call, closed)?;
+        Ok((text, repetition == Repetition::Stop))
+    }
+}
+
+fn error_text(result: &Value) -> String {
+    result["text"].as_str().map_or_else(|| result.to_string(), str::to_owned)
+}
+
+/// Returns the code that a command stands for, as `code.py` keeps it.
+fn cell(command: &Command) -> Option<String> {
+    match command {
+        Command::Run { code } => Some(code.trim_end().to_owned()),
+        Command::Load { dataset, variable, columns, n_rows } => {
+            let columns = match columns {
+                Some(columns) => format!(", {}", serde_json::json!(columns)),
+                None => String::new(),
+            };
+            let head = n_rows.map_or_else(String::new, |it| format!(".head({it})"));
+            Some(format!("{variable} = load({}{columns}){head}", serde_json::json!(dataset)))
+        }
+        Command::Fetch { .. } => None,
+    }
+}
+
+/// Returns a text of at most about `bytes_max` bytes: its beginning and its end, with a line between
+/// them that says what is missing.
+fn cut_middle(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(bytes_max / 2);
+    let tail = text.ceil_char_boundary(text.len() - bytes_max / 2);
+    let n_cut = tail - head;
+    format!(
+        "{}\n… {n_cut} of {} bytes left out; ask for less, or aggregate …\n{}",
+        &text[..head],
+        text.len(),
+        &text[tail..]
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cell, cut_middle};
+    use crate::python::protocol::Command;
+
+    #[test]
+    fn a_long_output_is_cut_in_the_middle_and_says_so() {
+        let cut = cut_middle(&"é".repeat(100), 20);
+        assert_eq!(cut, "ééééé\n… 180 of 200 bytes left out; ask for less, or aggregate …\nééééé");
+        assert_eq!(cut_middle("short", 20), "short");
+    }
+
+    #[test]
+    fn a_load_is_kept_as_the_code_that_does_the_same() {
+        let load = Command::Load {
+            dataset: "sales".into(),
+            variable: "df".into(),
+            columns: Some(vec!["day".into()]),
+            n_rows: Some(5),
+        };
+        assert_eq!(cell(&load).unwrap(), "df = load(\"sales\", [\"day\"]).head(5)");
+    }
+}

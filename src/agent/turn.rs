@@ -1,0 +1,351 @@
+//! A turn under way: its events, its clock, and what may end it from outside.
+
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::conversation::{ToolCall, Usage};
+use crate::event::{
+    Body, CallError, CallStatus, ChartDrawn, Event, Shown, Status, ToolOutput, UsageReport, VERSION,
+};
+use crate::session::Session;
+use crate::session::store::now_utc;
+use crate::session::turns::TurnDir;
+use crate::sink::EventSink;
+use crate::sink::artifacts::TurnFiles;
+use crate::status::ExitStatus;
+
+/// What ends a turn from outside its loop.
+#[derive(Debug)]
+pub enum Ended {
+    /// The user, the system, or the reader of stdout.
+    Stopped(ExitStatus),
+    /// The turn's time is over.
+    TimedOut,
+    /// Something failed that no further round mends.
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Ended {
+    fn from(error: anyhow::Error) -> Self {
+        Ended::Failed(error)
+    }
+}
+
+/// What work in the background has to tell while the turn waits for it.
+#[derive(Debug)]
+pub enum News {
+    /// Text of the answer.
+    Delta(String),
+    /// The text so far came from an attempt that broke.
+    Superseded,
+    /// Anything that is an event as it is.
+    Status(Box<Status>),
+}
+
+/// The stop signal: resolves, at most once, to the status that the signal asks for.
+pub type Stop<'a> = Pin<Box<dyn Future<Output = ExitStatus> + 'a>>;
+
+/// A turn under way.
+pub struct Turn<'a> {
+    dir: TurnDir,
+    sink: &'a mut dyn EventSink,
+    session_id: String,
+    session_tokens: u64,
+    seq: u64,
+    started: Instant,
+    deadline: Option<Instant>,
+    stop: Stop<'a>,
+    // Senders are given to the provider's call-back and to the task that starts Python. Both end with
+    // the turn at the latest; what is still in the channel then is not told.
+    news: (UnboundedSender<News>, UnboundedReceiver<News>),
+    open_calls: Vec<ToolCall>,
+    partial: String,
+    partial_item: u32,
+    /// Whether text is shown as it streams. Not when the answer is JSON for a program.
+    pub shows_partial: bool,
+    /// The round under way, from 1.
+    pub round: u32,
+    /// Tokens so far.
+    pub usage: Usage,
+    /// Logical names of the tables sent.
+    pub tables: Vec<String>,
+    /// Logical names of the charts sent.
+    pub charts: Vec<ChartDrawn>,
+    /// Tool calls answered.
+    pub n_calls: u32,
+    /// The code that ran, cell by cell.
+    pub cells: Vec<String>,
+}
+
+impl<'a> Turn<'a> {
+    /// Starts a turn of the session.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn's directory cannot be made.
+    pub fn begin(
+        session: &Session,
+        question: &str,
+        sink: &'a mut dyn EventSink,
+        stop: Stop<'a>,
+        timeout: Option<Duration>,
+    ) -> anyhow::Result<Turn<'a>> {
+        let started = Instant::now();
+        Ok(Turn {
+            dir: session.begin_turn(question)?,
+            sink,
+            session_id: session.id().to_owned(),
+            session_tokens: session.total_tokens(),
+            seq: 0,
+            started,
+            deadline: timeout.map(|it| started + it),
+            stop,
+            news: unbounded_channel(),
+            open_calls: Vec::new(),
+            partial: String::new(),
+            partial_item: 0,
+            shows_partial: true,
+            round: 0,
+            usage: Usage::default(),
+            tables: Vec::new(),
+            charts: Vec::new(),
+            n_calls: 0,
+            cells: Vec::new(),
+        })
+    }
+
+    /// Returns the turn's directory.
+    pub fn dir(&self) -> &TurnDir {
+        &self.dir
+    }
+
+    /// Returns the time since the turn began.
+    pub fn duration_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the tokens of the turn and of its session.
+    pub fn usage_report(&self) -> UsageReport {
+        let total_tokens = self.usage.total_tokens();
+        UsageReport {
+            turn: self.usage,
+            total_tokens,
+            session_total_tokens: self.session_tokens + total_tokens,
+            cost_usd: None,
+        }
+    }
+
+    /// Returns the text of the answer as far as it has streamed.
+    pub fn partial_text(&self) -> Option<String> {
+        (!self.partial.is_empty()).then(|| self.partial.clone())
+    }
+
+    /// Returns where background work sends its news.
+    pub fn news(&self) -> UnboundedSender<News> {
+        self.news.0.clone()
+    }
+
+    /// Starts the text of another message.
+    pub fn next_message(&mut self) {
+        self.partial.clear();
+        self.partial_item += 1;
+    }
+
+    /// Writes an event down and tells it. It is written down even when nobody can be told any more.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written down, or the sink fails: a reader that went away ends the turn.
+    pub fn emit(&mut self, body: Body) -> Result<(), Ended> {
+        let event = Event {
+            v: VERSION,
+            seq: self.seq,
+            ts: now_utc(),
+            session_id: self.session_id.clone(),
+            turn_id: self.dir.id().to_owned(),
+            body,
+        };
+        self.seq += 1;
+        self.dir.log(&event)?;
+        self.sink.emit(&event).map_err(|error| {
+            if is_broken_pipe(&error) {
+                return Ended::Stopped(ExitStatus::BrokenPipe);
+            }
+            Ended::Failed(error.context("cannot write the answer"))
+        })
+    }
+
+    /// Tells where the turn is.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Turn::emit`] does.
+    pub fn status(&mut self, status: Status) -> Result<(), Ended> {
+        self.emit(Body::Status(status))
+    }
+
+    /// Waits for work, telling its news meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn is stopped or its time is over first; the work is dropped then.
+    pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ended> {
+        let mut work = std::pin::pin!(work);
+        loop {
+            let deadline = async {
+                match self.deadline {
+                    Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            // Whichever branch loses is polled again in the next turn of the loop; only when the turn
+            // ends is the work dropped, and with it the request or the wait for the worker.
+            let news = tokio::select! {
+                biased;
+                status = &mut self.stop => return Err(Ended::Stopped(status)),
+                () = deadline => return Err(Ended::TimedOut),
+                news = self.news.1.recv() => news,
+                done = &mut work => {
+                    while let Ok(news) = self.news.1.try_recv() {
+                        self.tell(news)?;
+                    }
+                    return Ok(done);
+                }
+            };
+            if let Some(news) = news {
+                self.tell(news)?;
+            }
+        }
+    }
+
+    /// Tells that the model asks for a tool.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Turn::emit`] does.
+    pub fn open_call(&mut self, call: &ToolCall, round: u32, label: String) -> Result<(), Ended> {
+        let arguments = serde_json::from_str(&call.arguments).ok();
+        let arguments: Option<Value> = arguments.filter(Value::is_object);
+        self.open_calls.push(call.clone());
+        self.emit(Body::ToolCall {
+            call_id: call.call_id.clone(),
+            round,
+            name: call.name.clone(),
+            label,
+            arguments_raw: arguments.is_none().then(|| call.arguments.clone()),
+            arguments,
+        })
+    }
+
+    /// Tells how a call ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Turn::emit`] does.
+    pub fn close_call(&mut self, call: &ToolCall, closed: Closed) -> Result<(), Ended> {
+        self.open_calls.retain(|it| it.call_id != call.call_id);
+        self.n_calls += 1;
+        self.emit(Body::ToolResult {
+            call_id: call.call_id.clone(),
+            name: call.name.clone(),
+            status: closed.status,
+            duration_ms: closed.duration_ms,
+            result: closed.result,
+            truncated: closed.truncated,
+            bytes_to_model: closed.bytes_to_model,
+            error: closed.error,
+        })
+    }
+
+    /// Closes the calls that the end of the turn left open.
+    pub fn cancel_calls(&mut self) {
+        for call in std::mem::take(&mut self.open_calls) {
+            let message = "the turn ended before the call did".to_owned();
+            let closed = Closed {
+                status: CallStatus::Cancelled,
+                duration_ms: 0,
+                result: ToolOutput::text(message.clone()).result,
+                truncated: false,
+                bytes_to_model: 0,
+                error: Some(CallError { code: "cancelled".to_owned(), message }),
+            };
+            // The turn is ending for another reason, which the terminal event tells.
+            let _ = self.close_call(&call, closed);
+        }
+    }
+
+    /// Makes the files of what a tool call gave, and the event that shows it.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be made, or is not what the worker said it is.
+    pub fn store(
+        &self,
+        call: &ToolCall,
+        shown: Shown,
+        session: &Path,
+        scratch: &Path,
+    ) -> anyhow::Result<Body> {
+        let files = TurnFiles { session_dir: session, turn_dir: self.dir.path(), scratch };
+        let stored = files.store(&call.call_id, shown);
+        stored.with_context(|| format!("cannot keep what `{}` sent", call.name))
+    }
+
+    /// Shows the user what was stored.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Turn::emit`] does.
+    pub fn show(&mut self, body: Body) -> Result<(), Ended> {
+        match &body {
+            Body::DataFrame(table) => self.tables.push(table.logical_name.clone()),
+            Body::Chart(chart) => self.charts.push(chart.as_ref().clone()),
+            _ => {}
+        }
+        self.emit(body)
+    }
+
+    fn tell(&mut self, news: News) -> Result<(), Ended> {
+        match news {
+            News::Delta(delta) => {
+                self.partial.push_str(&delta);
+                if !self.shows_partial {
+                    return Ok(());
+                }
+                self.emit(Body::Partial { delta, item: self.partial_item })
+            }
+            News::Superseded => {
+                self.next_message();
+                Ok(())
+            }
+            News::Status(status) => self.status(*status),
+        }
+    }
+}
+
+/// How a call ended.
+pub struct Closed {
+    /// The kind of ending.
+    pub status: CallStatus,
+    /// Wall-clock time.
+    pub duration_ms: u64,
+    /// What the model reads, with its structure.
+    pub result: Value,
+    /// Whether the model got less than there was.
+    pub truncated: bool,
+    /// Bytes of the text that goes to the model.
+    pub bytes_to_model: u64,
+    /// What failed.
+    pub error: Option<CallError>,
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io_error = error.chain().find_map(|it| it.downcast_ref::<std::io::Error>());
+    io_error.is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,164 @@
+//! The verdict: the form in which it is asked for, how it is read, and what a gate makes of it.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::conversation::{AnswerFormat, Assessment, Verdict};
+use crate::sink::rows;
+use crate::status::ExitStatus;
+
+/// What the caller wants of a turn beyond an answer. What is missing decides the exit status.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gates {
+    /// Ask for a verdict.
+    pub verdict: bool,
+    /// Fail when the verdict is this bad or worse.
+    pub fail_on: Option<Assessment>,
+    /// Fail when no table was sent.
+    pub require_table: bool,
+    /// The table, by name or number, that must be among those sent; any when none is named.
+    pub table: Option<String>,
+    /// Fail when no chart was sent.
+    pub require_chart: bool,
+}
+
+/// What a turn gave, as far as gates look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// The verdict, if there was one.
+    pub verdict: Option<&'a Verdict>,
+    /// Logical names of the tables sent.
+    pub tables: &'a [String],
+    /// Charts sent.
+    pub n_charts: usize,
+}
+
+impl Gates {
+    /// Returns the status that the gates ask for, and what was wanted and is missing.
+    pub fn judge(&self, given: Given) -> (ExitStatus, Vec<String>) {
+        let mut missing = Vec::new();
+        let assessment = given.verdict.and_then(|it| it.assessment);
+        if self.verdict && assessment.is_none() {
+            missing.push("a verdict was asked for, and the answer has none".to_owned());
+        }
+        let names: Vec<&str> = given.tables.iter().map(String::as_str).collect();
+        if self.require_table && rows::chosen(&names, self.table.as_deref()).is_none() {
+            missing.push(match &self.table {
+                Some(table) if !names.is_empty() => {
+                    format!("the table `{table}` was asked for; the answer has {}", names.join(", "))
+                }
+                _ => "a table was asked for, and the answer has none".to_owned(),
+            });
+        }
+        if self.require_chart && given.n_charts == 0 {
+            missing.push("a chart was asked for, and the answer has none".to_owned());
+        }
+        let contract = if missing.is_empty() { ExitStatus::Ok } else { ExitStatus::Contract };
+        let gate = match (assessment, self.fail_on) {
+            (Some(found), Some(limit)) if limit <= found => match found {
+                Assessment::Bad => ExitStatus::VerdictBad,
+                Assessment::Warning | Assessment::Good => ExitStatus::VerdictWarning,
+            },
+            _ => ExitStatus::Ok,
+        };
+        (contract.worst(gate), missing)
+    }
+}
+
+/// Returns the form of an answer with a verdict.
+pub fn format() -> AnswerFormat {
+    let severity = json!({"type": "string", "enum": ["good", "warning", "bad"]});
+    let nullable = json!({"type": ["string", "null"]});
+    let finding = json!({
+        "type": "object",
+        "properties": {
+            "severity": severity,
+            "message": {"type": "string"},
+            "dataset": nullable,
+            "column": nullable,
+        },
+        "required": ["severity", "message", "dataset", "column"],
+        "additionalProperties": false,
+    });
+    let assessment = json!({
+        "anyOf": [{"type": "string", "enum": ["good", "warning", "bad"]}, {"type": "null"}],
+    });
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "findings": {"type": "array", "items": finding},
+            "assessment": assessment,
+        },
+        "required": ["text", "findings", "assessment"],
+        "additionalProperties": false,
+    });
+    AnswerFormat { name: "verdict".to_owned(), schema }
+}
+
+/// Reads an answer of that form: the reply for people, and the verdict. None when it has another form.
+pub fn read(answer: &str) -> Option<(String, Verdict)> {
+    #[derive(Deserialize)]
+    struct Answer {
+        text: String,
+        #[serde(flatten)]
+        verdict: Verdict,
+    }
+    let Answer { text, verdict } = serde_json::from_str(answer.trim()).ok()?;
+    Some((text, verdict))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gates, Given, read};
+    use crate::conversation::{Assessment, Verdict};
+    use crate::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
+
+    #[track_caller]
+    fn check(fail_on: Option<Assessment>, found: Option<Assessment>, status: ExitStatus) {
+        let gates = Gates { verdict: true, fail_on, ..Gates::default() };
+        let verdict = Verdict { assessment: found, findings: Vec::new() };
+        let given = Given { verdict: Some(&verdict), tables: &[], n_charts: 0 };
+        assert_eq!(gates.judge(given).0, status);
+    }
+
+    #[test]
+    fn a_verdict_is_data_until_a_gate_is_asked_for() {
+        check(None, Some(Assessment::Bad), Ok);
+        check(Some(Assessment::Bad), Some(Assessment::Warning), Ok);
+        check(Some(Assessment::Bad), Some(Assessment::Bad), VerdictBad);
+        check(Some(Assessment::Warning), Some(Assessment::Warning), VerdictWarning);
+        check(Some(Assessment::Warning), Some(Assessment::Bad), VerdictBad);
+        check(Some(Assessment::Warning), Some(Assessment::Good), Ok);
+    }
+
+    #[test]
+    fn a_missing_verdict_never_passes() {
+        check(None, None, Contract);
+        check(Some(Assessment::Bad), None, Contract);
+    }
+
+    #[test]
+    fn a_table_that_was_asked_for_is_missed_by_name() {
+        let gates = |table: Option<&str>| Gates {
+            require_table: true,
+            table: table.map(str::to_owned),
+            ..Gates::default()
+        };
+        let tables = ["top".to_owned()];
+        let given = Given { verdict: None, tables: &tables, n_charts: 0 };
+        assert_eq!(gates(None).judge(given).0, Ok);
+        assert_eq!(gates(Some("top")).judge(given).0, Ok);
+        let (status, missing) = gates(Some("bottom")).judge(given);
+        assert_eq!(status, Contract);
+        assert_eq!(missing, ["the table `bottom` was asked for; the answer has top"]);
+    }
+
+    #[test]
+    fn an_answer_in_another_form_has_no_verdict() {
+        let answer = r#"{"text": "ok", "findings": [], "assessment": "good"}"#;
+        assert_eq!(read(answer).unwrap().1.assessment, Some(Assessment::Good));
+        assert_eq!(read("All is well."), None);
+        assert_eq!(read(r#"{"text": "ok"}"#), None);
+    }
+}
