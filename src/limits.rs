@@ -109,6 +109,13 @@ pub const CASSETTE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of each of the two values that a replay mismatch shows.
 pub const MISMATCH_BYTES_MAX: usize = 120;
 
+/// Requests that `--max-rounds` may allow in one turn.
+pub const ROUNDS_FLAG_MAX: u32 = 1_000;
+/// Bytes of a question from stdin or a file. A longer one is data that was meant for `-f`.
+pub const QUESTION_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of one line that `decrypt` reads: a full table, as a Fernet token.
+pub const EVENT_LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// The bounds of one turn, as flags set them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {

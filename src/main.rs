@@ -1,3 +1,7 @@
 //! The `csv-agent` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    csv_agent::cli::run(std::env::args_os())
+}

@@ -69,6 +69,8 @@ fn cell(value: &AnyValue<'_>) -> Value {
         AnyValue::Int64(it) => Value::String(it.to_string()),
         AnyValue::Float64(it) => Number::from_f64(*it).map_or(Value::Null, Value::Number),
         AnyValue::String(it) => Value::String((*it).to_owned()),
+        // A column of one row gives its value away; its `Display` would put it in quotes.
+        AnyValue::StringOwned(it) => Value::String(it.to_string()),
         AnyValue::Date(days) => text(day(*days)),
         AnyValue::Datetime(it, unit, zone) => text(moment(*it, *unit, zone.is_some())),
         AnyValue::Time(ns) => text(time_of_day(*ns)),

@@ -450,7 +450,7 @@ fn killed_at(time: Duration) -> String {
     }
     let (seconds, grace) = (time.as_secs(), WORKER_GRACE.as_secs());
     format!(
-        "was killed at its deadline of {seconds} s: the code did not end within {grace} s of the interrupt"
+        "was killed at its deadline of {seconds} s: interrupted, the code went on for {grace} s"
     )
 }
 

@@ -1,16 +1,19 @@
 """The worker: runs the model's code and answers one line for each command.
 
-Trust. Everything below `repair` runs beside code that may be hostile. What is written here keeps
+Trust. Once the first command has come, all of this runs beside code that may be hostile. What is written here keeps
 honest code and accidents from breaking the protocol; it is no wall. The wall is the confinement of
 the process, and the other end, which takes every answer as data: measured, checked, never obeyed.
 
-How it starts. The parent sends one line, `start`, that holds this text and the settings. A bootstrap
-of one statement runs the text with a private copy of the builtins, so that functions here do not see
-what the code does to `builtins`. For the same reason names are imported one by one: replacing
+How it starts. csv-agent sends one line, `start`, that holds this text and the settings. A bootstrap
+of a few statements runs the text with a private copy of the builtins, so that functions here do not
+see what the code does to `builtins`. For the same reason names are imported one by one: replacing
 `os.write` or `json.dumps` changes a module, not the reference held here.
 
+Processes. The process that csv-agent spawned forks early. The child is the worker; the parent only
+watches over it, and kills it and its group when csv-agent goes away.
+
 Descriptors. Requests, responses and output arrive as 0, 1 and 2 and are moved up at once. Then 0 is
-/dev/null, and 1 and 2 are the output pipe, which the parent drains all the time and keeps a part of.
+/dev/null, and 1 and 2 are the output pipe, which csv-agent drains during a call, keeping a part.
 """
 
 import ast
@@ -69,10 +72,10 @@ def take_descriptors():
 
 
 def fork_worker():
-    """Forks; returns in the child, which is the worker. The parent watches over it and never returns.
+    """Forks and returns in the child, the worker. The parent watches over it and never returns.
 
-    The kernel closes the other end of the request pipe however csv-agent dies. A thread of the worker
-    could not act on it while native code holds the interpreter; another process can.
+    The kernel closes the other end of the request pipe however csv-agent dies. A thread of the
+    worker could not act on it while native code holds the interpreter; another process can.
     """
     worker = fork()
     if worker == 0:
@@ -169,7 +172,7 @@ class State:
     notes = []  # sentences for the model, sent with the next outcome
     used = {}  # variable → the last call that mentioned it
     sources = {}  # name → (file, source) of a function or class that a cell defined
-    pending = {}  # variables of an earlier process that were not needed yet → entry of its manifest
+    pending = {}  # variables of an earlier process, not needed yet → entry of the manifest
     ballast = bytearray(BALLAST_BYTES)  # given up when memory runs out, so the error can be told
 
 
@@ -180,7 +183,7 @@ namespace = {}
 
 
 def encode(value):
-    """Returns JSON as bytes. Half surrogates, which UTF-8 has no form for, become question marks."""
+    """Returns JSON as bytes. Half surrogates, which UTF-8 cannot hold, become question marks."""
     return "".join(encode_parts(value, 0)).encode("utf-8", "replace")
 
 
@@ -262,7 +265,7 @@ def cells(series, n_chars):
         return [it if isfinite(it) else None for it in series.tolist()]
     if kind == "f":
         return [cell(it, n_chars) for it in series.to_numpy()]
-    # A float here means a missing string, or stands in a column of mixed objects: `cell` knows both.
+    # A float may be a missing string here, or one of a column of mixed objects: `cell` knows both.
     return [cell(it, n_chars) for it in series.tolist()]
 
 
@@ -411,7 +414,7 @@ def prune():
 
 
 def link_datasets():
-    """Returns name → path, relative, so that what the code prints is the same on every machine."""
+    """Returns name → relative path, so that what the code prints is the same on every machine."""
     fresh_directory("datasets")
     links = {}
     for number, (name, path) in enumerate(start["datasets"].items()):
@@ -461,13 +464,14 @@ def first_rows(file, columns, n_rows):
     """Reads no more row groups than the rows need."""
     batches, n_read = [], 0
     size = max(1, min(n_rows, 65_536))
-    for batch in file.iter_batches(size, columns=columns, use_threads=False, use_pandas_metadata=True):
+    options = {"columns": columns, "use_threads": False, "use_pandas_metadata": True}
+    for batch in file.iter_batches(size, **options):
         if n_rows <= n_read:
             break
         batches.append(batch)
         n_read += batch.num_rows
     if not batches:
-        return file.read(columns=columns, use_threads=False, use_pandas_metadata=True).slice(0, 0)
+        return file.read(**options)
     return pa.Table.from_batches(batches).slice(0, n_rows)
 
 
@@ -567,7 +571,7 @@ def write_whole(frame):
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError):
         # Columns of mixed objects have no Parquet type; as text they are at least complete.
-        texts = {it: [cell(value, 32_768) if type(value) is str else as_text(value) for value in frame[it]]
+        texts = {it: [as_text(value) for value in frame[it]]
                  for it in frame.columns if frame[it].dtype == object}
         table = pa.Table.from_pandas(frame.assign(**texts), preserve_index=False)
     try:
@@ -662,7 +666,8 @@ def open_snapshot():
             if not name.isidentifier() or name in PRELOADED or type(entry["kind"]) is not str:
                 raise ValueError(name)
             if "file" in entry and not is_whole(entry):
-                state.notes.append(f"`{name}` of an earlier run was lost: its file is missing or damaged")
+                state.notes.append(f"`{name}` of an earlier run was lost: "
+                                   "its file is missing or damaged")
             else:
                 state.pending[name] = entry
         for name, reason in manifest["lost"].items():
@@ -776,7 +781,8 @@ class Sink:
     def write(self, part):
         self.n_bytes += len(part)
         if PICKLE_BYTES_MAX < self.n_bytes:
-            raise Unkept(f"larger than {PICKLE_BYTES_MAX >> 20} MB, and no table that Parquet can hold")
+            raise Unkept(f"larger than {PICKLE_BYTES_MAX >> 20} MB, and no table that "
+                         "Parquet can hold")
         self.parts.append(bytes(part))
 
 
@@ -786,7 +792,9 @@ def keep_frame(value, here, have):
     if is_series and not (value.name is None or type(value.name) in (str, int)):
         return None
     frame = value.to_frame("value") if is_series else value
-    if not frame.columns.is_unique or not all(type(it) is str for it in frame.columns) or frame.attrs:
+    if not frame.columns.is_unique or not all(type(it) is str for it in frame.columns):
+        return None
+    if frame.attrs:
         return None
     if any(it == object and infer_dtype(frame[name], skipna=True) != "string"
            for name, it in frame.dtypes.items()):
@@ -796,7 +804,9 @@ def keep_frame(value, here, have):
         empty = table.schema.empty_table().to_pandas()
     except (pa.ArrowException, TypeError, ValueError):
         return None
-    if list(map(str, empty.dtypes)) != list(map(str, frame.dtypes)) or empty.index.names != frame.index.names:
+    if list(map(str, empty.dtypes)) != list(map(str, frame.dtypes)):
+        return None
+    if empty.index.names != frame.index.names:
         return None
     if frame.index.nlevels == 1 and empty.index.dtype != frame.index.dtype:
         return None
@@ -873,9 +883,9 @@ def failure(error):
 
 
 def memory_hint():
-    return (f"The memory limit of {start['memory_bytes'] >> 20} MB was reached. The variables are kept. "
-            "Need less: load only some columns, work on a sample, use smaller dtypes (category, float32), "
-            "aggregate before merging, or delete frames that are done with.")
+    return (f"The memory limit of {start['memory_bytes'] >> 20} MB was reached. The variables are "
+            "kept. Need less: load only some columns, work on a sample, use smaller dtypes "
+            "(category, float32), aggregate before merging, or delete frames that are done with.")
 
 
 def message_of(error):
@@ -888,7 +898,7 @@ def message_of(error):
 
 
 def traceback_of(error):
-    """Returns a traceback of the code's own frames: what libraries do inside is noise to a reader."""
+    """Returns a traceback of the code's own frames; what libraries do inside is noise here."""
     try:
         report = TracebackException(type(error), error, error.__traceback__, compact=True)
         return only_own_frames(report, 8)

@@ -1,0 +1,28 @@
+//! Asking before something is removed for good.
+
+use std::io::BufRead;
+
+use super::options::GlobalOptions;
+use super::report;
+use crate::status::{ExitStatus, Failure};
+
+/// Returns whether to go on: `--yes`, or the answer of whoever sits at the terminal.
+///
+/// `what` is what would be done: `remove …`.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when there is nobody to ask.
+pub fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result<bool> {
+    if yes {
+        return Ok(true);
+    }
+    if !options.may_ask {
+        let failure = Failure::new(ExitStatus::Usage, format!("cannot ask whether to {what}"));
+        return Err(failure.hint("confirm it with `--yes`").into());
+    }
+    report::tell(&format!("This will {what}. Go on? [y/N] "));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

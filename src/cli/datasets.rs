@@ -1,0 +1,236 @@
+//! `datasets`: what the session holds.
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::confirm::confirm;
+use super::listing::{self, Listing};
+use super::options::GlobalOptions;
+use super::{out, report, usage};
+use crate::catalog::{Catalog, Dataset};
+use crate::dataset::head;
+use crate::frame::Frame;
+use crate::limits::TABLE_ROWS_MAX;
+use crate::session::lock::LockRequest;
+use crate::session::{Access, Session};
+use crate::sink::Format;
+use crate::status::{ExitStatus, Failure};
+
+/// Flags of `datasets`.
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct DatasetsFlags {
+    /// Only these datasets
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// Print the names only, one a line
+    #[arg(long = "names", conflicts_with_all = ["schema", "head", "rm"])]
+    pub only_names: bool,
+
+    /// End each name with a NUL instead of a line feed, for `xargs -0`
+    #[arg(short = '0', long = "null", requires = "only_names")]
+    pub null: bool,
+
+    /// Print the columns with their types and how many values are missing
+    #[arg(long, conflicts_with_all = ["head", "rm"])]
+    pub schema: bool,
+
+    /// Print the first N rows of each
+    #[arg(long, value_name = "N", value_parser = n_rows, conflicts_with = "rm")]
+    pub head: Option<usize>,
+
+    /// Remove this dataset. May be repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "names")]
+    pub rm: Vec<String>,
+
+    /// Remove without asking
+    #[arg(short, long, requires = "rm")]
+    pub yes: bool,
+}
+
+/// Prints what was asked for, or removes datasets.
+///
+/// # Errors
+///
+/// Fails when there is no session, no dataset of a name, or stdout cannot take the answer.
+pub fn run(flags: &DatasetsFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+    let is_there = options.session.existing()?;
+    let catalog =
+        if is_there { Session::read_catalog(&options.session.dir)? } else { Catalog::default() };
+    if !flags.rm.is_empty() {
+        return remove(flags, &catalog, options);
+    }
+    let chosen = choose(&catalog, &flags.names)?;
+    if flags.only_names {
+        let end = if flags.null { '\0' } else { '\n' };
+        out::answer(|out| chosen.iter().try_for_each(|(name, _)| Ok(write!(out, "{name}{end}")?)))?;
+    } else if let Some(n_rows) = flags.head {
+        print_heads(&chosen, n_rows, options)?;
+    } else if flags.schema {
+        let listing = Listing {
+            frame: schema_frame(chosen.iter().copied()),
+            documents: chosen.iter().flat_map(|(name, it)| schema_documents(name, it)).collect(),
+        };
+        out::answer(|out| listing.write(out, options))?;
+    } else {
+        let listing = Listing {
+            frame: summary_frame(&chosen),
+            documents: chosen.iter().map(|(name, dataset)| document(name, dataset)).collect(),
+        };
+        out::answer(|out| listing.write(out, options))?;
+    }
+    Ok(ExitStatus::Ok)
+}
+
+/// Returns a dataset as one object: its name, then what the catalog has.
+pub fn document(name: &str, dataset: &Dataset) -> Value {
+    let mut document = Map::from_iter([("name".to_owned(), json!(name))]);
+    if let Ok(Value::Object(members)) = serde_json::to_value(dataset) {
+        document.extend(members);
+    }
+    Value::Object(document)
+}
+
+/// Returns every column of every dataset as a row.
+pub fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) -> Frame {
+    let row = |name: &str, dataset: &Dataset| {
+        let row = |it: &crate::catalog::Column| {
+            vec![json!(name), json!(it.name), json!(it.dtype.name()), json!(it.nulls)]
+        };
+        dataset.columns.iter().map(row).collect::<Vec<_>>()
+    };
+    let rows = datasets.flat_map(|(name, dataset)| row(name, dataset)).collect();
+    listing::frame(&["dataset", "column", "dtype", "nulls"], &["nulls"], rows)
+}
+
+fn schema_documents(name: &str, dataset: &Dataset) -> Vec<Value> {
+    schema_frame([(name, dataset)].into_iter()).objects()
+}
+
+fn summary_frame(chosen: &[(&str, &Dataset)]) -> Frame {
+    let row = |(name, dataset): &(&str, &Dataset)| {
+        let (n_rows, n_columns) = (dataset.row_count, dataset.columns.len());
+        vec![json!(name), json!(n_rows), json!(n_columns), json!(dataset.source)]
+    };
+    let rows = chosen.iter().map(row).collect();
+    listing::frame(&["name", "rows", "columns", "source"], &["rows", "columns"], rows)
+}
+
+/// Returns the datasets of these names, in that order; all when there are no names.
+fn choose<'a>(
+    catalog: &'a Catalog,
+    names: &'a [String],
+) -> anyhow::Result<Vec<(&'a str, &'a Dataset)>> {
+    if names.is_empty() {
+        return Ok(catalog.iter().collect());
+    }
+    names.iter().map(|name| Ok((name.as_str(), find(catalog, name)?))).collect()
+}
+
+/// Returns the dataset of that name.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when there is none; the message has those that there are.
+pub fn find<'a>(catalog: &'a Catalog, name: &str) -> anyhow::Result<&'a Dataset> {
+    if let Some(dataset) = catalog.get(name) {
+        return Ok(dataset);
+    }
+    let known: Vec<String> = catalog.names().map(str::to_owned).collect();
+    let hint = match usage::nearest(name, &known).first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => {
+            "the session has none; see `csv-agent ingest --help`".to_owned()
+        }
+        None => format!("the session has {}", known.join(", ")),
+    };
+    Err(Failure::new(ExitStatus::Input, format!("no dataset `{name}`")).hint(hint).into())
+}
+
+fn print_heads(
+    chosen: &[(&str, &Dataset)],
+    n_rows: usize,
+    options: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let mut heads = Vec::new();
+    for (name, dataset) in chosen {
+        let frame = head(&options.session.dir.join(&dataset.path), n_rows)?;
+        heads.push((*name, frame));
+    }
+    out::answer(|out| {
+        if matches!(options.format, Format::Json | Format::Jsonl) {
+            let documents = heads.iter().map(|(name, frame)| head_document(name, frame)).collect();
+            return Listing { frame: Frame::default(), documents }.write(out, options);
+        }
+        for (at, (name, frame)) in heads.iter().enumerate() {
+            // One table needs no heading, so that it can be piped on.
+            if 1 < heads.len() {
+                let gap = if at == 0 { "" } else { "\n" };
+                writeln!(out, "{gap}{name}:")?;
+            }
+            Listing { frame: frame.clone(), documents: Vec::new() }.write(out, options)?;
+        }
+        Ok(())
+    })
+}
+
+fn head_document(name: &str, frame: &Frame) -> Value {
+    let rows = frame.objects();
+    json!({"name": name, "columns": frame.columns, "row_count": frame.row_count, "rows": rows})
+}
+
+fn remove(
+    flags: &DatasetsFlags,
+    catalog: &Catalog,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    for name in &flags.rm {
+        find(catalog, name)?;
+    }
+    let what = format!("remove {} from the session", flags.rm.join(", "));
+    if !confirm(&what, flags.yes, options)? {
+        report::note("nothing was removed");
+        return Ok(ExitStatus::Ok);
+    }
+    let lock = LockRequest { wait: options.lock_wait, command: "datasets" };
+    let mut session = Session::open(&options.session.dir, Access::Existing, lock)?;
+    let mut removed = Vec::new();
+    for name in &flags.rm {
+        // Another process may have removed it while the lock was waited for.
+        if session.remove_dataset(name)? {
+            removed.push(vec![json!(name), json!("removed")]);
+        }
+    }
+    let documents = removed.iter().map(|it| json!({"name": it[0], "status": it[1]})).collect();
+    let listing = Listing { frame: listing::frame(&["name", "status"], &[], removed), documents };
+    out::answer(|out| listing.write(out, options))?;
+    Ok(ExitStatus::Ok)
+}
+
+fn n_rows(text: &str) -> Result<usize, String> {
+    let found = text.parse().ok().filter(|it| (1..=TABLE_ROWS_MAX).contains(it));
+    found.ok_or_else(|| format!("write a whole number from 1 to {TABLE_ROWS_MAX}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find, n_rows};
+    use crate::catalog::Catalog;
+    use crate::status::{ExitStatus, Failure};
+
+    #[test]
+    fn an_unknown_dataset_is_an_input_error_that_says_what_there_is() {
+        let error = find(&Catalog::default(), "sales").unwrap_err();
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        assert_eq!(failure.status, ExitStatus::Input);
+        assert_eq!(failure.message, "no dataset `sales`");
+    }
+
+    #[test]
+    fn a_head_has_a_bound() {
+        assert_eq!(n_rows("10"), Ok(10));
+        assert!(n_rows("0").is_err());
+        assert!(n_rows("2001").is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! `decrypt`: events from stdin, with their rows plain again.
+
+use std::io::{BufRead, Read};
+
+use anyhow::Context;
+
+use super::options::{Environment, GlobalOptions};
+use super::out;
+use crate::limits::EVENT_LINE_BYTES_MAX;
+use crate::sink::seal::{FernetKey, unseal_line};
+use crate::status::{ExitStatus, Failure};
+
+/// Copies events from stdin to stdout, unsealed. Rows that are plain already stay as they are.
+///
+/// # Errors
+///
+/// Fails when stdin is a terminal, a line is no event or too long, its rows are encrypted and the key
+/// is missing or another one, or stdout cannot take it. Nothing sealed is ever copied as it is.
+pub fn run(environment: &Environment, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+    if options.terminal.stdin_is_tty {
+        let failure = Failure::new(ExitStatus::Usage, "`decrypt` reads events from stdin");
+        return Err(failure.hint("try `csv-agent decrypt < events.jsonl`").into());
+    }
+    let key = environment.event_key.as_deref().map(FernetKey::parse).transpose()?;
+    let mut stdin = std::io::stdin().lock();
+    out::answer(|out| {
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            line.clear();
+            // One byte more than allowed tells a line that fits from one that was cut.
+            let mut bounded = (&mut stdin).take(EVENT_LINE_BYTES_MAX as u64 + 1);
+            let n_bytes = bounded.read_until(b'\n', &mut line).context("cannot read stdin")?;
+            if n_bytes == 0 {
+                break;
+            }
+            let plain =
+                unseal(&line, key.as_ref()).with_context(|| format!("line {number} of stdin"))?;
+            writeln!(out, "{plain}")?;
+            // A line may be followed by a long silence; who reads should not wait for the next.
+            out.flush()?;
+        }
+        Ok(())
+    })?;
+    Ok(ExitStatus::Ok)
+}
+
+fn unseal(line: &[u8], key: Option<&FernetKey>) -> anyhow::Result<String> {
+    let refuse = |message: String| anyhow::Error::from(Failure::new(ExitStatus::Input, message));
+    if EVENT_LINE_BYTES_MAX < line.len() {
+        return Err(refuse(format!("longer than {EVENT_LINE_BYTES_MAX} bytes")));
+    }
+    let line = std::str::from_utf8(line).map_err(|_| refuse("not UTF-8".to_owned()))?;
+    unseal_line(line.trim_end_matches(['\n', '\r']), key)
+}

@@ -1,0 +1,299 @@
+//! The flags that several commands share. Their doc comments are the help texts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+
+use super::values;
+use crate::conversation::Effort;
+use crate::sink::Format;
+
+/// Flags that stand before or after any command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalFlags {
+    /// Session directory [default: the nearest `.csv-agent` upward]
+    #[arg(short = 'S', long, value_name = "DIR", global = true)]
+    pub session_dir: Option<PathBuf>,
+
+    /// Session with this name in the directory `DATA_ROOT`
+    #[arg(long, value_name = "ID", global = true)]
+    pub session: Option<String>,
+
+    /// How the answer is written to stdout
+    #[command(flatten)]
+    pub format: FormatFlags,
+
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
+    pub color: ColorChoice,
+
+    /// Columns a line may take [default: the terminal's; no limit in a pipe]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..), global = true)]
+    pub width: Option<u16>,
+
+    /// Say nothing on stderr but warnings and errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+
+    /// Say more on stderr: what is run; twice, also what came back
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+
+    /// How long to wait for another csv-agent on the same session
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = values::duration,
+        default_value = "30s",
+        global = true
+    )]
+    pub lock_wait: Duration,
+
+    /// Never ask back; fail where an answer would be needed
+    #[arg(long, global = true)]
+    pub no_input: bool,
+}
+
+/// How the answer is written.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct FormatFlags {
+    /// How the answer is written to stdout [default: text]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = format_parser(),
+        overrides_with = "json",
+        global = true
+    )]
+    pub format: Option<Format>,
+
+    /// Short for `--format json`
+    #[arg(long, overrides_with = "format", global = true)]
+    pub json: bool,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless the environment says otherwise
+    #[default]
+    Auto,
+    /// In a pipe as well
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// The question, and flags for one answer.
+#[derive(Debug, Clone, Args)]
+pub struct AskFlags {
+    /// What you want to know; `-` reads it from stdin, as does a pipe when nothing is given
+    #[arg(value_name = "QUESTION")]
+    pub question: Option<String>,
+
+    /// Read the question from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "question", help_heading = "Input")]
+    pub question_file: Option<PathBuf>,
+
+    /// Write the answer to a file instead of stdout, whole or not at all
+    #[arg(short, long, value_name = "FILE", help_heading = "Answer")]
+    pub output: Option<PathBuf>,
+
+    /// Which table `--format csv` and `tsv` write [default: the last]
+    #[arg(long, value_name = "NAME", help_heading = "Answer")]
+    pub table: Option<String>,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
+    pub turn: TurnFlags,
+}
+
+/// The first question, and flags for all answers.
+#[derive(Debug, Clone, Args)]
+pub struct ChatFlags {
+    /// The first question
+    #[arg(value_name = "QUESTION")]
+    pub question: Option<String>,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
+    pub turn: TurnFlags,
+}
+
+/// Flags of every turn, asked by `ask` or in `chat`.
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct TurnFlags {
+    /// Ingest this CSV file first; `-` reads it from stdin. May be repeated
+    #[arg(short, long, value_name = "CSV", help_heading = "Input")]
+    pub file: Vec<PathBuf>,
+
+    /// Let the model see only this dataset. May be repeated
+    #[arg(short, long, value_name = "NAME", help_heading = "Input")]
+    pub dataset: Vec<String>,
+
+    /// Answer without what was asked before; this turn is remembered
+    #[arg(long, help_heading = "Input")]
+    pub fresh: bool,
+
+    /// Work in a temporary session that sees the datasets and leaves nothing behind
+    #[arg(long, help_heading = "Input")]
+    pub ephemeral: bool,
+
+    /// Also write the JSONL events to a file, or to an open descriptor: `fd:3`
+    #[arg(long, value_name = "FILE|fd:N", help_heading = "Answer")]
+    pub events: Option<String>,
+
+    /// Add absolute paths of tables and charts to JSON
+    #[arg(long, help_heading = "Answer")]
+    pub abs_paths: bool,
+
+    /// Show the answer while it is being written [default]
+    #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]
+    pub stream: bool,
+
+    /// Wait for whole responses
+    #[arg(long, overrides_with = "stream", help_heading = "Answer")]
+    pub no_stream: bool,
+
+    /// Ask for a verdict on the data: good, warning or bad, with findings
+    #[arg(long, help_heading = "Checks")]
+    pub verdict: bool,
+
+    /// Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "Checks")]
+    pub fail_on: FailOn,
+
+    /// Exit with 9 unless the answer comes with a table or a chart. May be repeated
+    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Checks")]
+    pub require: Vec<Require>,
+
+    /// Requests to the model; the last one must answer
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = values::rounds,
+        default_value = "10",
+        help_heading = "Limits"
+    )]
+    pub max_rounds: u32,
+
+    /// Time for the whole turn, such as 90s or 5m [default: none]
+    #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Input and output tokens of the whole turn [default: no limit]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Limits"
+    )]
+    pub max_tokens: Option<u64>,
+
+    /// Time for one run of Python code
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = values::some_time,
+        default_value = "15m",
+        help_heading = "Limits"
+    )]
+    pub tool_timeout: Duration,
+
+    /// Further tries of a request that failed in a way that may pass
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = values::retries,
+        default_value = "4",
+        help_heading = "Limits"
+    )]
+    pub retries: u32,
+
+    /// Model to ask [default: gpt-5.1]
+    #[arg(short, long, value_name = "NAME", help_heading = "Model")]
+    pub model: Option<String>,
+
+    /// Server of the Responses API [default: OpenAI's]
+    #[arg(long, value_name = "URL", help_heading = "Model")]
+    pub base_url: Option<String>,
+
+    /// How hard a reasoning model thinks [default: the model's own]
+    #[arg(long, value_name = "EFFORT", value_enum, help_heading = "Model")]
+    pub reasoning: Option<Reasoning>,
+
+    /// Write what is said to the model and what it answers to a cassette
+    #[arg(long, value_name = "CASSETTE", conflicts_with = "replay", help_heading = "Model")]
+    pub record: Option<PathBuf>,
+
+    /// Take the model's answers from a cassette; needs no key and no network
+    #[arg(long, value_name = "CASSETTE", help_heading = "Model")]
+    pub replay: Option<PathBuf>,
+}
+
+/// Which verdicts end the process with a status of their own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// None: a verdict is only part of the answer
+    #[default]
+    Never,
+    /// Only a bad one
+    Bad,
+    /// A bad one or a warning
+    Warning,
+}
+
+/// What an answer must come with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Require {
+    /// A table
+    Table,
+    /// A chart
+    Chart,
+}
+
+/// How hard a reasoning model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Reasoning {
+    /// Little
+    Low,
+    /// As most questions need
+    Medium,
+    /// Much; slower and dearer
+    High,
+}
+
+impl From<Reasoning> for Effort {
+    fn from(reasoning: Reasoning) -> Effort {
+        match reasoning {
+            Reasoning::Low => Effort::Low,
+            Reasoning::Medium => Effort::Medium,
+            Reasoning::High => Effort::High,
+        }
+    }
+}
+
+/// Every format: its name and what it is.
+pub const FORMATS: [(Format, &str, &str); 7] = [
+    (Format::Text, "text", "For people: tables, charts, the reply; plain Markdown in a pipe"),
+    (Format::Reply, "reply", "The text of the reply only"),
+    (Format::Json, "json", "One document"),
+    (Format::Jsonl, "jsonl", "One event a line, as it happens"),
+    (Format::Csv, "csv", "One table, separated by commas"),
+    (Format::Tsv, "tsv", "One table, separated by tabs"),
+    (Format::Md, "md", "Tables, charts and the reply as Markdown"),
+];
+
+/// Returns the format of that name.
+pub fn format_of(name: &str) -> Option<Format> {
+    FORMATS.iter().find(|(_, it, _)| *it == name).map(|(format, _, _)| *format)
+}
+
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    let values = FORMATS.map(|(_, name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(values).try_map(|name| format_of(&name).ok_or("no such format"))
+}

@@ -1,0 +1,77 @@
+//! Rows about the session itself, in whatever format was asked for.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use super::options::GlobalOptions;
+use crate::frame::Frame;
+use crate::render::sanitize;
+use crate::render::table::{self, TableStyle};
+use crate::sink::Format;
+
+/// Rows about the session: as a table, and as the documents that programs read.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    /// For eyes and for `cut`.
+    pub frame: Frame,
+    /// One a row or more detailed; `--json` prints them as one array.
+    pub documents: Vec<Value>,
+}
+
+/// Makes a frame of text and numbers. Columns of numbers are those whose name is in `numeric`.
+pub fn frame(columns: &[&str], numeric: &[&str], rows: Vec<Vec<Value>>) -> Frame {
+    let dtype = |it: &&str| if numeric.contains(it) { "int64" } else { "object" };
+    Frame {
+        columns: columns.iter().map(ToString::to_string).collect(),
+        dtypes: columns.iter().map(|it| dtype(it).to_owned()).collect(),
+        row_count: rows.len() as u64,
+        rows,
+    }
+}
+
+impl Listing {
+    /// Writes the rows to `out`: a table on a terminal, tab-separated lines in a pipe.
+    ///
+    /// # Errors
+    ///
+    /// Fails when `out` cannot take them.
+    pub fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
+        let stdout = options.terminal.stdout;
+        match options.format {
+            Format::Json if stdout.is_tty => {
+                writeln!(out, "{}", serde_json::to_string_pretty(&self.documents)?)?;
+            }
+            Format::Json => writeln!(out, "{}", serde_json::to_string(&self.documents)?)?,
+            Format::Jsonl => {
+                for document in &self.documents {
+                    writeln!(out, "{document}")?;
+                }
+            }
+            Format::Text | Format::Reply if stdout.is_tty => {
+                let style = TableStyle { width: stdout.width, colour: stdout.colour };
+                writeln!(out, "{}", table::text(&self.frame, &style))?;
+            }
+            Format::Text | Format::Reply => {
+                out.write_all(table::delimited(&safe(&self.frame), b'\t').as_bytes())?;
+            }
+            Format::Csv => out.write_all(table::delimited(&self.frame, b',').as_bytes())?,
+            Format::Tsv => out.write_all(table::delimited(&self.frame, b'\t').as_bytes())?,
+            Format::Md => out.write_all(table::markdown(&self.frame).as_bytes())?,
+        }
+        Ok(())
+    }
+}
+
+/// Names and paths come from files that others made; what is meant for eyes is made safe.
+fn safe(frame: &Frame) -> Frame {
+    let cell = |it: &Value| match it {
+        Value::String(text) => Value::String(sanitize::one_line(text)),
+        other => other.clone(),
+    };
+    Frame {
+        columns: frame.columns.iter().map(|it| sanitize::one_line(it)).collect(),
+        rows: frame.rows.iter().map(|row| row.iter().map(cell).collect()).collect(),
+        ..frame.clone()
+    }
+}

@@ -1,0 +1,313 @@
+//! The command line: what can be said, and who does it.
+
+pub mod ask;
+pub mod chat;
+mod confirm;
+pub mod datasets;
+pub mod decrypt;
+pub mod flags;
+pub mod generate;
+pub mod ingest;
+mod listing;
+pub mod options;
+pub mod out;
+pub mod output;
+pub mod progress;
+pub mod report;
+pub mod reset;
+pub mod show;
+pub mod signals;
+pub mod terminal;
+pub mod topics;
+mod usage;
+mod values;
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::sink::Format;
+use crate::status::ExitStatus;
+use datasets::DatasetsFlags;
+use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags};
+use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
+use ingest::IngestFlags;
+use options::{AskOptions, ChatOptions, Environment, GlobalOptions};
+use reset::ResetFlags;
+use show::ShowFlags;
+use topics::HelpFlags;
+
+/// Columns of help texts, however wide the terminal is.
+const HELP_WIDTH_MAX: u16 = 100;
+
+/// The usage comes first: it answers most questions.
+const HELP: &str = "\
+{usage-heading} {usage}
+
+{about-with-newline}
+{all-args}{after-help}";
+
+/// The same for the program itself, with what a newcomer must know.
+const PROGRAM_HELP: &str = "\
+{usage-heading} {usage}
+
+{about-with-newline}
+csv-agent turns CSV files into typed tables, lets a language model examine them with Python, and
+answers with text, tables, charts and a verdict. Tables and conversation stay in a session: the
+directory `.csv-agent`.
+
+{all-args}{after-help}";
+
+const EXAMPLES: &str = "\
+Examples:
+  csv-agent ingest sales.csv stores.csv
+  csv-agent ask \"Which product lost revenue in Q3? Show a table and a chart.\"
+  csv-agent ask --format csv \"revenue per month\" > monthly.csv
+  csv-agent ask --ephemeral -f data.csv --format reply \"How many rows have no email?\"
+  csv-agent ask --fail-on bad \"Do the order totals match their lines?\" || echo \"exit code $?\"
+
+See also: csv-agent help COMMAND, csv-agent help exit-codes, environment or events";
+
+const INGEST_EXAMPLES: &str = "\
+Examples:
+  csv-agent ingest sales.csv stores.csv
+  csv-agent ingest export.txt --name orders --delimiter ';' --encoding latin1
+  csv-agent ingest people.csv --dtype zip=string --null NA,-
+  gunzip -c big.csv.gz | csv-agent ingest - --name big
+
+The types come from the whole file and never change a value. Rows that are too short or too long are
+kept, counted and told. The same file again changes nothing.";
+
+const ASK_EXAMPLES: &str = "\
+Examples:
+  csv-agent ask \"Which product lost revenue in Q3?\"
+  csv-agent ask \"And in Q4?\"
+  csv-agent ask --format jsonl \"top 5 products\" | jq -r 'select(.type==\"reply\").text'
+  csv-agent ask --ephemeral -f data.csv --format reply \"How many rows have no email?\"
+  csv-agent ask --record q.jsonl \"…\" && csv-agent ask --replay q.jsonl \"…\"
+
+The answer goes to stdout, what happens meanwhile to stderr. The key comes from OPENAI_API_KEY.";
+
+const CHAT_EXAMPLES: &str = "\
+Examples:
+  csv-agent chat
+  printf 'How many rows?\\nAnd columns?\\n' | csv-agent chat --format jsonl
+
+On a terminal, Ctrl-C ends the turn and Ctrl-D the chat. In a pipe, each line is a question.";
+
+const DATASETS_EXAMPLES: &str = "\
+Examples:
+  csv-agent datasets
+  csv-agent datasets sales --schema
+  csv-agent datasets sales --head 5
+  csv-agent datasets --names -0 | xargs -0 -I{} csv-agent ask --ephemeral -d {} \"duplicate keys?\"";
+
+const RESET_EXAMPLES: &str = "\
+Examples:
+  csv-agent reset
+  csv-agent reset --datasets --yes
+  csv-agent reset --all --dry-run";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  csv-agent show
+  csv-agent show 7 --format md
+  csv-agent show last --format csv --table revenue_by_month";
+
+const DECRYPT_EXAMPLES: &str = "\
+Examples:
+  DATA_EVENT_KEY=… csv-agent decrypt < events.jsonl";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  csv-agent completions bash > ~/.local/share/bash-completion/completions/csv-agent
+  csv-agent completions fish > ~/.config/fish/completions/csv-agent.fish";
+
+/// Ask questions about CSV files.
+#[derive(Debug, Parser)]
+#[command(
+    name = "csv-agent",
+    version,
+    args_override_self = true,
+    arg_required_else_help = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    after_help = EXAMPLES
+)]
+pub struct Cli {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would replace the help of the program")]
+    pub global: GlobalFlags,
+
+    #[command(subcommand)]
+    #[expect(missing_docs, reason = "a doc comment here would replace the help of the program")]
+    pub command: Verb,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Turn CSV files into datasets of the session
+    #[command(after_help = INGEST_EXAMPLES)]
+    Ingest(IngestFlags),
+    /// Ask a question about the datasets
+    #[command(after_help = ASK_EXAMPLES)]
+    Ask(Box<AskFlags>),
+    /// Ask one question after another
+    #[command(after_help = CHAT_EXAMPLES)]
+    Chat(Box<ChatFlags>),
+    /// List, show or remove datasets
+    #[command(after_help = DATASETS_EXAMPLES)]
+    Datasets(DatasetsFlags),
+    /// Show the answer of an earlier turn again, in any format
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show(ShowFlags),
+    /// Forget what was asked; the datasets stay
+    #[command(after_help = RESET_EXAMPLES)]
+    Reset(ResetFlags),
+    /// Write encrypted events from stdin as plain ones
+    #[command(after_help = DECRYPT_EXAMPLES)]
+    Decrypt,
+    /// Print a script that completes commands and flags in your shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsFlags),
+    /// Print the JSON Schema of what csv-agent writes
+    Schema(SchemaFlags),
+    /// Explain a command or a topic; with --json, everything for programs
+    Help(HelpFlags),
+    /// Write man pages or completions to a directory
+    #[command(hide = true)]
+    Generate(GenerateFlags),
+}
+
+/// Runs the program with these arguments, of which the first is its name.
+///
+/// Whatever goes wrong is told once, on stderr.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let status = match Environment::read() {
+        Ok(environment) => match parse(&args, &environment) {
+            Ok(cli) => perform(cli, &args, &environment),
+            Err(error) => refuse(error, &args, &environment),
+        },
+        Err(error) => fail(&error, usage::wants_json(&args, None), false),
+    };
+    ExitCode::from(status.code())
+}
+
+/// Returns the definition of the command line.
+fn command(environment: &Environment) -> clap::Command {
+    let width = environment.columns.map(|it| usize::from(it.min(HELP_WIDTH_MAX)));
+    let fit = move |it: clap::Command| {
+        let it = it.max_term_width(HELP_WIDTH_MAX.into());
+        match width {
+            Some(width) => it.term_width(width),
+            None => it,
+        }
+    };
+    // One help text for `-h` and `--help`: it fits a screen or two, and nothing is hidden in it.
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
+    fit(Cli::command())
+        .arg(help.help("Print help").global(true).help_heading("Global options").display_order(100))
+        .help_template(PROGRAM_HELP)
+        .mut_subcommands(|it| fit(it).help_template(HELP))
+}
+
+fn parse(args: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
+    let mut command = command(environment);
+    let matches = command.try_get_matches_from_mut(args)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+fn perform(cli: Cli, args: &[OsString], environment: &Environment) -> ExitStatus {
+    let json = usage::wants_json(args, environment.format);
+    let options = match GlobalOptions::resolve(&cli.global, environment) {
+        Ok(options) => options,
+        Err(error) => return fail(&error, json, false),
+    };
+    let colour = options.terminal.stderr.colour;
+    match dispatch(cli.command, options, environment) {
+        Ok(status) => status,
+        Err(error) => fail(&error, json, colour),
+    }
+}
+
+fn dispatch(
+    verb: Verb,
+    options: GlobalOptions,
+    environment: &Environment,
+) -> anyhow::Result<ExitStatus> {
+    match verb {
+        Verb::Ingest(flags) => ingest::run(&flags, &options),
+        Verb::Ask(flags) => ask::run(AskOptions::resolve(*flags, options, environment)?),
+        Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, environment)?),
+        Verb::Datasets(flags) => datasets::run(&flags, &options),
+        Verb::Show(flags) => show::run(&flags, environment, &options),
+        Verb::Reset(flags) => reset::run(&flags, &options),
+        Verb::Decrypt => decrypt::run(environment, &options),
+        Verb::Completions(flags) => generate::completions(&flags, command(environment)),
+        Verb::Schema(flags) => generate::schema(&flags),
+        Verb::Help(flags) => {
+            topics::run(&flags, command(environment), options.format == Format::Json)
+        }
+        Verb::Generate(flags) => generate::run(&flags, command(&Environment::default())),
+    }
+}
+
+/// Tells that the command line cannot be meant, or prints the help that was asked for.
+fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) -> ExitStatus {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    suggest(&mut error, environment);
+    if !is_help && usage::wants_json(args, environment.format) {
+        report::tell(&format!("{}\n", usage::as_json(&error)));
+        return ExitStatus::Usage;
+    }
+    let is_tty =
+        if is_help { std::io::stdout().is_terminal() } else { std::io::stderr().is_terminal() };
+    // Flags without a command deserve the list of commands as much as nothing at all does.
+    let text = if usage::is_no_command(&error) {
+        command(environment).render_help()
+    } else {
+        error.render()
+    };
+    let text = if ColorChoice::Auto.allows(is_tty, environment) {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
+    };
+    if !is_help {
+        report::tell(&text);
+        return ExitStatus::Usage;
+    }
+    match out::answer(|out| Ok(out.write_all(text.as_bytes())?)) {
+        Ok(()) => ExitStatus::Ok,
+        Err(error) => fail(&error, false, false),
+    }
+}
+
+fn suggest(error: &mut clap::Error, environment: &Environment) {
+    let command = command(environment);
+    let verbs = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let verbs: Vec<String> = verbs.map(|it| it.get_name().to_owned()).collect();
+    usage::suggest_command(error, &verbs);
+}
+
+/// Tells an error and returns the status that it means.
+fn fail(error: &anyhow::Error, json: bool, colour: bool) -> ExitStatus {
+    let status = report::status_of(error);
+    if status == ExitStatus::Ok {
+        return status;
+    }
+    if json && status == ExitStatus::Usage {
+        let (message, hint) = (format!("{error:#}"), report::hint_of(error));
+        let object = usage::object("usage", &message, None, hint, &[]);
+        report::tell(&format!("{object}\n"));
+    } else {
+        report::error(error, colour);
+    }
+    status
+}

@@ -1,0 +1,343 @@
+//! The environment and the flags become options, checked once. Nothing else reads either.
+
+pub mod ask;
+pub mod session;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::flags::{FORMATS, FormatFlags, GlobalFlags, format_of};
+use super::terminal::Terminal;
+use crate::sink::Format;
+use crate::status::{ExitStatus, Failure};
+
+pub use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
+pub use session::SessionChoice;
+
+/// Each variable that the program reads, in the order of the help text, and what it does.
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("OPENAI_API_KEY", "key of the provider; sent in the Authorization header and nowhere else"),
+    ("OPENAI_BASE_URL", "where the Responses API is served; `--base-url` goes before it"),
+    ("OPENAI_ORG_ID", "organization that the requests are counted for"),
+    ("OPENAI_PROJECT_ID", "project that the requests are counted for"),
+    ("ENABLE_RESPONSES_STREAMING", "0 to wait for whole responses, as `--no-stream` does"),
+    ("CSV_AGENT_MODEL", "model, unless `--model` names one"),
+    ("CSV_AGENT_FORMAT", "format of the answer, unless `--format` or `--json` is given"),
+    ("CSV_AGENT_SESSION_DIR", "session directory, unless `--session-dir` names one"),
+    ("DATA_ROOT", "directory that holds the sessions which `--session` names"),
+    ("DATA_EVENT_ENCRYPT", "1 to encrypt rows of tables and charts in JSONL events"),
+    ("DATA_EVENT_KEY", "Fernet key to do so, and for `csv-agent decrypt`"),
+    ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),
+    ("VIRTUAL_ENV", "active virtual environment; used when it has these packages"),
+    ("PATH", "where a Python to build the managed environment with is looked for"),
+    ("HOME", "the search for a session stops here; `~/.cache` is below it"),
+    ("XDG_CACHE_HOME", "the managed Python environment is below it, in `csv-agent/`"),
+    ("NO_COLOR", "any value turns colour off"),
+    ("CLICOLOR_FORCE", "any value but 0 turns colour on, on a terminal or not"),
+    ("CLICOLOR", "0 turns colour off"),
+    ("TERM", "`dumb` turns colour and progress off"),
+    ("COLUMNS", "width of the terminal and of help texts"),
+    ("PIP_INDEX_URL", "passed to pip, which builds the managed environment; so are:"),
+    ("PIP_EXTRA_INDEX_URL", ""),
+    ("PIP_FIND_LINKS", ""),
+    ("PIP_NO_INDEX", ""),
+    ("PIP_TRUSTED_HOST", ""),
+    ("PIP_CERT", ""),
+    ("PIP_PROXY", ""),
+    ("PIP_CONFIG_FILE", ""),
+    ("HTTPS_PROXY", "proxy for pip and for the provider, also in lower case; so are:"),
+    ("HTTP_PROXY", ""),
+    ("ALL_PROXY", ""),
+    ("NO_PROXY", ""),
+    ("SSL_CERT_FILE", "certificates that pip trusts; so are:"),
+    ("SSL_CERT_DIR", ""),
+    ("REQUESTS_CA_BUNDLE", ""),
+    ("TMPDIR", "where temporary sessions are kept while they last"),
+];
+
+/// The variables that pip gets; the proxies in both spellings.
+const PIP_VARIABLES: &[&str] = &[
+    "HOME",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS",
+    "PIP_NO_INDEX",
+    "PIP_TRUSTED_HOST",
+    "PIP_CERT",
+    "PIP_PROXY",
+    "PIP_CONFIG_FILE",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "TMPDIR",
+];
+const PROXY_VARIABLES_LOWER: &[&str] = &["https_proxy", "http_proxy", "all_proxy", "no_proxy"];
+
+/// What the environment says. An empty value counts as unset.
+#[derive(Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a variable of its own")]
+pub struct Environment {
+    /// `OPENAI_API_KEY`. Never shown.
+    pub api_key: Option<String>,
+    /// `OPENAI_BASE_URL`.
+    pub base_url: Option<String>,
+    /// `OPENAI_ORG_ID`.
+    pub organization: Option<String>,
+    /// `OPENAI_PROJECT_ID`.
+    pub project: Option<String>,
+    /// `ENABLE_RESPONSES_STREAMING`.
+    pub stream: Option<bool>,
+    /// `CSV_AGENT_MODEL`.
+    pub model: Option<String>,
+    /// `CSV_AGENT_FORMAT`.
+    pub format: Option<Format>,
+    /// `CSV_AGENT_SESSION_DIR`.
+    pub session_dir: Option<PathBuf>,
+    /// `DATA_ROOT`.
+    pub data_root: Option<PathBuf>,
+    /// `DATA_EVENT_ENCRYPT`.
+    pub event_encrypt: bool,
+    /// `DATA_EVENT_KEY`. Never shown.
+    pub event_key: Option<String>,
+    /// `CSV_AGENT_PYTHON`.
+    pub python: Option<PathBuf>,
+    /// `VIRTUAL_ENV`.
+    pub virtual_env: Option<PathBuf>,
+    /// `PATH`.
+    pub path: OsString,
+    /// `HOME`.
+    pub home: Option<PathBuf>,
+    /// `XDG_CACHE_HOME`, when it is absolute, as its specification demands.
+    pub cache_home: Option<PathBuf>,
+    /// `NO_COLOR` has a value.
+    pub no_color: bool,
+    /// `CLICOLOR_FORCE` has a value other than 0.
+    pub clicolor_force: bool,
+    /// `CLICOLOR` is not 0.
+    pub clicolor: bool,
+    /// `TERM` is `dumb`.
+    pub term_is_dumb: bool,
+    /// `COLUMNS`, when it is a number above 0.
+    pub columns: Option<u16>,
+    /// What pip is given beyond a clean environment.
+    pub pip: Vec<(OsString, OsString)>,
+}
+
+impl Environment {
+    /// Reads the process's environment.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a variable has a value that cannot be meant: the message names it.
+    pub fn read() -> anyhow::Result<Environment> {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+        Environment::look_up(&mut |name| std::env::var_os(name))
+    }
+
+    /// Makes an environment of these variables.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Environment::read`] does.
+    #[cfg(test)]
+    pub fn of(variables: &[(&str, &str)]) -> anyhow::Result<Environment> {
+        Environment::look_up(&mut |name| {
+            let found = variables.iter().find(|(it, _)| *it == name);
+            found.map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    fn look_up(
+        look_up: &mut dyn FnMut(&'static str) -> Option<OsString>,
+    ) -> anyhow::Result<Environment> {
+        let mut get = |name| look_up(name).filter(|it| !it.is_empty());
+        let mut pip = Vec::new();
+        for name in PIP_VARIABLES.iter().chain(PROXY_VARIABLES_LOWER) {
+            if let Some(value) = get(name) {
+                pip.push((OsString::from(name), value));
+            }
+        }
+        Ok(Environment {
+            api_key: text("OPENAI_API_KEY", &mut get)?,
+            base_url: text("OPENAI_BASE_URL", &mut get)?,
+            organization: text("OPENAI_ORG_ID", &mut get)?,
+            project: text("OPENAI_PROJECT_ID", &mut get)?,
+            stream: boolean("ENABLE_RESPONSES_STREAMING", &mut get)?,
+            model: text("CSV_AGENT_MODEL", &mut get)?,
+            format: format("CSV_AGENT_FORMAT", &mut get)?,
+            session_dir: get("CSV_AGENT_SESSION_DIR").map(PathBuf::from),
+            data_root: get("DATA_ROOT").map(PathBuf::from),
+            event_encrypt: boolean("DATA_EVENT_ENCRYPT", &mut get)?.unwrap_or(false),
+            event_key: text("DATA_EVENT_KEY", &mut get)?,
+            python: get("CSV_AGENT_PYTHON").map(PathBuf::from),
+            virtual_env: get("VIRTUAL_ENV").map(PathBuf::from),
+            path: get("PATH").unwrap_or_default(),
+            home: get("HOME").map(PathBuf::from),
+            cache_home: get("XDG_CACHE_HOME").map(PathBuf::from).filter(|it| it.is_absolute()),
+            no_color: get("NO_COLOR").is_some(),
+            clicolor_force: get("CLICOLOR_FORCE").is_some_and(|it| it != "0"),
+            clicolor: get("CLICOLOR").is_none_or(|it| it != "0"),
+            term_is_dumb: get("TERM").is_some_and(|it| it == "dumb"),
+            columns: get("COLUMNS").as_deref().and_then(OsStr::to_str).and_then(columns),
+            pip,
+        })
+    }
+}
+
+type Get<'a> = dyn FnMut(&'static str) -> Option<OsString> + 'a;
+
+fn text(name: &'static str, get: &mut Get) -> anyhow::Result<Option<String>> {
+    let Some(value) = get(name) else { return Ok(None) };
+    match value.into_string() {
+        Ok(value) => Ok(Some(value)),
+        // The value is not shown: it may be a key.
+        Err(_) => Err(invalid(name, "its value is not UTF-8")),
+    }
+}
+
+fn boolean(name: &'static str, get: &mut Get) -> anyhow::Result<Option<bool>> {
+    match text(name, get)?.as_deref() {
+        None => Ok(None),
+        Some("1") => Ok(Some(true)),
+        Some("0") => Ok(Some(false)),
+        Some(word) if word.eq_ignore_ascii_case("true") => Ok(Some(true)),
+        Some(word) if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
+        Some(other) => Err(invalid(name, &format!("`{other}` is none of 0, 1, true, false"))),
+    }
+}
+
+fn format(name: &'static str, get: &mut Get) -> anyhow::Result<Option<Format>> {
+    let Some(value) = text(name, get)? else { return Ok(None) };
+    if let Some(format) = format_of(&value) {
+        return Ok(Some(format));
+    }
+    let names = FORMATS.map(|(_, name, _)| name).join(", ");
+    Err(invalid(name, &format!("`{value}` is none of {names}")))
+}
+
+fn columns(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|it| 0 < *it)
+}
+
+fn invalid(name: &str, found: &str) -> anyhow::Error {
+    let failure =
+        Failure::new(ExitStatus::Setup, format!("environment variable `{name}`: {found}"));
+    failure
+        .hint(format!("unset it, or see `csv-agent help environment`; it is {}", about(name)))
+        .into()
+}
+
+fn about(name: &str) -> &'static str {
+    VARIABLES.iter().find(|(it, _)| *it == name).map_or("", |(_, about)| about)
+}
+
+/// What holds for every command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlobalOptions {
+    /// Which session.
+    pub session: SessionChoice,
+    /// What the answer is written as.
+    pub format: Format,
+    /// What the three streams are.
+    pub terminal: Terminal,
+    /// Nothing on stderr but warnings and errors.
+    pub quiet: bool,
+    /// 1: also what is asked and run; 2: also what came back.
+    pub verbose: u8,
+    /// Whether a question may be put to the user: stdin and stderr are terminals, and no
+    /// `--no-input`.
+    pub may_ask: bool,
+    /// Time to wait for another process to let go of the session.
+    pub lock_wait: Duration,
+}
+
+impl GlobalOptions {
+    /// Resolves the flags that every command takes.
+    ///
+    /// # Errors
+    ///
+    /// Fails when `--session` is no plain name or stands without `DATA_ROOT`, or the current
+    /// directory cannot be read.
+    pub fn resolve(
+        flags: &GlobalFlags,
+        environment: &Environment,
+    ) -> anyhow::Result<GlobalOptions> {
+        let terminal = Terminal::look(flags.color, flags.width, environment);
+        Ok(GlobalOptions {
+            session: SessionChoice::resolve(flags, environment)?,
+            format: flags.format.resolve(environment),
+            terminal,
+            quiet: flags.quiet,
+            verbose: flags.verbose,
+            may_ask: terminal.stdin_is_tty && terminal.stderr.is_tty && !flags.no_input,
+            lock_wait: flags.lock_wait,
+        })
+    }
+}
+
+impl FormatFlags {
+    /// Returns the format that the flags name, else the environment's, else text.
+    pub fn resolve(self, environment: &Environment) -> Format {
+        let flag = if self.json { Some(Format::Json) } else { self.format };
+        flag.or(environment.format).unwrap_or(Format::Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Environment, PROXY_VARIABLES_LOWER, VARIABLES};
+    use crate::status::{ExitStatus, Failure};
+
+    #[test]
+    fn the_help_lists_exactly_what_is_read() {
+        let mut read = BTreeSet::new();
+        let environment = Environment::look_up(&mut |name| {
+            read.insert(name);
+            None
+        });
+        assert!(environment.is_ok());
+        let told =
+            VARIABLES.iter().map(|(name, _)| *name).chain(PROXY_VARIABLES_LOWER.iter().copied());
+        assert_eq!(read, told.collect());
+    }
+
+    #[test]
+    fn an_empty_value_is_no_value() {
+        let environment = Environment::of(&[("OPENAI_API_KEY", ""), ("NO_COLOR", "")]).unwrap();
+        assert_eq!(environment.api_key, None);
+        assert!(!environment.no_color);
+    }
+
+    #[track_caller]
+    fn check_stream(value: &str, expected: Option<bool>) {
+        let found = Environment::of(&[("ENABLE_RESPONSES_STREAMING", value)]);
+        assert_eq!(found.unwrap().stream, expected, "{value}");
+    }
+
+    #[test]
+    fn a_boolean_is_a_digit_or_a_word() {
+        check_stream("1", Some(true));
+        check_stream("TRUE", Some(true));
+        check_stream("0", Some(false));
+        check_stream("false", Some(false));
+        check_stream("", None);
+    }
+
+    #[test]
+    fn any_other_boolean_is_refused_by_name() {
+        let error = Environment::of(&[("DATA_EVENT_ENCRYPT", "yes")]).err().unwrap();
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        assert_eq!(failure.status, ExitStatus::Setup);
+        assert_eq!(
+            failure.message,
+            "environment variable `DATA_EVENT_ENCRYPT`: `yes` is none of 0, 1, true, false"
+        );
+    }
+}

@@ -1,0 +1,348 @@
+//! What `ask` and `chat` work with: the question, the provider, the bounds, where the answer goes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::{Environment, GlobalOptions};
+use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
+use crate::cli::ingest::Input;
+use crate::conversation::Effort;
+use crate::limits::{FIRST_EVENT, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
+use crate::provider::{BASE_URL, Key, RemoteOptions};
+use crate::python::environment::PythonOptions;
+use crate::sink::seal::Seal;
+use crate::status::{ExitStatus, Failure};
+
+/// The model that is asked when nobody names one.
+const MODEL: &str = "gpt-5.1";
+
+/// What one `ask` does.
+#[derive(Debug)]
+pub struct AskOptions {
+    /// Not blank.
+    pub question: String,
+    /// How it is answered.
+    pub turn: TurnOptions,
+}
+
+/// What one `chat` does.
+#[derive(Debug)]
+pub struct ChatOptions {
+    /// The first question, if the command line has it. Not blank.
+    pub question: Option<String>,
+    /// How each question is answered.
+    pub turn: TurnOptions,
+}
+
+/// How questions are answered.
+#[derive(Debug)]
+pub struct TurnOptions {
+    /// What holds for every command: the session, the format, the terminal.
+    pub global: GlobalOptions,
+    /// Files to ingest first.
+    pub files: Vec<Input>,
+    /// The datasets that the model may see; all when empty.
+    pub datasets: Vec<String>,
+    /// Whether earlier turns are left out.
+    pub fresh: bool,
+    /// Whether the session is a temporary one.
+    pub ephemeral: bool,
+    /// As the user gave it.
+    pub model: String,
+    /// Who answers.
+    pub provider: ProviderChoice,
+    /// The cassette to write.
+    pub record: Option<PathBuf>,
+    /// None for the model's own.
+    pub reasoning: Option<Effort>,
+    /// The bounds of a turn.
+    pub limits: Limits,
+    /// Whether a verdict is asked for: `--verdict`, or `--fail-on` with a level.
+    pub verdict: bool,
+    /// Which verdicts end the process with a status of their own.
+    pub fail_on: FailOn,
+    /// What the answer must come with.
+    pub require: Vec<Require>,
+    /// Where the answer goes.
+    pub answer: AnswerOptions,
+    /// Which Python runs the code.
+    pub python: PythonOptions,
+}
+
+/// Who answers.
+#[derive(Debug)]
+pub enum ProviderChoice {
+    /// A server.
+    Remote(RemoteOptions),
+    /// A cassette.
+    Replay(PathBuf),
+}
+
+/// Where the answer goes.
+#[derive(Debug)]
+pub struct AnswerOptions {
+    /// A file instead of stdout.
+    pub output: Option<PathBuf>,
+    /// Where JSONL events go besides.
+    pub events: Option<EventsTarget>,
+    /// The table that CSV and TSV write; the last when none.
+    pub table: Option<String>,
+    /// Whether JSON has absolute paths as well.
+    pub abs_paths: bool,
+    /// Whether responses are streamed.
+    pub stream: bool,
+    /// How rows in JSONL events are written.
+    pub seal: Seal,
+}
+
+/// Where JSONL events go besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventsTarget {
+    /// A file, which is overwritten.
+    File(PathBuf),
+    /// A descriptor that the caller opened; 2 or above.
+    Descriptor(u32),
+}
+
+impl AskOptions {
+    /// Resolves `ask`. Reads the question from stdin or a file when it is not on the command line.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there is no question, stdin would be read for two things, or a setting is invalid.
+    pub fn resolve(
+        flags: AskFlags,
+        global: GlobalOptions,
+        environment: &Environment,
+    ) -> anyhow::Result<AskOptions> {
+        let stdin_is_tty = global.terminal.stdin_is_tty;
+        let mut turn = TurnOptions::resolve(flags.turn, global, environment)?;
+        turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
+        turn.answer.table = flags.table;
+        let data_on_stdin = turn.files.contains(&Input::Stdin);
+        let question = match (flags.question, flags.question_file) {
+            (Some(question), _) if question != "-" => question,
+            (None, Some(path)) if path != Path::new("-") => read_file(&path)?,
+            (Some(_) | None, _) if data_on_stdin => return Err(stdin_twice().into()),
+            (None, None) if stdin_is_tty => return Err(no_question().into()),
+            (Some(_) | None, _) => read_question(std::io::stdin(), "stdin")?,
+        };
+        Ok(AskOptions { question: not_blank(question)?, turn })
+    }
+}
+
+impl ChatOptions {
+    /// Resolves `chat`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the first question is blank, stdin would be read for two things, or a setting is
+    /// invalid.
+    pub fn resolve(
+        flags: ChatFlags,
+        global: GlobalOptions,
+        environment: &Environment,
+    ) -> anyhow::Result<ChatOptions> {
+        let turn = TurnOptions::resolve(flags.turn, global, environment)?;
+        if turn.files.contains(&Input::Stdin) {
+            return Err(stdin_twice().into());
+        }
+        Ok(ChatOptions { question: flags.question.map(not_blank).transpose()?, turn })
+    }
+}
+
+impl TurnOptions {
+    fn resolve(
+        flags: TurnFlags,
+        global: GlobalOptions,
+        environment: &Environment,
+    ) -> anyhow::Result<TurnOptions> {
+        let stream = match (flags.stream, flags.no_stream) {
+            (true, _) => true,
+            (_, true) => false,
+            (false, false) => environment.stream.unwrap_or(true),
+        };
+        let limits = Limits {
+            rounds_max: flags.max_rounds,
+            timeout: flags.timeout,
+            tokens_max: flags.max_tokens,
+            tool_timeout: flags.tool_timeout,
+            retries: flags.retries,
+        };
+        let files: Vec<Input> = flags.file.into_iter().map(Input::from).collect();
+        if 1 < files.iter().filter(|it| **it == Input::Stdin).count() {
+            return Err(stdin_twice().into());
+        }
+        Ok(TurnOptions {
+            provider: provider(flags.base_url, flags.replay, stream, flags.retries, environment)?,
+            python: python(environment)?,
+            answer: AnswerOptions {
+                output: None,
+                events: flags.events.as_deref().map(events_target).transpose()?,
+                table: None,
+                abs_paths: flags.abs_paths,
+                stream,
+                seal: Seal::from_settings(
+                    environment.event_encrypt,
+                    environment.event_key.as_deref(),
+                )?,
+            },
+            global,
+            files,
+            datasets: flags.dataset,
+            fresh: flags.fresh,
+            ephemeral: flags.ephemeral,
+            model: flags.model.or_else(|| environment.model.clone()).unwrap_or(MODEL.to_owned()),
+            record: flags.record,
+            reasoning: flags.reasoning.map(Effort::from),
+            limits,
+            verdict: flags.verdict || flags.fail_on != FailOn::Never,
+            fail_on: flags.fail_on,
+            require: flags.require,
+        })
+    }
+}
+
+/// Whether a key is needed is not decided here: a server on this machine may need none.
+fn provider(
+    base_url: Option<String>,
+    replay: Option<PathBuf>,
+    stream: bool,
+    retries: u32,
+    environment: &Environment,
+) -> anyhow::Result<ProviderChoice> {
+    if let Some(cassette) = replay {
+        return Ok(ProviderChoice::Replay(cassette));
+    }
+    let (origin, status, base_url) = match (base_url, &environment.base_url) {
+        (Some(url), _) => ("--base-url", ExitStatus::Usage, url),
+        (None, Some(url)) => ("OPENAI_BASE_URL", ExitStatus::Setup, url.clone()),
+        (None, None) => ("the default", ExitStatus::Internal, BASE_URL.to_owned()),
+    };
+    if !(base_url.starts_with("http://") || base_url.starts_with("https://")) {
+        let message = format!("{origin}: `{base_url}` is no address of a server");
+        let hint = format!("write it with its scheme, such as `{BASE_URL}`");
+        return Err(Failure::new(status, message).hint(hint).into());
+    }
+    Ok(ProviderChoice::Remote(RemoteOptions {
+        base_url,
+        key: environment.api_key.as_deref().map(Key::new),
+        organization: environment.organization.clone(),
+        project: environment.project.clone(),
+        stream,
+        retries,
+        first_event: FIRST_EVENT,
+        idle: STREAM_IDLE,
+    }))
+}
+
+fn python(environment: &Environment) -> anyhow::Result<PythonOptions> {
+    let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
+    let Some(cache_home) = environment.cache_home.clone().or_else(below_home) else {
+        let message = "cannot tell where Python's packages are kept: neither `HOME` nor \
+                       `XDG_CACHE_HOME` is set";
+        return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
+    };
+    Ok(PythonOptions {
+        python: environment.python.clone(),
+        virtual_env: environment.virtual_env.clone(),
+        cache_dir: cache_home.join("csv-agent"),
+        path: environment.path.clone(),
+        pip_env: environment.pip.clone(),
+    })
+}
+
+fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
+    let Some(number) = text.strip_prefix("fd:") else {
+        return Ok(EventsTarget::File(PathBuf::from(text)));
+    };
+    match number.parse() {
+        Ok(descriptor) if 2 <= descriptor => Ok(EventsTarget::Descriptor(descriptor)),
+        Ok(_) => {
+            let message =
+                format!("`--events {text}`: stdin takes no events, and stdout is the answer's");
+            let hint =
+                "use `--events fd:3 3>events.jsonl`, or `--format jsonl` for events on stdout";
+            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+        }
+        Err(_) => {
+            let message = format!("`--events {text}`: `{number}` is no descriptor");
+            let hint = "use `--events fd:3 3>events.jsonl`";
+            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+        }
+    }
+}
+
+fn read_file(path: &Path) -> anyhow::Result<String> {
+    let file = File::open(path).map_err(|error| {
+        Failure::new(ExitStatus::Input, format!("cannot open `{}`: {error}", path.display()))
+    })?;
+    read_question(file, &format!("`{}`", path.display()))
+}
+
+/// Reads a question to its end. A BOM and the white space around it are no part of it.
+fn read_question(from: impl Read, shown_name: &str) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let mut bounded = from.take(QUESTION_BYTES_MAX as u64 + 1);
+    bounded.read_to_end(&mut bytes).with_context(|| format!("cannot read {shown_name}"))?;
+    if QUESTION_BYTES_MAX < bytes.len() {
+        let message =
+            format!("the question in {shown_name} is longer than {QUESTION_BYTES_MAX} bytes");
+        let hint = "data goes in with `-f FILE`, or `-f -` for stdin";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text.trim_start_matches('\u{feff}').trim().to_owned()),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let message = format!("cannot read the question in {shown_name} as UTF-8: byte {at}");
+            let hint = "convert it first, such as with `iconv -t utf-8`";
+            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+        }
+    }
+}
+
+fn not_blank(question: String) -> anyhow::Result<String> {
+    if question.trim().is_empty() { Err(no_question().into()) } else { Ok(question) }
+}
+
+fn no_question() -> Failure {
+    let hint = "try `csv-agent ask \"How many rows are there?\"`";
+    Failure::new(ExitStatus::Usage, "no question").hint(hint)
+}
+
+fn stdin_twice() -> Failure {
+    let message = "cannot read both data and questions from stdin";
+    Failure::new(ExitStatus::Usage, message).hint("give one of them as a file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EventsTarget, events_target, not_blank, read_question};
+
+    #[track_caller]
+    fn check(bytes: &[u8], question: Option<&str>) {
+        let found = read_question(bytes, "stdin").and_then(not_blank).ok();
+        assert_eq!(found.as_deref(), question);
+    }
+
+    #[test]
+    fn a_question_from_a_pipe_is_trimmed_text() {
+        check("\u{feff}how many rows?\n".as_bytes(), Some("how many rows?"));
+        check(b" \n\t", None);
+        check(b"", None);
+        check(b"caf\xe9?", None);
+    }
+
+    #[test]
+    fn events_go_to_a_file_or_to_a_descriptor_that_is_free() {
+        assert_eq!(events_target("fd:3").unwrap(), EventsTarget::Descriptor(3));
+        assert_eq!(events_target("a.jsonl").unwrap(), EventsTarget::File("a.jsonl".into()));
+        for text in ["fd:0", "fd:1", "fd:", "fd:-1", "fd:x"] {
+            assert!(events_target(text).is_err(), "{text}");
+        }
+    }
+}

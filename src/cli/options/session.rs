@@ -1,0 +1,147 @@
+//! Which session: a directory that was named, or the nearest one.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::Environment;
+use crate::cli::flags::GlobalFlags;
+use crate::cli::report;
+use crate::status::{ExitStatus, Failure};
+
+/// The directory that is a session when nobody names one.
+const DIR_NAME: &str = ".csv-agent";
+
+/// The session that a command works on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionChoice {
+    /// Where it is, or would be made. Absolute unless it was named otherwise.
+    pub dir: PathBuf,
+    /// Whether a flag or the environment named it. Then one that is not there is an empty session;
+    /// otherwise the user is probably in the wrong directory.
+    pub named: bool,
+}
+
+impl SessionChoice {
+    /// Chooses: `--session-dir`, `CSV_AGENT_SESSION_DIR`, `DATA_ROOT`/`--session`, the nearest
+    /// `.csv-agent` upward, and last `.csv-agent` here, which need not be there.
+    ///
+    /// # Errors
+    ///
+    /// Fails when `--session` is no plain name or stands without `DATA_ROOT`, or the current
+    /// directory cannot be read.
+    pub fn resolve(
+        flags: &GlobalFlags,
+        environment: &Environment,
+    ) -> anyhow::Result<SessionChoice> {
+        let id = flags.session.as_deref().map(check_id).transpose()?;
+        let named = |dir: &Path| Ok(SessionChoice { dir: dir.to_owned(), named: true });
+        if let Some(dir) = &flags.session_dir {
+            return named(dir);
+        }
+        if let Some(dir) = &environment.session_dir {
+            if let Some(id) = id {
+                let message =
+                    format!("`--session {id}` is not used: `CSV_AGENT_SESSION_DIR` is set");
+                report::warning(&message, false);
+            }
+            return named(dir);
+        }
+        match (id, &environment.data_root) {
+            (Some(id), Some(root)) => return named(&root.join(id)),
+            (Some(id), None) => {
+                let message = format!("cannot find session `{id}`: `DATA_ROOT` is not set");
+                let hint = "set `DATA_ROOT` to the directory that holds it, or use `--session-dir`";
+                return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            }
+            (None, _) => {}
+        }
+        let here = std::env::current_dir().context("cannot read the current directory")?;
+        let dir =
+            nearest(&here, environment.home.as_deref()).unwrap_or_else(|| here.join(DIR_NAME));
+        Ok(SessionChoice { dir, named: false })
+    }
+
+    /// Returns whether the directory is there, or may count as an empty session.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it is not there and nobody named it.
+    pub fn existing(&self) -> anyhow::Result<bool> {
+        match self.dir.try_exists() {
+            Ok(true) => Ok(true),
+            Ok(false) if self.named => Ok(false),
+            Ok(false) => {
+                let message =
+                    "no session here: neither this directory nor one above it has `.csv-agent`";
+                let hint =
+                    "make one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`";
+                Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
+            }
+            Err(error) => {
+                let message = format!("cannot open session `{}`: {error}", self.dir.display());
+                Err(Failure::new(ExitStatus::Setup, message).into())
+            }
+        }
+    }
+}
+
+/// Refuses an id that would leave the directory it is put below.
+fn check_id(id: &str) -> anyhow::Result<&str> {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    if !id.is_empty() && id.len() <= 128 && id.chars().all(plain) && !id.starts_with('.') {
+        return Ok(id);
+    }
+    let message = format!("`{id}` is no session id; use letters, digits, `-`, `_` and `.`");
+    Err(Failure::new(ExitStatus::Usage, message).into())
+}
+
+/// Looks upward from `here`. Stops after the home directory and before another file system: what is
+/// beyond belongs to somebody else.
+fn nearest(here: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let device = |dir: &Path| dir.metadata().ok().map(|it| it.dev());
+    let start = device(here);
+    for dir in here.ancestors() {
+        if device(dir) != start {
+            return None;
+        }
+        let candidate = dir.join(DIR_NAME);
+        if candidate.is_dir() {
+            return Some(candidate);
+        }
+        if Some(dir) == home {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{check_id, nearest};
+
+    #[test]
+    fn the_search_goes_up_and_stops_at_home() {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().join("home");
+        let project = home.join("project");
+        let deep = project.join("a/b");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::create_dir(root.path().join(".csv-agent")).unwrap();
+        assert_eq!(nearest(&deep, Some(&home)), None);
+        std::fs::create_dir(project.join(".csv-agent")).unwrap();
+        assert_eq!(nearest(&deep, Some(&home)), Some(project.join(".csv-agent")));
+        assert_eq!(nearest(Path::new("/"), None), None);
+    }
+
+    #[test]
+    fn an_id_cannot_leave_its_root() {
+        assert!(check_id("2f1c-9_a.b").is_ok());
+        for id in ["", "..", ".hidden", "a/b", "a b", "ü"] {
+            assert!(check_id(id).is_err(), "{id}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Where answers are written: stdout, or a file that appears whole or not at all.
+//!
+//! Every write can fail and says so. A reader of stdout that has gone away is told apart from a
+//! failure, because the work was done by then.
+
+use std::fmt;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tempfile::NamedTempFile;
+
+/// The reader of stdout has gone away.
+#[derive(Debug)]
+pub struct StdoutClosed;
+
+impl fmt::Display for StdoutClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the reader of stdout has gone away")
+    }
+}
+
+impl std::error::Error for StdoutClosed {}
+
+/// Returns whether an error came from a reader of stdout that has gone away.
+pub fn is_stdout_closed(error: &anyhow::Error) -> bool {
+    error.chain().any(|it| {
+        let inner = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        it.is::<StdoutClosed>() || inner.and_then(|it| it.downcast_ref::<StdoutClosed>()).is_some()
+    })
+}
+
+/// Stdout as a writer whose errors say that it was stdout. Flush it: nothing is flushed on drop.
+#[derive(Debug)]
+pub struct Stdout(BufWriter<io::Stdout>);
+
+impl Stdout {
+    /// Takes stdout.
+    pub fn new() -> Stdout {
+        Stdout(BufWriter::new(io::stdout()))
+    }
+}
+
+impl Default for Stdout {
+    fn default() -> Self {
+        Stdout::new()
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(|error| of_stdout(&error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(|error| of_stdout(&error))
+    }
+}
+
+fn of_stdout(error: &io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::BrokenPipe => io::Error::new(ErrorKind::BrokenPipe, StdoutClosed),
+        ErrorKind::Interrupted => ErrorKind::Interrupted.into(),
+        kind => io::Error::new(kind, format!("cannot write to stdout: {error}")),
+    }
+}
+
+/// Writes a whole answer to stdout.
+///
+/// # Errors
+///
+/// Fails when `write` does, or stdout cannot take it.
+pub fn answer(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let mut stdout = Stdout::new();
+    write(&mut stdout)?;
+    stdout.flush().map_err(anyhow::Error::from)
+}
+
+/// A file that appears under its name when it is whole.
+///
+/// What is no regular file (`/dev/null`, a named pipe) cannot be replaced and is written directly.
+#[derive(Debug)]
+pub enum WholeFile {
+    /// Beside its final name.
+    Beside(NamedTempFile, PathBuf),
+    /// No regular file.
+    Direct(File),
+}
+
+impl WholeFile {
+    /// Starts a file that will be at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the directory is not there or cannot be written.
+    pub fn create(path: &Path) -> anyhow::Result<WholeFile> {
+        let cannot = || format!("cannot write `{}`", path.display());
+        if path.metadata().is_ok_and(|it| !it.is_file()) {
+            let file = OpenOptions::new().write(true).open(path).with_context(cannot)?;
+            return Ok(WholeFile::Direct(file));
+        }
+        let dir = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
+        // The mode is that of any new file; the umask takes from it what the user keeps private.
+        let builder =
+            tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).to_owned();
+        let file = builder.tempfile_in(dir).with_context(cannot)?;
+        Ok(WholeFile::Beside(file, path.to_owned()))
+    }
+
+    /// Returns a writer of the file's content.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the process has no more descriptors.
+    pub fn writer(&self) -> anyhow::Result<File> {
+        let file = match self {
+            WholeFile::Beside(file, _) => file.as_file(),
+            WholeFile::Direct(file) => file,
+        };
+        file.try_clone().context("cannot write to the file of `--output`")
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be renamed.
+    pub fn finish(self) -> anyhow::Result<()> {
+        if let WholeFile::Beside(file, path) = self {
+            let cannot = || format!("cannot write `{}`", path.display());
+            file.as_file().sync_all().with_context(cannot)?;
+            file.persist(&path).with_context(cannot)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::WholeFile;
+
+    #[test]
+    fn a_file_appears_when_it_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.json");
+        let file = WholeFile::create(&path).unwrap();
+        file.writer().unwrap().write_all(b"{}").unwrap();
+        assert!(!path.exists());
+        file.finish().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = WholeFile::create(&dir.path().join("r.json")).unwrap();
+        file.writer().unwrap().write_all(b"{").unwrap();
+        drop(file);
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,133 @@
+//! What a turn writes to, as one sink: the answer, the story, and `--events`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::options::GlobalOptions;
+use super::options::ask::{AnswerOptions, EventsTarget};
+use super::out::{Stdout, WholeFile};
+use super::progress::Story;
+use crate::event::Event;
+use crate::sink::jsonl::Jsonl;
+use crate::sink::{EventSink, Format, OutputOptions, answer};
+use crate::status::{ExitStatus, Failure};
+
+/// Everything that the user sees of a turn.
+pub struct Output {
+    story: Option<Story>,
+    answer: Box<dyn EventSink>,
+    events: Option<Box<dyn EventSink>>,
+    file: Option<WholeFile>,
+}
+
+impl Output {
+    /// Opens what `options` names. On a terminal the story begins at once.
+    ///
+    /// `session_dir` is what the paths in events are relative to.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be made or a descriptor is not open.
+    pub fn open(
+        options: &AnswerOptions,
+        global: &GlobalOptions,
+        session_dir: &Path,
+    ) -> anyhow::Result<Output> {
+        let events = options.events.as_ref().map(|it| open_events(it, options, session_dir));
+        let events = events.transpose()?;
+        let mut output = Output::open_quietly(options, global, session_dir)?;
+        let is_shown = global.terminal.stdout.is_tty && options.output.is_none();
+        let shows_partials = is_shown && options.stream && global.format == Format::Text;
+        output.story = Some(Story::begin(global, shows_partials));
+        output.events = events;
+        Ok(output)
+    }
+
+    /// Opens the answer alone, for a turn that was told before.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file of `-o` cannot be made.
+    pub fn open_quietly(
+        options: &AnswerOptions,
+        global: &GlobalOptions,
+        session_dir: &Path,
+    ) -> anyhow::Result<Output> {
+        let file = options.output.as_deref().map(WholeFile::create).transpose()?;
+        let out: Box<dyn Write> = match &file {
+            Some(file) => Box::new(file.writer()?),
+            None => Box::new(Stdout::new()),
+        };
+        let stdout = global.terminal.stdout;
+        // A file is written as a pipe is.
+        let is_tty = stdout.is_tty && file.is_none();
+        let sink = OutputOptions {
+            format: global.format,
+            is_tty,
+            colour: stdout.colour && file.is_none(),
+            width: stdout.width.filter(|_| is_tty),
+            table: options.table.clone(),
+            quiet: global.quiet,
+            stream: options.stream,
+            seal: options.seal.clone(),
+            session_dir: session_dir.to_owned(),
+            abs_paths: options.abs_paths,
+        };
+        let answer = answer(sink, out, Box::new(std::io::stderr()));
+        Ok(Output { story: None, answer, events: None, file })
+    }
+
+    /// Puts the file of `-o` in its place, if the turn ended with an answer worth keeping.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be renamed.
+    pub fn finish(self, keep: bool) -> anyhow::Result<()> {
+        match self.file {
+            Some(file) if keep => file.finish(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl EventSink for Output {
+    /// Gives the event to each in turn, even when one fails; the first failure is returned.
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        if let Some(story) = &mut self.story {
+            story.make_way(event);
+        }
+        let answered = self.answer.emit(event);
+        let teed = self.events.as_mut().map_or(Ok(()), |it| it.emit(event));
+        let told = self.story.as_mut().map_or(Ok(()), |it| it.emit(event));
+        answered.and(teed).and(told)
+    }
+}
+
+fn open_events(
+    target: &EventsTarget,
+    options: &AnswerOptions,
+    session_dir: &Path,
+) -> anyhow::Result<Box<dyn EventSink>> {
+    let file = match target {
+        EventsTarget::File(path) => {
+            File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?
+        }
+        EventsTarget::Descriptor(number) => open_descriptor(*number)?,
+    };
+    let abs_dir = options.abs_paths.then(|| session_dir.to_owned());
+    Ok(Box::new(Jsonl::new(Box::new(file), options.seal.clone(), abs_dir)))
+}
+
+/// Opens what the caller has open as `number`, once more. Appending goes on where a file ends.
+fn open_descriptor(number: u32) -> anyhow::Result<File> {
+    let path = format!("/dev/fd/{number}");
+    OpenOptions::new().append(true).open(path).map_err(|error| {
+        let message = format!("cannot write events to descriptor {number}: {error}");
+        let hint =
+            format!("open it, as in `csv-agent … --events fd:{number} {number}>events.jsonl`");
+        Failure::new(ExitStatus::Usage, message).hint(hint).into()
+    })
+}

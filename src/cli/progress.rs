@@ -1,0 +1,413 @@
+//! The story on stderr: what happens now, what has been done, and a footer.
+//!
+//! On a terminal there is one live line, which gets out of the way before anything else is written;
+//! elsewhere there are plain lines. Every line makes sense without colour.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::options::GlobalOptions;
+use super::report;
+use crate::dataset::Progress;
+use crate::event::{Body, CallStatus, ErrorBody, Event, ReplyBody, Status};
+use crate::render::sanitize;
+use crate::sink::{EventSink, Format};
+use crate::status::StopReason;
+
+/// Time between two frames of the spinner.
+const TICK: Duration = Duration::from_millis(100);
+/// Work shorter than this shows no bar.
+const BAR_AFTER: Duration = Duration::from_secs(1);
+/// Column at which the time of a tool call begins, unless its label is longer.
+const TIME_COLUMN: usize = 48;
+/// Lines of code or output that `-v` shows of one call.
+const SHOWN_LINES_MAX: usize = 40;
+
+/// Tells what happens in a turn.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Story {
+    format: Format,
+    is_live: bool,
+    colour: bool,
+    stdout_is_tty: bool,
+    /// Whether the answer shows text as it streams.
+    shows_partials: bool,
+    /// Columns of a line of the story.
+    width: usize,
+    quiet: bool,
+    verbose: u8,
+    started: Instant,
+    bar: Option<ProgressBar>,
+    /// What the calls that run are about, by their ids.
+    labels: HashMap<String, String>,
+    /// Whether the cursor stands behind text of the answer that streams.
+    is_text_open: bool,
+}
+
+impl Story {
+    /// Begins to tell. On a terminal the first line is there at once.
+    ///
+    /// `shows_partials` says whether stdout shows text as it streams.
+    pub fn begin(options: &GlobalOptions, shows_partials: bool) -> Story {
+        let stderr = options.terminal.stderr;
+        let mut story = Story {
+            format: options.format,
+            is_live: options.terminal.can_redraw,
+            colour: stderr.colour,
+            stdout_is_tty: options.terminal.stdout.is_tty,
+            shows_partials,
+            width: usize::from(stderr.width.unwrap_or(80)),
+            quiet: options.quiet,
+            verbose: options.verbose,
+            started: Instant::now(),
+            bar: None,
+            labels: HashMap::new(),
+            is_text_open: false,
+        };
+        story.now("starting");
+        story
+    }
+
+    /// Clears the live line if `event` will be written where it stands.
+    ///
+    /// Call it before the sinks that write to stdout get the event.
+    pub fn make_way(&mut self, event: &Event) {
+        let is_answer = match event.body {
+            Body::Partial { .. } => self.shows_partials,
+            Body::DataFrame(_) | Body::Chart(_) | Body::Reply(_) => true,
+            _ => false,
+        };
+        if self.stdout_is_tty && is_answer || event.body.is_terminal() {
+            self.hide();
+        }
+    }
+
+    /// Clears the live line.
+    pub fn hide(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Says what happens now, on a terminal only.
+    fn now(&mut self, message: &str) {
+        if !self.is_live || self.quiet {
+            return;
+        }
+        self.close_text();
+        let message = sanitize::one_line(message);
+        match &self.bar {
+            Some(bar) => bar.set_message(message),
+            None => self.bar = Some(spinner(message, self.started, self.colour)),
+        }
+    }
+
+    /// Goes to a new line when text of the answer stands on this one.
+    fn close_text(&mut self) {
+        if std::mem::take(&mut self.is_text_open) {
+            report::tell("\n");
+        }
+    }
+
+    /// Writes lines above the live one.
+    fn write(&mut self, text: &str) {
+        self.close_text();
+        match &self.bar {
+            Some(bar) => bar.suspend(|| report::tell(text)),
+            None => report::tell(text),
+        }
+    }
+
+    fn status(&mut self, status: &Status) {
+        match status {
+            Status::Started { model, .. } => self.now(&format!("preparing to ask {model}")),
+            Status::ModelRequest { round, message } => {
+                self.now(message);
+                if 0 < self.verbose && !self.is_live {
+                    self.write(&format!("request round={round}\n"));
+                }
+            }
+            Status::ModelResponse { round, usage, .. } => {
+                if 0 < self.verbose {
+                    let (read, written) = (usage.input_tokens, usage.output_tokens);
+                    self.write(&format!(
+                        "response round={round} input_tokens={read} output_tokens={written}\n"
+                    ));
+                }
+            }
+            Status::Executing { message, .. } | Status::Loading { message } => self.now(message),
+            Status::Retrying { message, .. } => {
+                // The answer has ended its line by now; the next try says it all again.
+                self.is_text_open = false;
+                if !self.quiet {
+                    self.write(&format!("{}\n", sanitize::one_line(message)));
+                }
+                self.now("waiting to try again");
+            }
+            Status::Warning { message, .. } => {
+                let colour = self.colour;
+                let tell = || report::warning(message, colour);
+                match &self.bar {
+                    Some(bar) => bar.suspend(tell),
+                    None => tell(),
+                }
+            }
+        }
+    }
+
+    fn call_ended(&mut self, call_id: &str, name: &str, status: CallStatus, duration_ms: u64) {
+        let label = self.labels.remove(call_id).unwrap_or_else(|| name.to_owned());
+        let time = seconds(duration_ms);
+        if self.quiet {
+            return;
+        }
+        if !self.is_live {
+            let name = sanitize::one_line(name);
+            self.write(&format!("tool {name} {} {time}\n", status_name(status)));
+            return;
+        }
+        let (mark, ink) = match status {
+            CallStatus::Ok => ("✓", "\x1b[32m"),
+            _ => ("✗", "\x1b[31m"),
+        };
+        let mark = if self.colour { format!("{ink}{mark}\x1b[0m") } else { mark.to_owned() };
+        let room = self.width.saturating_sub(12).max(20);
+        let label: String = label.chars().take(room).collect();
+        let pad = TIME_COLUMN.min(room);
+        let how = match status {
+            CallStatus::Ok | CallStatus::Error => String::new(),
+            other => format!("  {}", status_name(other)),
+        };
+        self.write(&format!("  {mark} {label:<pad$} {time:>6}{how}\n"));
+    }
+
+    fn replied(&mut self, reply: &ReplyBody) {
+        let colour = self.colour;
+        if let Some(reason) = early_end(reply.stop_reason) {
+            report::warning(reason, colour);
+        }
+        if self.quiet {
+            return;
+        }
+        let time = seconds(reply.duration_ms);
+        let tokens = reply.usage.total_tokens;
+        if !self.is_live {
+            let mut line = format!("done rounds={} tokens={tokens}", reply.rounds);
+            if let Some(cost) = reply.usage.cost_usd {
+                let _ = write!(line, " cost_usd={cost:.4}");
+            }
+            self.write(&format!("{line} time={time}\n"));
+            return;
+        }
+        let mut parts = vec![counted(reply.rounds.into(), "round"), counted(tokens, "token")];
+        parts.extend(reply.usage.cost_usd.map(|it| format!("${it:.3}")));
+        parts.push(time);
+        parts
+            .extend(reply.code_path.as_ref().map(|it| format!("code: {}", sanitize::one_line(it))));
+        let line = parts.join(" · ");
+        self.write(&if colour { format!("\x1b[2m{line}\x1b[0m\n") } else { format!("{line}\n") });
+    }
+
+    fn failed(&self, error: &ErrorBody) {
+        // The one who reads JSONL has the error already, unless a person watches as well.
+        if self.format == Format::Jsonl && !self.is_live {
+            return;
+        }
+        let failure = anyhow::Error::from(crate::status::Failure {
+            status: crate::status::ExitStatus::Internal,
+            message: error.message.clone(),
+            hint: error.hint.clone(),
+        });
+        report::error(&failure, self.colour);
+    }
+
+    /// With `-v`, what is run; with `-vv`, what came back.
+    fn detail(&mut self, text: &str) {
+        let text = sanitize::for_terminal(text);
+        let mut shown = String::new();
+        for line in text.lines().take(SHOWN_LINES_MAX) {
+            let _ = writeln!(shown, "    {line}");
+        }
+        let n_more = text.lines().count().saturating_sub(SHOWN_LINES_MAX);
+        if 0 < n_more {
+            let _ = writeln!(shown, "    … {n_more} more lines");
+        }
+        self.write(&shown);
+    }
+}
+
+impl EventSink for Story {
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        match &event.body {
+            Body::Status(status) => self.status(status),
+            Body::Partial { delta, .. } => {
+                if !self.shows_partials {
+                    self.now("writing the answer");
+                } else if self.is_live && !delta.is_empty() {
+                    self.is_text_open = !delta.ends_with('\n');
+                }
+            }
+            Body::ToolCall { call_id, label, arguments, .. } => {
+                self.now(label);
+                self.labels.insert(call_id.clone(), sanitize::one_line(label));
+                if let Some(arguments) = arguments.as_ref().filter(|_| 0 < self.verbose) {
+                    let code = arguments["code"].as_str();
+                    self.detail(&code.map_or_else(|| arguments.to_string(), str::to_owned));
+                }
+            }
+            Body::ToolResult { call_id, name, status, duration_ms, result, error, .. } => {
+                self.call_ended(call_id, name, *status, *duration_ms);
+                if 1 < self.verbose {
+                    let text = error.as_ref().map(|it| it.message.as_str());
+                    let text = text.or_else(|| result["text"].as_str()).map(str::to_owned);
+                    self.detail(&text.unwrap_or_else(|| result.to_string()));
+                }
+            }
+            Body::DataFrame(_) | Body::Chart(_) => self.is_text_open = false,
+            Body::ChartRejected { reason, .. } => {
+                if !self.quiet {
+                    self.write(&format!("chart not drawn: {}\n", sanitize::one_line(reason)));
+                }
+            }
+            Body::Reply(reply) => {
+                self.is_text_open = false;
+                self.hide();
+                self.replied(reply);
+            }
+            Body::Error(error) if error.fatal => {
+                self.is_text_open = false;
+                self.hide();
+                self.failed(error);
+            }
+            Body::Error(error) => {
+                let colour = self.colour;
+                report::warning(&error.message, colour);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far the reading of a file has come: on a terminal, and only when it takes a while.
+pub struct IngestProgress {
+    bar: ProgressBar,
+    started: Instant,
+    may_show: bool,
+    is_shown: AtomicBool,
+}
+
+impl IngestProgress {
+    /// Begins, without showing anything yet.
+    pub fn new(shown_name: &str, options: &GlobalOptions) -> IngestProgress {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let template = "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+        bar.set_style(style(template));
+        bar.set_message(sanitize::one_line(shown_name));
+        IngestProgress {
+            bar,
+            started: Instant::now(),
+            may_show: options.terminal.can_redraw && !options.quiet,
+            is_shown: AtomicBool::new(false),
+        }
+    }
+
+    /// Shows how far it is.
+    pub fn show(&self, progress: Progress) {
+        if !self.may_show || self.started.elapsed() < BAR_AFTER {
+            return;
+        }
+        if !self.is_shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.set_length(progress.bytes_total);
+        self.bar.set_position(progress.bytes);
+    }
+}
+
+impl Drop for IngestProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn spinner(message: String, started: Instant, colour: bool) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let template = if colour {
+        "{spinner:.cyan} {wide_msg} {elapsed:>5.dim}"
+    } else {
+        "{spinner} {wide_msg} {elapsed:>5}"
+    };
+    bar.set_style(style(template));
+    let bar = bar.with_elapsed(started.elapsed()).with_message(message);
+    bar.enable_steady_tick(TICK);
+    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+fn seconds(duration_ms: u64) -> String {
+    let tenths = (duration_ms + 50) / 100;
+    format!("{}.{}s", tenths / 10, tenths % 10)
+}
+
+fn counted(n: u64, thing: &str) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if 0 < at && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    let end = if n == 1 { "" } else { "s" };
+    format!("{grouped} {thing}{end}")
+}
+
+fn status_name(status: CallStatus) -> &'static str {
+    match status {
+        CallStatus::Ok => "ok",
+        CallStatus::Error => "error",
+        CallStatus::Timeout => "timeout",
+        CallStatus::Killed => "killed",
+        CallStatus::Cancelled => "cancelled",
+    }
+}
+
+/// Returns what to say of an answer that came before the work was done.
+fn early_end(reason: StopReason) -> Option<&'static str> {
+    match reason {
+        StopReason::Complete => None,
+        StopReason::MaxRounds => {
+            Some("the rounds ran out; the answer may be incomplete (--max-rounds)")
+        }
+        StopReason::MaxTokens => {
+            Some("the tokens ran out; the answer may be incomplete (--max-tokens)")
+        }
+        StopReason::Timeout => Some("the time ran out; the answer may be incomplete (--timeout)"),
+        StopReason::Refused => Some("the model refused to answer"),
+        StopReason::Repeated => {
+            Some("the model repeated one call without progress; the answer may be incomplete")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, seconds};
+
+    #[test]
+    fn times_and_counts_read_well() {
+        assert_eq!(seconds(0), "0.0s");
+        assert_eq!(seconds(849), "0.8s");
+        assert_eq!(seconds(4_150), "4.2s");
+        assert_eq!(counted(1, "round"), "1 round");
+        assert_eq!(counted(3_412, "token"), "3,412 tokens");
+        assert_eq!(counted(1_000_000, "token"), "1,000,000 tokens");
+    }
+}

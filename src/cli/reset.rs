@@ -1,0 +1,73 @@
+//! `reset`: the session forgets what was asked; on demand also the data.
+
+use clap::Args;
+use serde_json::json;
+
+use super::confirm::confirm;
+use super::listing::{self, Listing};
+use super::options::GlobalOptions;
+use super::{out, report};
+use crate::session::lock::LockRequest;
+use crate::session::{Access, ResetScope, Session};
+use crate::status::ExitStatus;
+
+/// Flags of `reset`.
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct ResetFlags {
+    /// Also remove the datasets
+    #[arg(long)]
+    pub datasets: bool,
+
+    /// Remove everything, and the directory
+    #[arg(long, conflicts_with = "datasets")]
+    pub all: bool,
+
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+
+    /// Show what would go and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Removes what the flags name and prints what went.
+///
+/// # Errors
+///
+/// Fails when there is no session and none was named, data would be removed without a `--yes` and
+/// nobody can be asked, or something cannot be removed.
+pub fn run(flags: &ResetFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+    let (scope, what) = match (flags.all, flags.datasets) {
+        (true, _) => (ResetScope::All, Some("remove the whole session, with its datasets")),
+        (_, true) => (ResetScope::Datasets, Some("remove the datasets with everything else")),
+        (false, false) => (ResetScope::Conversation, None),
+    };
+    let is_there = options.session.existing()? && options.session.dir.join("session.json").exists();
+    if let Some(what) = what
+        && !flags.dry_run
+        && !confirm(what, flags.yes, options)?
+    {
+        report::note("nothing was removed");
+        return Ok(ExitStatus::Ok);
+    }
+    let gone = if is_there {
+        let lock = LockRequest { wait: options.lock_wait, command: "reset" };
+        let mut session = Session::open(&options.session.dir, Access::Existing, lock)?;
+        session.reset(scope, flags.dry_run)?
+    } else {
+        Vec::new()
+    };
+    if gone.is_empty() && !options.quiet {
+        report::note("nothing to remove");
+    }
+    let status = if flags.dry_run { "would be removed" } else { "removed" };
+    let rows = gone.iter().map(|it| vec![json!(it), json!(status)]).collect();
+    let documents = gone.iter().map(|it| json!({"path": it, "status": status})).collect();
+    let listing = Listing { frame: listing::frame(&["path", "status"], &[], rows), documents };
+    if !gone.is_empty() || options.format == crate::sink::Format::Json {
+        out::answer(|out| listing.write(out, options))?;
+    }
+    Ok(ExitStatus::Ok)
+}

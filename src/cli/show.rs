@@ -1,0 +1,139 @@
+//! `show`: a turn of the past, in any format.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::options::ask::AnswerOptions;
+use super::options::{Environment, GlobalOptions};
+use super::output::Output;
+use super::report;
+use crate::event::{self, Body, ErrorBody, Event};
+use crate::session::turns::{self, TurnSummary};
+use crate::sink::EventSink;
+use crate::sink::seal::Seal;
+use crate::status::{ExitStatus, Failure};
+
+/// Flags of `show`.
+#[derive(Debug, Clone, Args)]
+pub struct ShowFlags {
+    /// Number of the turn, or `last`
+    #[arg(value_name = "TURN", default_value = "last")]
+    pub turn: String,
+
+    /// Write to a file instead of stdout, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Which table `--format csv` and `tsv` write [default: the last]
+    #[arg(long, value_name = "NAME")]
+    pub table: Option<String>,
+
+    /// Add absolute paths of tables and charts to JSON
+    #[arg(long)]
+    pub abs_paths: bool,
+}
+
+/// Writes the events of a turn through the sinks that they went through when they happened.
+///
+/// # Errors
+///
+/// Fails when there is no such turn, its events cannot be read, or the answer cannot be written.
+pub fn run(
+    flags: &ShowFlags,
+    environment: &Environment,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let turn = find(flags, options)?;
+    let colour = options.terminal.stderr.colour;
+    let (mut events, is_torn) = turns::events(&turn.dir)?;
+    if is_torn {
+        report::warning(
+            &format!("the last event of turn {} was torn and is left out", turn.id),
+            colour,
+        );
+    }
+    if turn.interrupted {
+        let after = events.last().map_or(0, |it| it.seq + 1);
+        let last = events.last().cloned();
+        events.push(interrupted(&turn, after, last));
+    }
+    let answer = AnswerOptions {
+        output: flags.output.clone(),
+        events: None,
+        table: flags.table.clone(),
+        abs_paths: flags.abs_paths,
+        stream: false,
+        seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
+    };
+    let mut output = Output::open_quietly(&answer, options, &options.session.dir)?;
+    for event in &events {
+        output.emit(event)?;
+    }
+    if let Some(Body::Error(error)) = events.last().map(|it| &it.body) {
+        tell_failure(&turn, error, colour);
+    }
+    output.finish(true)?;
+    Ok(ExitStatus::Ok)
+}
+
+fn find(flags: &ShowFlags, options: &GlobalOptions) -> anyhow::Result<TurnSummary> {
+    options.session.existing()?;
+    let mut turns = turns::list(&options.session.dir)?;
+    let refuse = |message: String, hint: String| {
+        Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    };
+    let Some(last) = turns.pop() else {
+        let hint = "ask something: `csv-agent ask \"How many rows are there?\"`";
+        return refuse("the session has no turn yet".to_owned(), hint.to_owned());
+    };
+    if flags.turn == "last" {
+        return Ok(last);
+    }
+    let number = |it: &str| it.parse::<u32>().ok();
+    let Some(wanted) = number(&flags.turn) else {
+        let message = format!("`{}` is no turn", flags.turn);
+        return refuse(message, format!("write its number, such as `{}`, or `last`", last.id));
+    };
+    let first = turns.first().unwrap_or(&last).id.clone();
+    let (newest, last_id) = (last.id.clone(), number(&last.id));
+    let found = if last_id == Some(wanted) {
+        Some(last)
+    } else {
+        turns.into_iter().find(|it| number(&it.id) == Some(wanted))
+    };
+    match found {
+        Some(turn) => Ok(turn),
+        None => refuse(format!("no turn {wanted}"), format!("the session has {first} to {newest}")),
+    }
+}
+
+/// The terminal event that the turn could not write, so that every format can end.
+fn interrupted(turn: &TurnSummary, seq: u64, last: Option<Event>) -> Event {
+    Event {
+        v: event::VERSION,
+        seq,
+        ts: last.as_ref().map(|it| it.ts.clone()).unwrap_or_default(),
+        session_id: last.map(|it| it.session_id).unwrap_or_default(),
+        turn_id: turn.id.clone(),
+        body: Body::Error(Box::new(ErrorBody {
+            fatal: true,
+            code: "interrupted".to_owned(),
+            message: "interrupted: the process ended before the turn did".to_owned(),
+            hint: Some("ask again".to_owned()),
+            retryable: true,
+            exit_code: Some(ExitStatus::Interrupted.code()),
+            ..ErrorBody::default()
+        })),
+    }
+}
+
+/// A turn that failed has no answer to show. That `show` itself went well is what its status says.
+fn tell_failure(turn: &TurnSummary, error: &ErrorBody, colour: bool) {
+    let how = if error.code == "cancelled" { "interrupted" } else { "failed" };
+    let message = match error.code.as_str() {
+        "interrupted" => format!("turn {} was interrupted", turn.id),
+        _ => format!("turn {} {how}: {}", turn.id, error.message),
+    };
+    report::warning(&message, colour);
+}

@@ -1,0 +1,103 @@
+//! Ctrl-C and SIGTERM, as something to wait for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use anyhow::Context;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+
+use crate::status::ExitStatus;
+
+/// Makes the runtime of a command. One thread is enough: the work is in other processes and in
+/// `spawn_blocking`.
+///
+/// # Errors
+///
+/// Fails when the system has no more of what a runtime needs.
+pub fn runtime() -> anyhow::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build().context("cannot start the runtime")
+}
+
+/// The signals that ask the process to end. From the first `listen` on, they no longer end it.
+#[derive(Debug)]
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// Starts to listen, from within a runtime.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the handlers cannot be installed.
+    pub fn listen() -> anyhow::Result<Signals> {
+        let interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+        let terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+        Ok(Signals { interrupt, terminate })
+    }
+
+    /// Waits for the next signal and returns the status that it asks to end with.
+    pub async fn next(&mut self) -> ExitStatus {
+        // Both are safe to drop while they wait: a signal that comes later is kept for the next call.
+        tokio::select! {
+            _ = self.interrupt.recv() => ExitStatus::Interrupted,
+            _ = self.terminate.recv() => ExitStatus::Terminated,
+        }
+    }
+}
+
+/// Runs blocking work, which watches a flag that a signal raises.
+///
+/// Returns what the work returned and the signal that came, if one came first.
+///
+/// # Errors
+///
+/// Fails when signals cannot be listened for; the work has not begun then.
+///
+/// # Panics
+///
+/// Panics when the work does.
+pub fn interruptible<T: Send>(
+    work: impl FnOnce(&Arc<AtomicBool>) -> T + Send,
+) -> anyhow::Result<(T, Option<ExitStatus>)> {
+    let runtime = runtime()?;
+    let mut signals = runtime.block_on(async { Signals::listen() })?;
+    let cancelled = Arc::new(AtomicBool::new(false));
+    thread::scope(|scope| {
+        let (done, finished) = oneshot::channel::<()>();
+        let worker = scope.spawn(|| {
+            // Dropped when the work ends, in whatever way; that is what the other side waits for.
+            let _done = done;
+            work(&cancelled)
+        });
+        let signal = runtime.block_on(async {
+            // The branch that loses is only dropped; the work goes on to its next look at the flag.
+            tokio::select! {
+                _ = finished => None,
+                status = signals.next() => Some(status),
+            }
+        });
+        if signal.is_some() {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+        match worker.join() {
+            Ok(outcome) => Ok((outcome, signal)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interruptible;
+
+    #[test]
+    fn work_that_is_not_interrupted_returns_what_it_found() {
+        let (found, signal) = interruptible(|_| 7).unwrap();
+        assert_eq!((found, signal), (7, None));
+    }
+}

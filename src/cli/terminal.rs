@@ -1,0 +1,104 @@
+//! What stdin, stdout and stderr are: a terminal or not, how wide, in colour or not.
+
+use std::io::IsTerminal;
+
+use super::flags::ColorChoice;
+use super::options::Environment;
+
+/// Columns of a terminal that does not say.
+const WIDTH_UNKNOWN: u16 = 80;
+
+/// One of the two streams we write to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stream {
+    /// Whether a person looks at it.
+    pub is_tty: bool,
+    /// Whether it may carry SGR colours.
+    pub colour: bool,
+    /// Columns that a line may take. None for a pipe: nothing is cut.
+    pub width: Option<u16>,
+}
+
+/// The three standard streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Whether a person types there.
+    pub stdin_is_tty: bool,
+    /// The answer.
+    pub stdout: Stream,
+    /// The story.
+    pub stderr: Stream,
+    /// Whether a line of the story can be written over: it is on a terminal that knows how.
+    pub can_redraw: bool,
+}
+
+impl Terminal {
+    /// Looks at the process's streams.
+    ///
+    /// `width` is what `--width` says; it binds a pipe as well.
+    pub fn look(color: ColorChoice, width: Option<u16>, environment: &Environment) -> Terminal {
+        let stdout_tty = std::io::stdout().is_terminal();
+        let stderr_tty = std::io::stderr().is_terminal();
+        let seen =
+            if stdout_tty { columns(&std::io::stdout()) } else { columns(&std::io::stderr()) };
+        let stream = |is_tty: bool| Stream {
+            is_tty,
+            colour: color.allows(is_tty, environment),
+            width: width
+                .or_else(|| is_tty.then(|| environment.columns.or(seen).unwrap_or(WIDTH_UNKNOWN))),
+        };
+        Terminal {
+            stdin_is_tty: std::io::stdin().is_terminal(),
+            stdout: stream(stdout_tty),
+            stderr: stream(stderr_tty),
+            can_redraw: stderr_tty && !environment.term_is_dumb,
+        }
+    }
+}
+
+impl ColorChoice {
+    /// Decides for one stream: the flag, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the terminal.
+    pub fn allows(self, is_tty: bool, environment: &Environment) -> bool {
+        match self {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto if environment.no_color => false,
+            ColorChoice::Auto if environment.clicolor_force => true,
+            ColorChoice::Auto => is_tty && environment.clicolor && !environment.term_is_dumb,
+        }
+    }
+}
+
+fn columns(stream: &impl std::os::fd::AsFd) -> Option<u16> {
+    terminal_size::terminal_size_of(stream).map(|(width, _)| width.0).filter(|it| 0 < *it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ColorChoice::{self, Always, Auto, Never};
+    use crate::cli::options::Environment;
+
+    #[track_caller]
+    fn check(color: ColorChoice, is_tty: bool, variables: &[(&str, &str)], expected: bool) {
+        let environment = Environment::of(variables).unwrap();
+        assert_eq!(color.allows(is_tty, &environment), expected, "{variables:?}");
+    }
+
+    #[test]
+    fn colour_needs_a_terminal_unless_it_is_forced() {
+        check(Auto, true, &[], true);
+        check(Auto, false, &[], false);
+        check(Auto, false, &[("CLICOLOR_FORCE", "1")], true);
+        check(Auto, false, &[("CLICOLOR_FORCE", "0")], false);
+        check(Always, false, &[("NO_COLOR", "1")], true);
+    }
+
+    #[test]
+    fn colour_can_be_turned_off_in_several_ways() {
+        check(Never, true, &[("CLICOLOR_FORCE", "1")], false);
+        check(Auto, true, &[("NO_COLOR", "1")], false);
+        check(Auto, true, &[("NO_COLOR", "")], true);
+        check(Auto, true, &[("TERM", "dumb")], false);
+        check(Auto, true, &[("CLICOLOR", "0")], false);
+    }
+}

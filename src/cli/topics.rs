@@ -1,0 +1,204 @@
+//! `help`: a command, a topic, or the whole surface as JSON.
+
+use std::fmt::Write as _;
+
+use clap::builder::PossibleValue;
+use clap::{Arg, Args, Command};
+use serde_json::{Value, json};
+
+use super::options::VARIABLES;
+use super::{out, usage};
+use crate::status::{ExitStatus, Failure};
+
+/// What `help` explains.
+#[derive(Debug, Clone, Args)]
+pub struct HelpFlags {
+    /// A command, or `exit-codes`, `environment`, `events`
+    #[arg(value_name = "COMMAND|TOPIC")]
+    pub topic: Option<String>,
+}
+
+/// Every status the process ends with, its name, and when.
+pub const EXIT_CODES: &[(ExitStatus, &str, &str)] = &[
+    (ExitStatus::Ok, "ok", "answered; or the gate passed"),
+    (ExitStatus::Internal, "internal", "a bug, unexpected I/O, a full disk"),
+    (ExitStatus::Usage, "usage", "a wrong flag or value, no question, a missing --yes"),
+    (ExitStatus::Setup, "setup", "the session is missing, locked or broken; a setting is invalid"),
+    (ExitStatus::Auth, "auth", "no key for a remote server, or the key was refused"),
+    (
+        ExitStatus::Input,
+        "input",
+        "a file is missing, unreadable, too large or no table; an unknown dataset",
+    ),
+    (
+        ExitStatus::Provider,
+        "provider",
+        "the model's server cannot be reached, fails, or sends nonsense",
+    ),
+    (
+        ExitStatus::Limit,
+        "limit",
+        "rounds, tokens or time ran out first; the answer so far is there",
+    ),
+    (ExitStatus::Sandbox, "sandbox", "Python is missing, cannot start, or is gone for good"),
+    (
+        ExitStatus::Contract,
+        "contract",
+        "the model refused, or a verdict, table or chart that was asked for is missing",
+    ),
+    (
+        ExitStatus::VerdictWarning,
+        "gate-warning",
+        "the verdict is a warning, with --fail-on warning",
+    ),
+    (ExitStatus::VerdictBad, "gate-bad", "the verdict is bad, with --fail-on bad or warning"),
+    (ExitStatus::Replay, "replay", "a replay does not match its cassette"),
+    (ExitStatus::Interrupted, "interrupted", "ended by Ctrl-C (SIGINT)"),
+    (
+        ExitStatus::BrokenPipe,
+        "broken-pipe",
+        "the reader of stdout went away in the middle of a turn",
+    ),
+    (ExitStatus::Terminated, "terminated", "ended by SIGTERM"),
+];
+
+const EVENTS: &str = "\
+Events: what `--format jsonl` and `--events` write, one JSON object a line.
+
+Every line has v (1), type, seq (0, 1, 2, … without gaps), ts (RFC 3339, UTC), session_id, turn_id.
+
+  status          where the turn is; phase: started, model_request, model_response, executing,
+                  retrying, loading, warning
+  partial         text of the answer as it streams; the reply has it whole
+  tool_call       the model asks for a tool
+  tool_result     the call has ended; status: ok, error, timeout, killed, cancelled
+  data_frame      a table: columns, dtypes, rows
+  chart           a chart: its rows, its alternative text, its SVG and PNG files
+  chart_rejected  a chart that cannot be drawn, and why
+  reply           the answer; terminal
+  error           a failure; terminal when fatal is true
+
+The first line is status with phase started. Each tool_call has one tool_result, and what the call
+shows stands between the two. The last line is the one terminal event; it has exit_code.
+Ignore fields and phases that you do not know: later versions add some.
+
+  csv-agent ask --format jsonl \"top 5 products\" | jq -r 'select(.type==\"reply\").text'
+  csv-agent ask \"revenue by month\" --events fd:3 3>events.jsonl
+  csv-agent schema events      prints the JSON Schema of a line
+";
+
+/// What there is help on besides commands.
+const TOPICS: [&str; 3] = ["exit-codes", "environment", "events"];
+
+/// Prints what was asked for.
+///
+/// # Errors
+///
+/// Fails when there is no such command or topic, or stdout cannot take it.
+pub fn run(flags: &HelpFlags, mut command: Command, as_json: bool) -> anyhow::Result<ExitStatus> {
+    command.build();
+    if as_json {
+        let surface = surface(&command);
+        out::answer(|out| Ok(writeln!(out, "{surface}")?))?;
+        return Ok(ExitStatus::Ok);
+    }
+    let text = match flags.topic.as_deref() {
+        None => command.render_help().to_string(),
+        Some(topic) => explain(topic, &mut command)?,
+    };
+    out::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
+    Ok(ExitStatus::Ok)
+}
+
+fn explain(topic: &str, command: &mut Command) -> anyhow::Result<String> {
+    match topic {
+        "exit-codes" => return Ok(exit_codes()),
+        "environment" => return Ok(environment()),
+        "events" => return Ok(EVENTS.to_owned()),
+        _ => {}
+    }
+    if let Some(subcommand) = command.find_subcommand_mut(topic) {
+        return Ok(subcommand.render_help().to_string());
+    }
+    let commands = command.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
+    let known: Vec<String> = commands.chain(TOPICS).map(str::to_owned).collect();
+    let hint = match usage::nearest(topic, &known).first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there is help on {}", known.join(", ")),
+    };
+    Err(Failure::new(ExitStatus::Usage, format!("no command or topic `{topic}`")).hint(hint).into())
+}
+
+fn exit_codes() -> String {
+    let mut text = "Exit codes:\n\n".to_owned();
+    for (status, name, when) in EXIT_CODES {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {:>3}  {name:<13}  {when}", status.code());
+    }
+    text.push_str(
+        "\nWhen several hold, the first of these counts: a signal, 1, 8, 6, 4, 7, 12, 9, 11, 10.\n\
+         Errors of a tool that the model recovered from do not change the code.\n",
+    );
+    text
+}
+
+fn environment() -> String {
+    let mut text =
+        "Environment variables, each of which an empty value leaves unset:\n\n".to_owned();
+    for (name, about) in VARIABLES {
+        let line = format!("  {name:<26}  {about}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push_str("\nFlags go before variables. Booleans are 0, 1, true or false.\n");
+    text
+}
+
+/// Everything that can be said to the program, for programs that call it.
+fn surface(command: &Command) -> Value {
+    let commands = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let globals = command.get_arguments().filter(|it| !it.is_hide_set());
+    let exit_codes = EXIT_CODES
+        .iter()
+        .map(|(status, name, when)| json!({"code": status.code(), "name": name, "when": when}));
+    let variables = VARIABLES.iter().map(|(name, about)| json!({"name": name, "about": about}));
+    json!({
+        "name": command.get_name(),
+        "version": command.get_version(),
+        "about": command.get_about().map(ToString::to_string),
+        "global_options": globals.map(argument).collect::<Vec<_>>(),
+        "commands": commands.map(subcommand).collect::<Vec<_>>(),
+        "exit_codes": exit_codes.collect::<Vec<_>>(),
+        "environment": variables.collect::<Vec<_>>(),
+        "topics": TOPICS,
+    })
+}
+
+fn subcommand(command: &Command) -> Value {
+    let own = command.get_arguments().filter(|it| !it.is_hide_set() && !it.is_global_set());
+    json!({
+        "name": command.get_name(),
+        "about": command.get_about().map(ToString::to_string),
+        "usage": command.clone().render_usage().to_string().trim_start_matches("Usage: "),
+        "arguments": own.map(argument).collect::<Vec<_>>(),
+    })
+}
+
+fn argument(arg: &Arg) -> Value {
+    let takes_value = arg.get_action().takes_values();
+    let values = arg.get_possible_values();
+    let values =
+        values.iter().filter(|it| takes_value && !it.is_hide_set()).map(PossibleValue::get_name);
+    let names = arg.get_value_names().filter(|_| takes_value).map(|it| it[0].as_str());
+    let defaults = arg.get_default_values().iter().map(|it| it.to_string_lossy());
+    json!({
+        "long": arg.get_long().map(|it| format!("--{it}")),
+        "short": arg.get_short().map(|it| format!("-{it}")),
+        "value": names,
+        "values": values.collect::<Vec<_>>(),
+        "default": defaults.filter(|_| takes_value).collect::<Vec<_>>().first(),
+        "repeatable": matches!(arg.get_action(), clap::ArgAction::Append | clap::ArgAction::Count),
+        "required": arg.is_required_set(),
+        "about": arg.get_help().map(ToString::to_string),
+    })
+}

@@ -1,0 +1,233 @@
+//! Values of flags that clap does not know: durations, sizes, delimiters, typed columns.
+//!
+//! Each error says what was found and shows a value that would do.
+
+use std::time::Duration;
+
+use crate::catalog::DType;
+use crate::limits::ROUNDS_FLAG_MAX;
+
+/// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`.
+///
+/// # Errors
+///
+/// Fails when a number or a unit is missing, or the time is longer than can be counted.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let example = "write a number and a unit, such as `30s`, `5m` or `1h`";
+    let mut total = Duration::ZERO;
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(example.to_owned());
+    }
+    while !rest.is_empty() {
+        let (number, unit, tail) = number_and_unit(rest);
+        let number: u64 = number.parse().map_err(|_| example.to_owned())?;
+        let millis = match unit {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            "" => return Err(format!("`{number}` has no unit; did you mean `{number}s`?")),
+            _ => return Err(format!("`{unit}` is no unit; {example}")),
+        };
+        let part = number.checked_mul(millis).map(Duration::from_millis);
+        let sum = part.and_then(|it| total.checked_add(it));
+        total = sum.ok_or_else(|| "longer than can be counted".to_owned())?;
+        rest = tail;
+    }
+    Ok(total)
+}
+
+/// Parses a duration that is not zero.
+///
+/// # Errors
+///
+/// Fails as [`duration`] does, and for zero.
+pub fn some_time(text: &str) -> Result<Duration, String> {
+    let found = duration(text)?;
+    if found.is_zero() {
+        return Err("no time at all; try `30s` or `5m`".to_owned());
+    }
+    Ok(found)
+}
+
+/// Parses a number of bytes: `400MB` is 400 000 000, `2GiB` is 2 × 1024³, a bare number is bytes.
+///
+/// # Errors
+///
+/// Fails when the number or the unit is unknown, and for zero.
+pub fn size(text: &str) -> Result<u64, String> {
+    let example = "write a number and a unit, such as `400MB` or `2GiB`";
+    let (number, unit, tail) = number_and_unit(text.trim());
+    let number: u64 = number.parse().map_err(|_| example.to_owned())?;
+    let unit_bytes: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1_000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return Err(format!("`{unit}` is no unit; {example}")),
+    };
+    if !tail.is_empty() {
+        return Err(example.to_owned());
+    }
+    match number.checked_mul(unit_bytes) {
+        Some(0) => Err(format!("no bytes at all; {example}")),
+        Some(bytes) => Ok(bytes),
+        None => Err("more than can be counted".to_owned()),
+    }
+}
+
+/// Parses a delimiter: one character, or its name. `auto` is none: it is found out.
+///
+/// # Errors
+///
+/// Fails for anything longer, and for characters that cannot separate cells.
+pub fn delimiter(text: &str) -> Result<Delimiter, String> {
+    let found = match text {
+        "auto" => return Ok(Delimiter(None)),
+        "comma" => ',',
+        "tab" | "\\t" => '\t',
+        "semicolon" => ';',
+        "pipe" => '|',
+        "space" => ' ',
+        _ => {
+            let mut chars = text.chars();
+            match (chars.next(), chars.next()) {
+                (Some(only), None) => only,
+                _ => {
+                    return Err("write one character, or one of `auto`, `comma`, `tab`, \
+                                `semicolon`, `pipe`, `space`"
+                        .to_owned());
+                }
+            }
+        }
+    };
+    if !found.is_ascii() || found.is_ascii_alphanumeric() || "\"\r\n\0".contains(found) {
+        return Err(format!(
+            "{found:?} cannot separate cells; try `,` or `tab`, or `auto` to find it out"
+        ));
+    }
+    Ok(Delimiter(Some(found)))
+}
+
+/// A delimiter, or none to find it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delimiter(pub Option<char>);
+
+/// Parses `COLUMN=TYPE`. The last `=` counts, so a column's name may hold others.
+///
+/// # Errors
+///
+/// Fails when either side is missing or the type is unknown; the message lists the types.
+pub fn typed_column(text: &str) -> Result<(String, DType), String> {
+    let types = || DType::ALL.map(DType::name).join(", ");
+    let Some((column, name)) = text.rsplit_once('=').filter(|(column, _)| !column.is_empty())
+    else {
+        return Err(format!("write `COLUMN=TYPE`, such as `zip=string`; types: {}", types()));
+    };
+    match DType::ALL.into_iter().find(|it| it.name() == name) {
+        Some(dtype) => Ok((column.to_owned(), dtype)),
+        None => Err(format!("`{name}` is no type; types: {}", types())),
+    }
+}
+
+/// Parses the number of rounds.
+///
+/// # Errors
+///
+/// Fails outside 1 to [`ROUNDS_FLAG_MAX`].
+pub fn rounds(text: &str) -> Result<u32, String> {
+    in_range(text, 1, ROUNDS_FLAG_MAX)
+}
+
+/// Parses the number of retries.
+///
+/// # Errors
+///
+/// Fails outside 0 to 10.
+pub fn retries(text: &str) -> Result<u32, String> {
+    in_range(text, 0, 10)
+}
+
+fn in_range(text: &str, min: u32, max: u32) -> Result<u32, String> {
+    let found = text.parse().ok().filter(|it| (min..=max).contains(it));
+    found.ok_or_else(|| format!("write a whole number from {min} to {max}"))
+}
+
+/// Splits the digits at the start, the letters after them, and the rest.
+fn number_and_unit(text: &str) -> (&str, &str, &str) {
+    let digits = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let (number, rest) = text.split_at(digits);
+    let letters = rest.find(|it: char| it.is_ascii_digit()).unwrap_or(rest.len());
+    let (unit, tail) = rest.split_at(letters);
+    (number, unit.trim(), tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{delimiter, duration, rounds, size, some_time, typed_column};
+    use crate::catalog::DType;
+
+    #[track_caller]
+    fn check_duration(text: &str, millis: Option<u64>) {
+        assert_eq!(duration(text).ok(), millis.map(Duration::from_millis), "{text}");
+    }
+
+    #[test]
+    fn a_duration_has_a_unit() {
+        check_duration("30s", Some(30_000));
+        check_duration("1h30m", Some(5_400_000));
+        check_duration("250ms", Some(250));
+        check_duration("0s", Some(0));
+        for text in ["", "s", "30", "banana", "-1s", "1.5h", "5 parsecs", "99999999999999999999h"] {
+            check_duration(text, None);
+        }
+        assert_eq!(duration("30").unwrap_err(), "`30` has no unit; did you mean `30s`?");
+        assert!(some_time("0s").is_err());
+    }
+
+    #[track_caller]
+    fn check_size(text: &str, bytes: Option<u64>) {
+        assert_eq!(size(text).ok(), bytes, "{text}");
+    }
+
+    #[test]
+    fn a_size_is_decimal_or_binary() {
+        check_size("400MB", Some(400_000_000));
+        check_size("2GiB", Some(2_147_483_648));
+        check_size("10 kb", Some(10_000));
+        check_size("7", Some(7));
+        for text in ["", "MB", "0", "4XB", "1GB2", "99999999999999999999"] {
+            check_size(text, None);
+        }
+    }
+
+    #[test]
+    fn a_delimiter_is_one_character_or_a_name() {
+        assert_eq!(delimiter("auto").unwrap().0, None);
+        assert_eq!(delimiter("tab").unwrap().0, Some('\t'));
+        assert_eq!(delimiter("|").unwrap().0, Some('|'));
+        for text in ["", "ab", "\"", "x", "é"] {
+            assert!(delimiter(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_equals_sign_ends_the_column() {
+        assert_eq!(typed_column("a=b=int64").unwrap(), ("a=b".to_owned(), DType::Int64));
+        assert!(typed_column("zip").is_err());
+        assert!(typed_column("=string").is_err());
+        assert!(typed_column("zip=varchar").unwrap_err().contains("string, int64"));
+    }
+
+    #[test]
+    fn the_range_is_part_of_the_message() {
+        assert_eq!(rounds("0").unwrap_err(), "write a whole number from 1 to 1000");
+        assert_eq!(rounds("10"), Ok(10));
+    }
+}
