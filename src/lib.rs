@@ -18,3 +18,4 @@ pub mod session;
 pub mod sink;
 pub mod tools;
 pub mod agent;
+pub mod cli;

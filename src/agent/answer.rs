@@ -91,7 +91,9 @@ mod tests {
     fn the_answer_is_the_final_message_or_the_last_one() {
         let phase = |phase: &str, text: &str| {
             let content = json!([{"type": "output_text", "text": text}]);
-            Item(json!({"type": "message", "role": "assistant", "phase": phase, "content": content}))
+            Item(
+                json!({"type": "message", "role": "assistant", "phase": phase, "content": content}),
+            )
         };
         check(&[Item::assistant("one"), Item::assistant("two"), Item::assistant(" ")], "two");
         check(&[phase("final_answer", "42"), phase("commentary", "let me see")], "42");

@@ -58,7 +58,8 @@ pub fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
     let failure = error.chain().find_map(|it| it.downcast_ref::<Failure>());
     let status = failure.map_or(ExitStatus::Internal, |it| it.status);
     let hint = failure.and_then(|it| it.hint.clone());
-    let error = ErrorBody { code: error_code(status).to_owned(), message, hint, ..ErrorBody::default() };
+    let error =
+        ErrorBody { code: error_code(status).to_owned(), message, hint, ..ErrorBody::default() };
     (error, status)
 }
 
@@ -118,10 +119,17 @@ pub fn refuse(
         exit_code: Some(failure.status.code()),
         ..ErrorBody::default()
     };
-    for (seq, body) in [Body::Status(started), Body::Error(Box::new(error))].into_iter().enumerate() {
+    for (seq, body) in [Body::Status(started), Body::Error(Box::new(error))].into_iter().enumerate()
+    {
         let (session_id, turn_id) = (session_id.to_owned(), "0000".to_owned());
-        sink.emit(&Event { v: VERSION, seq: seq as u64, ts: now_utc(), session_id, turn_id, body })?;
+        sink.emit(&Event {
+            v: VERSION,
+            seq: seq as u64,
+            ts: now_utc(),
+            session_id,
+            turn_id,
+            body,
+        })?;
     }
     Ok(())
 }
-

@@ -165,7 +165,8 @@ impl Agent {
             }
             let is_last = forced.is_some() || number == rounds_max;
             let tool_choice = if is_last { ToolChoice::None } else { ToolChoice::Auto };
-            let request = self.request(session, &instructions, question, &conversation, tool_choice);
+            let request =
+                self.request(session, &instructions, question, &conversation, tool_choice);
             self.repl.start(session, catalog, turn)?;
             let response = self.respond(&request, number, turn).await?;
             let Response { items: mut received, ending, .. } = response;
@@ -186,7 +187,11 @@ impl Agent {
                         return Ok(Answer { text, stop_reason, rounds: number });
                     }
                     Some(Said::Refusal(text)) => {
-                        return Ok(Answer { text, stop_reason: StopReason::Refused, rounds: number });
+                        return Ok(Answer {
+                            text,
+                            stop_reason: StopReason::Refused,
+                            rounds: number,
+                        });
                     }
                     None if !was_nudged && !is_last => {
                         was_nudged = true;
@@ -417,5 +422,7 @@ fn keep_code(session: &Session, turn: &Turn) -> anyhow::Result<Option<String>> {
 
 fn empty_answer() -> anyhow::Error {
     let message = "the model answered twice with nothing: no text and no tool call";
-    Failure::new(ExitStatus::Provider, message).hint("ask again, or choose another `--model`").into()
+    Failure::new(ExitStatus::Provider, message)
+        .hint("ask again, or choose another `--model`")
+        .into()
 }

@@ -112,7 +112,9 @@ impl Round<'_> {
             Running::Reading(reading, finish) => {
                 let read = turn.wait(reading).await?;
                 let facts = read.map_err(anyhow::Error::from)?;
-                Ok(facts.map_err(|error| ToolError::new("failed", format!("{error:#}"))).and_then(finish))
+                Ok(facts
+                    .map_err(|error| ToolError::new("failed", format!("{error:#}")))
+                    .and_then(finish))
             }
             Running::Asking(command, finish) => {
                 let asked = self.repl.ask(command, self.session, self.catalog, turn).await?;
@@ -154,10 +156,8 @@ impl Round<'_> {
             );
             text.push_str(&note);
         }
-        let error = code.map(|code| CallError {
-            code: code.to_owned(),
-            message: error_text(&output.result),
-        });
+        let error = code
+            .map(|code| CallError { code: code.to_owned(), message: error_text(&output.result) });
         let closed = Closed {
             status,
             duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),

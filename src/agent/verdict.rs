@@ -45,7 +45,10 @@ impl Gates {
         if self.require_table && rows::chosen(&names, self.table.as_deref()).is_none() {
             missing.push(match &self.table {
                 Some(table) if !names.is_empty() => {
-                    format!("the table `{table}` was asked for; the answer has {}", names.join(", "))
+                    format!(
+                        "the table `{table}` was asked for; the answer has {}",
+                        names.join(", ")
+                    )
                 }
                 _ => "a table was asked for, and the answer has none".to_owned(),
             });

@@ -70,7 +70,8 @@ impl ColorChoice {
 }
 
 fn columns(stream: &impl std::os::fd::AsFd) -> Option<u16> {
-    terminal_size::terminal_size_of(stream).map(|(width, _)| width.0).filter(|it| 0 < *it)
+    // A terminal may know its columns and not its rows.
+    rustix::termios::tcgetwinsize(stream).ok().map(|it| it.ws_col).filter(|it| 0 < *it)
 }
 
 #[cfg(test)]

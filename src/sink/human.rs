@@ -57,6 +57,12 @@ impl Human {
             return self.show(&text);
         }
         let mut text = table::markdown(&table.frame());
+        // Colour in a pipe is there only when the user forces it.
+        if self.options.colour
+            && let Some((header, rows)) = text.split_once('\n')
+        {
+            text = format!("\x1b[1m{header}\x1b[0m\n{rows}");
+        }
         if table.truncated {
             let place = place.map_or(String::new(), |it| format!("; all of them are in {it}"));
             writeln!(text, "\n{name}: {n_rows} of {n_all} rows{place}")?;

@@ -1,0 +1,146 @@
+//! `ask`: one question, one turn, one answer.
+
+use std::ops::ControlFlow;
+
+use crate::agent::verdict::Gates;
+use crate::agent::{Agent, AgentOptions, TurnEnd, refuse};
+use crate::cli::flags::{FailOn, Require};
+use crate::cli::ingest::ingest_for_turn;
+use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
+use crate::cli::output::Output;
+use crate::cli::report;
+use crate::cli::signals::{self, Signals};
+use crate::conversation::{Assessment, Question};
+use crate::provider::Provider;
+use crate::session::lock::LockRequest;
+use crate::session::{Access, Session};
+use crate::sink::Format;
+use crate::status::{ExitStatus, Failure};
+
+/// The session's id in the events of a turn that could not begin.
+const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
+
+/// Answers the question.
+///
+/// # Errors
+///
+/// Fails when the turn could not begin.
+pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
+    let AskOptions { question, turn: options } = options;
+    let (mut agent, mut session) = match open(&options, "ask", &question)? {
+        ControlFlow::Continue(opened) => opened,
+        ControlFlow::Break(status) => return Ok(status),
+    };
+    let question = Question { text: question, verdict: options.verdict };
+    signals::runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        let mut output = Output::open(&options.answer, &options.global, session.dir())?;
+        let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
+        agent.close().await;
+        settle(ended?, output, &options)
+    })
+}
+
+/// Opens what a turn needs, in the order in which a user would want to hear what is missing: the
+/// session, the key, and only then the files.
+///
+/// Breaks with a status when there is no key, which the events of a turn tell.
+///
+/// # Errors
+///
+/// Fails when the session, the provider's settings or a file are not as they must be.
+pub fn open(
+    options: &TurnOptions,
+    command: &'static str,
+    question: &str,
+) -> anyhow::Result<ControlFlow<ExitStatus, (Agent, Session)>> {
+    let dir = &options.global.session.dir;
+    let creates = !options.files.is_empty();
+    if !options.ephemeral && !creates {
+        Session::require(dir)?;
+    }
+    let provider = match provider(options) {
+        Ok(provider) => provider,
+        Err(error) => match error.downcast::<Failure>() {
+            Ok(failure) if failure.status == ExitStatus::Auth => {
+                tell_no_key(&failure, options, question)?;
+                return Ok(ControlFlow::Break(failure.status));
+            }
+            Ok(failure) => return Err(failure.into()),
+            Err(error) => return Err(error),
+        },
+    };
+    let mut session = if options.ephemeral {
+        Session::ephemeral(Some(dir))?
+    } else {
+        let access = if creates { Access::Create } else { Access::Existing };
+        Session::open(dir, access, LockRequest { wait: options.global.lock_wait, command })?
+    };
+    if creates {
+        ingest_for_turn(&mut session, &options.files, options.ephemeral, &options.global)?;
+    }
+    let agent = Agent::new(agent_options(options), provider);
+    Ok(ControlFlow::Continue((agent, session)))
+}
+
+/// Finishes what a turn wrote and says what no event told.
+///
+/// # Errors
+///
+/// Fails when the file of `-o` cannot be put in its place.
+pub fn settle(end: TurnEnd, output: Output, options: &TurnOptions) -> anyhow::Result<ExitStatus> {
+    // A document tells a failure as well; any other format has nothing to say of one.
+    let keeps =
+        end.reply.is_some() || matches!(options.global.format, Format::Json | Format::Jsonl);
+    output.finish(keeps)?;
+    let colour = options.global.terminal.stderr.colour;
+    if let Some(complaint) = end.complaint {
+        report::error(&Failure::new(end.status, complaint).into(), colour);
+    }
+    if let Some(warning) = end.warning {
+        report::warning(&warning, colour);
+    }
+    Ok(end.status)
+}
+
+fn provider(options: &TurnOptions) -> anyhow::Result<Provider> {
+    let provider = match &options.provider {
+        ProviderChoice::Remote(remote) => Provider::remote(remote.clone())?,
+        ProviderChoice::Replay(cassette) => Provider::replay(cassette)?,
+    };
+    match &options.record {
+        Some(cassette) => provider.recording(cassette),
+        None => Ok(provider),
+    }
+}
+
+/// Tells a missing key the way a turn would.
+fn tell_no_key(failure: &Failure, options: &TurnOptions, question: &str) -> anyhow::Result<()> {
+    let dir = &options.global.session.dir;
+    let mut output = Output::open(&options.answer, &options.global, dir)?;
+    refuse(&mut output, NO_SESSION, &options.model, question, failure)?;
+    output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))
+}
+
+fn agent_options(options: &TurnOptions) -> AgentOptions {
+    let writes_table = matches!(options.global.format, Format::Csv | Format::Tsv);
+    AgentOptions {
+        model: options.model.clone(),
+        reasoning: options.reasoning,
+        limits: options.limits.clone(),
+        gates: Gates {
+            verdict: options.verdict,
+            fail_on: match options.fail_on {
+                FailOn::Never => None,
+                FailOn::Bad => Some(Assessment::Bad),
+                FailOn::Warning => Some(Assessment::Warning),
+            },
+            require_table: writes_table || options.require.contains(&Require::Table),
+            table: options.answer.table.clone().filter(|_| writes_table),
+            require_chart: options.require.contains(&Require::Chart),
+        },
+        python: options.python.clone(),
+        datasets: options.datasets.clone(),
+        fresh: options.fresh,
+    }
+}
