@@ -5,6 +5,8 @@
     reason = "a helper that cannot go on fails the test, and says where"
 )]
 
-#[allow(dead_code, reason = "a bench offers what tests may want, whether or not one does today")]
 mod bench;
+mod cassettes;
+mod conventions;
 mod provider;
+mod tidy;

@@ -76,6 +76,11 @@ impl Bench {
         self
     }
 
+    /// Adds to what the server answers, between two commands.
+    pub fn answers(&self, rounds: impl IntoIterator<Item = Round>) {
+        self.server.script(rounds);
+    }
+
     /// Sets a variable for the commands that follow.
     pub fn variable(mut self, name: &str, value: &str) -> Bench {
         self.variables.push((name.to_owned(), value.to_owned()));
@@ -123,8 +128,27 @@ impl Bench {
     /// Returns a command in the bench's home and environment, in a process group of its own, with
     /// all of stdin, stdout and stderr piped.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_csv-agent"));
-        command.args(arguments).current_dir(self.path(".")).process_group(0).env_clear();
+        let mut command = self.program(env!("CARGO_BIN_EXE_csv-agent"));
+        command.args(arguments);
+        command.env("OPENAI_API_KEY", KEY);
+        command.env("OPENAI_BASE_URL", self.server.base_url());
+        command.envs(self.variables.iter().cloned());
+        command
+    }
+
+    /// Runs a script with `csv-agent` on its path, without a key and without the server.
+    pub fn shell(&self, script: &str, variables: &[(&str, PathBuf)]) -> Run {
+        let binary = Path::new(env!("CARGO_BIN_EXE_csv-agent")).parent().unwrap().to_owned();
+        let path = format!("{}:{}", binary.display(), variable("PATH").unwrap_or_default());
+        let mut command = self.program("bash");
+        command.args(["-c", script]).env("PATH", path);
+        command.envs(variables.iter().cloned());
+        wait(command.spawn().unwrap(), script.to_owned(), b"", RUN_MAX)
+    }
+
+    fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.path(".")).process_group(0).env_clear();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let is_passed = |name: &str| PASSED_ON.iter().any(|it| name.starts_with(it));
         command.envs(variables().filter(|(name, _)| is_passed(name)));
@@ -134,9 +158,6 @@ impl Bench {
         command.envs(cache.map(|it| ("XDG_CACHE_HOME", it)));
         command.env("HOME", self.home.path());
         command.env("CSV_AGENT_SESSION_DIR", self.session());
-        command.env("OPENAI_API_KEY", KEY);
-        command.env("OPENAI_BASE_URL", self.server.base_url());
-        command.envs(self.variables.iter().cloned());
         command
     }
 

@@ -1,0 +1,131 @@
+//! The house rules: which module may import which, and by which door a crate comes in.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The floor of each module. A module imports from lower floors only.
+const FLOORS: [(&str, u32); 15] = [
+    ("limits", 0),
+    ("status", 1),
+    ("catalog", 1),
+    ("frame", 1),
+    ("conversation", 2),
+    ("chart", 2),
+    ("event", 3),
+    ("render", 4),
+    ("sink", 5),
+    ("session", 5),
+    ("dataset", 5),
+    ("python", 5),
+    ("provider", 5),
+    ("tools", 6),
+    ("agent", 7),
+];
+
+/// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
+const DOORS: [(&str, &[&str]); 13] = [
+    ("reqwest", &["provider/transport/http.rs"]),
+    ("polars", &["dataset/"]),
+    ("parquet", &["dataset/"]),
+    ("nix", &["python/sandbox.rs", "python/mod.rs", "session/lock.rs"]),
+    ("fernet", &["sink/seal.rs"]),
+    ("comfy_table", &["render/"]),
+    ("plotters", &["render/"]),
+    ("clap", &["cli/"]),
+    ("clap_complete", &["cli/"]),
+    ("clap_mangen", &["cli/"]),
+    ("indicatif", &["cli/"]),
+    ("encoding_rs", &["dataset/"]),
+    ("uuid", &["session/", "python/"]),
+];
+
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    let mut dirs = vec![root.clone()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path: PathBuf = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let name = path.strip_prefix(&root).unwrap().display().to_string();
+                found.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(30 < found.len(), "the sources were not found");
+    found
+}
+
+/// The code of a file, without its comments.
+fn code(source: &str) -> String {
+    let lines = source.lines().filter(|it| !it.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn module_of(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap()
+}
+
+fn words_after<'a>(code: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    code.match_indices(prefix).map(move |(at, _)| {
+        let rest = &code[at + prefix.len()..];
+        let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
+
+#[test]
+fn a_module_imports_from_lower_floors_only() {
+    let floors: BTreeMap<&str, u32> = FLOORS.into_iter().chain([("cli", 8)]).collect();
+    let mut wrong = Vec::new();
+    for (file, source) in sources() {
+        let module = module_of(&file);
+        let Some(floor) = floors.get(module) else {
+            assert!(["main", "lib"].contains(&module), "`{file}` has no floor");
+            continue;
+        };
+        for imported in words_after(&code(&source), "crate::") {
+            let is_lower = floors.get(imported).is_some_and(|it| it < floor);
+            if imported != module && !is_lower {
+                wrong.push(format!("{file} imports crate::{imported}"));
+            }
+        }
+    }
+    assert_eq!(wrong, [] as [String; 0]);
+}
+
+#[test]
+fn a_crate_enters_by_its_door() {
+    let mut wrong = Vec::new();
+    for (file, source) in sources() {
+        let code = code(&source);
+        for (name, doors) in DOORS {
+            let is_named = code.lines().any(|line| {
+                let path = format!("{name}::");
+                line.match_indices(&path).any(|(at, _)| {
+                    !line[..at].ends_with(|it: char| it.is_alphanumeric() || it == '_' || it == ':')
+                })
+            });
+            if is_named && !doors.iter().any(|it| file.starts_with(it)) {
+                wrong.push(format!("{file} names {name}"));
+            }
+        }
+    }
+    assert_eq!(wrong, [] as [String; 0]);
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    let mut wrong = Vec::new();
+    for (file, source) in sources() {
+        for (at, line) in source.lines().enumerate() {
+            if ["TODO", "FIXME", "XXX"].iter().any(|it| line.contains(it)) {
+                wrong.push(format!("{file}:{}", at + 1));
+            }
+        }
+    }
+    assert_eq!(wrong, [] as [String; 0]);
+}
