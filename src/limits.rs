@@ -24,6 +24,8 @@ pub const SNIFF_WINDOWS: u64 = 7;
 pub const REJECTS_MAX: u64 = 10_000;
 /// Bytes of the text of one repaired row that are listed.
 pub const REJECT_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of a dataset's name that is made from a file's: names of files are bounded too.
+pub const DATASET_NAME_BYTES_MAX: usize = 100;
 /// Columns of one dataset. Beyond this a file is more likely misread than wide.
 pub const CSV_COLUMNS_MAX: usize = 20_000;
 

@@ -40,16 +40,17 @@ pub fn run(options: ChatOptions) -> anyhow::Result<ExitStatus> {
         let mut lines = Lines::read(is_live);
         let mut next = question;
         loop {
-            let question = match next.take() {
-                Some(question) => question,
+            let question = if let Some(question) = next.take() {
+                question
+            } else {
                 // A signal at the prompt ends the chat; the line that was being typed is lost.
-                None => tokio::select! {
+                tokio::select! {
                     status = signals.next() => return Ok(Some(status)),
                     line = lines.next() => match line? {
                         Some(line) => line,
                         None => return Ok(None),
                     },
-                },
+                }
             };
             if question.trim().is_empty() {
                 continue;

@@ -111,26 +111,26 @@ mod tests {
     use super::cell;
 
     #[track_caller]
-    fn check(value: AnyValue<'_>, expected: Value) {
-        assert_eq!(cell(&value), expected, "{value:?}");
+    fn check(value: &AnyValue<'_>, expected: &Value) {
+        assert_eq!(cell(value), *expected, "{value:?}");
     }
 
     #[test]
     fn cells_are_json_that_no_reader_rounds() {
-        check(AnyValue::Int64(9_007_199_254_740_991), json!(9_007_199_254_740_991_i64));
-        check(AnyValue::Int64(9_007_199_254_740_993), json!("9007199254740993"));
-        check(AnyValue::Float64(f64::NAN), Value::Null);
-        check(AnyValue::Float64(f64::INFINITY), Value::Null);
-        check(AnyValue::Float64(0.1), json!(0.1));
+        check(&AnyValue::Int64(9_007_199_254_740_991), &json!(9_007_199_254_740_991_i64));
+        check(&AnyValue::Int64(9_007_199_254_740_993), &json!("9007199254740993"));
+        check(&AnyValue::Float64(f64::NAN), &Value::Null);
+        check(&AnyValue::Float64(f64::INFINITY), &Value::Null);
+        check(&AnyValue::Float64(0.1), &json!(0.1));
     }
 
     #[test]
     fn days_and_times_are_iso_8601() {
-        check(AnyValue::Date(19_782), json!("2024-02-29"));
+        check(&AnyValue::Date(19_782), &json!("2024-02-29"));
         let noon = 1_709_208_000_000_000;
         let us = TimeUnit::Microseconds;
-        check(AnyValue::Datetime(noon, us, None), json!("2024-02-29T12:00:00"));
-        check(AnyValue::Datetime(noon + 500_000, us, None), json!("2024-02-29T12:00:00.5"));
-        check(AnyValue::Time(34_200_000_000_000), json!("09:30:00"));
+        check(&AnyValue::Datetime(noon, us, None), &json!("2024-02-29T12:00:00"));
+        check(&AnyValue::Datetime(noon + 500_000, us, None), &json!("2024-02-29T12:00:00.5"));
+        check(&AnyValue::Time(34_200_000_000_000), &json!("09:30:00"));
     }
 }

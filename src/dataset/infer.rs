@@ -158,13 +158,17 @@ fn temporal(text: &[u8]) -> Option<Evidence> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{ProptestConfig, proptest};
+
     use super::{Evidence, Nulls, classify};
     use crate::catalog::DType;
 
     fn dtype(values: &[&str]) -> DType {
         let nulls = Nulls::new(None);
         let mut evidence = Evidence::default();
-        values.iter().for_each(|it| evidence.add(classify(it.as_bytes(), &nulls)));
+        for value in values {
+            evidence.add(classify(value.as_bytes(), &nulls));
+        }
         evidence.dtype()
     }
 
@@ -219,5 +223,16 @@ mod tests {
         let nulls = Nulls::new(Some(&["-99".to_owned()]));
         assert_eq!(classify(b"-99", &nulls), Evidence::default());
         assert_eq!(classify(b"NA", &nulls), Evidence::TEXT);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5_000))]
+
+        #[test]
+        fn whatever_text_arrives_it_is_classified(
+            text in "(20[0-9]{2}-[0-9]{2}-[0-9]{2}[ T])?[0-9a-fT:.,eEZ+ \u{7f}é-]{0,20}",
+        ) {
+            classify(text.as_bytes(), &Nulls::new(None));
+        }
     }
 }

@@ -18,7 +18,7 @@ use super::records::Delimiter;
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Source, Undecodable};
-use super::write::{ParquetFile, keep, sync_dir, temporary};
+use super::write::{BuiltColumn, ParquetFile, keep, sync_dir, temporary};
 use super::{Progress, Watch};
 use crate::catalog::{Column, DType, Dataset, Dialect};
 use crate::limits::{
@@ -156,20 +156,12 @@ pub(super) fn ingest_input(
         }
         read => read,
     };
-    let Read { columns, tally, mut reasons } = read.map_err(|error| match error.downcast() {
+    let Read { columns, tally, reasons } = read.map_err(|error| match error.downcast() {
         Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
         Err(error) => error,
     })?;
 
-    let mut all_reasons = std::mem::take(&mut layout.reasons);
-    all_reasons.append(&mut reasons);
-    if let Some(repair) = &tally.first_repair {
-        let (n_short, n_surplus) = (tally.n_short, tally.n_surplus);
-        let line = repair.line;
-        all_reasons.push(format!(
-            "{n_short} rows padded, {n_surplus} rows with surplus cells, the first on line {line}"
-        ));
-    }
+    let reasons = [std::mem::take(&mut layout.reasons), reasons, repairs(&tally)].concat();
     Ok(Dataset {
         path: PathBuf::from("datasets").join(format!("{name}.parquet")),
         source: shown_name.to_owned(),
@@ -182,12 +174,32 @@ pub(super) fn ingest_input(
             delimiter: layout.delimiter.char(),
             quote: tally.any_quoted.then_some('"'),
             header: layout.header.is_present,
-            reasons: all_reasons,
+            reasons,
         },
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     })
+}
+
+/// Returns a sentence for each thing about the rows that a user might question.
+fn repairs(tally: &Tally) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Some(repair) = &tally.first_repair {
+        let Tally { n_short, n_surplus, .. } = tally;
+        let line = repair.line;
+        sentences.push(format!(
+            "{n_short} rows padded, {n_surplus} rows with surplus cells, the first on line {line}"
+        ));
+    }
+    if 0 < tally.n_blank {
+        sentences.push(format!("{} blank lines skipped", tally.n_blank));
+    }
+    if 0 < tally.n_unclosed {
+        let n = tally.n_unclosed;
+        sentences.push(format!("{n} quotes that open a cell are never closed and stay as text"));
+    }
+    sentences
 }
 
 fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::Error {
@@ -239,7 +251,7 @@ impl Layout {
                 (None, None) => (found, why),
             };
             let mark_bytes = if encoding == found { mark_bytes } else { 0 };
-            let mut windows = Input::decode(&head, others, encoding, mark_bytes, is_whole);
+            let mut windows = Input::decode(&head, &others, encoding, mark_bytes, is_whole);
             // UTF-16 is full of zeros; anything else is judged by its own bytes.
             let is_wide = [UTF_16LE, UTF_16BE].contains(&encoding);
             let sample = if is_wide { &windows.head } else { &head };
@@ -392,9 +404,9 @@ fn read(
     if let (Some(output), Some(target)) = (output, target) {
         output.keep(target, 0 < tally.n_short + tally.n_surplus)?;
     }
-    let columns = columns.into_iter().zip(&tally.nulls).map(|((name, dtype), nulls)| Column {
-        name,
-        dtype,
+    let columns = columns.into_iter().zip(&tally.nulls).map(|(column, nulls)| Column {
+        name: column.name,
+        dtype: column.dtype,
         nulls: *nulls,
     });
     Ok(Read { columns: columns.collect(), tally, reasons })
@@ -434,14 +446,24 @@ impl Attempt<'_> {
         Ok((Some(files), tally))
     }
 
-    /// Names and types as they are built.
-    fn columns(&self) -> Vec<(String, DType)> {
-        let names = self.layout.header.names.iter().cloned();
-        let mut columns: Vec<_> = names.zip(self.plan.guesses.iter().map(|it| it.dtype)).collect();
+    /// The columns as they are built, the one for surplus cells last.
+    fn columns(&self) -> Vec<BuiltColumn> {
+        let header = &self.layout.header;
+        let repeats = header.repeats.iter().copied().chain(std::iter::repeat(true));
+        let parts = header.names.iter().zip(&self.plan.guesses).zip(repeats);
+        let mut columns: Vec<_> = parts
+            .map(|((name, guess), repeats)| BuiltColumn {
+                name: name.clone(),
+                dtype: guess.dtype,
+                repeats,
+            })
+            .collect();
         if self.plan.has_extra {
-            let mut names = self.layout.header.names.clone();
+            let mut names = header.names.clone();
             names.push("_extra".to_owned());
-            columns.extend(sniff::names_of(names).pop().map(|it| (it, DType::String)));
+            let extra = sniff::names_of(names).pop();
+            let column = |name| BuiltColumn { name, dtype: DType::String, repeats: true };
+            columns.extend(extra.map(column));
         }
         columns
     }
@@ -468,7 +490,7 @@ struct TempFiles {
 impl TempFiles {
     fn create(
         target: Target<'_>,
-        columns: &[(String, DType)],
+        columns: &[BuiltColumn],
         n_header: u64,
     ) -> anyhow::Result<(Self, Output)> {
         let Target { dir, name } = target;

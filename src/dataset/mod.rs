@@ -1,10 +1,11 @@
 //! CSV files to Parquet datasets, and questions that Parquet answers without Python.
 //!
-//! The way of a file: [`source`] opens it and hands out windows and slices; [`sniff`] decides from
-//! windows how it is laid out; [`pass`] has slices read side by side: [`records`] finds their cells,
-//! [`build`] makes columns of them with the rules of [`parse`], [`infer`] weighs what was seen, and
-//! [`write`] makes row groups. [`ingest`](mod@ingest) decides whether a second pass is needed, and
-//! gives the files their names when all is well.
+//! The way of a file: `source` opens it and hands out windows and slices; `sniff` decides from
+//! windows how it is laid out; `pass` has slices read side by side, each by `slice`: `records` finds
+//! their cells, `build` makes columns of them with the rules of `parse`, `infer` weighs what was
+//! seen; `write` makes row groups. `ingest` decides whether a second pass is needed, and gives the
+//! files their names when all is well. The way back: `scan` answers queries, `find` searches, `head`
+//! shows the first rows.
 
 mod build;
 mod find;
@@ -32,6 +33,8 @@ pub use head::head;
 pub use ingest::{IngestOptions, ingest, inspect};
 pub use scan::answer;
 pub use source::{Source, sha256_file};
+
+use crate::limits::DATASET_NAME_BYTES_MAX;
 
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +74,7 @@ pub fn name_of(path: &Path) -> String {
             name.push('_');
         }
     }
+    name.truncate(name.floor_char_boundary(DATASET_NAME_BYTES_MAX));
     name.truncate(name.trim_end_matches('_').len());
     if name.is_empty() {
         return "data".to_owned();

@@ -248,7 +248,7 @@ fn microseconds(digits: &[u8]) -> Option<i64> {
 #[inline]
 fn two(tens: u8, ones: u8) -> Option<u8> {
     let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-    (tens < 10 && ones < 10).then_some(tens * 10 + ones)
+    (tens < 10 && ones < 10).then(|| tens * 10 + ones)
 }
 
 fn days_in_month(year: i32, month: u8) -> u8 {
@@ -344,6 +344,8 @@ mod tests {
         check("2024-04-31", None);
         check("0000-01-01", None);
         check("2024-1-1", None);
+        check("2é24-01-1", None);
+        check("\u{7f}\u{7f}24-01-01", None);
     }
 
     #[test]

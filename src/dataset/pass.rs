@@ -50,6 +50,10 @@ pub struct Tally {
     pub first_repair: Option<Repair>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
+    /// Blank lines, which are no rows.
+    pub n_blank: u64,
+    /// Quotes that began a cell and were never closed.
+    pub n_unclosed: u64,
     /// Whether every slice was built as the plan wanted.
     pub is_built: bool,
     /// Nulls of each column that was built.
@@ -111,12 +115,9 @@ pub fn run(
         buffer_sender.send(Vec::new()).ok();
     }
     let is_broken = AtomicBool::new(false);
-    let (encoder, sinks) = match output {
-        Some(Output { parquet, encoder, lines, rejects }) => {
-            (Some(&*encoder), Some((parquet, lines, rejects)))
-        }
-        None => (None, None),
-    };
+    let (encoder, sinks) = output
+        .map(|Output { parquet, encoder, lines, rejects }| (&*encoder, (parquet, lines, rejects)))
+        .unzip();
 
     thread::scope(|scope| {
         let reader = scope.spawn(move || {
@@ -295,6 +296,8 @@ impl<'a> Collector<'a> {
         self.tally.n_short += parsed.n_short;
         self.tally.n_surplus += parsed.n_surplus;
         self.tally.any_quoted |= parsed.any_quoted;
+        self.tally.n_blank += parsed.n_blank;
+        self.tally.n_unclosed += parsed.n_unclosed;
         let before = if parsed.n_rows == 0 { self.n_lines_behind } else { 0 };
         self.n_lines_behind = before + parsed.n_lines_behind;
         self.line += parsed.n_lines;

@@ -267,6 +267,8 @@ pub struct Tokeniser<'a> {
     at: usize,
     /// The line on which it begins.
     line: u32,
+    n_blank: u64,
+    n_unclosed: u64,
 }
 
 impl<'a> Tokeniser<'a> {
@@ -279,7 +281,19 @@ impl<'a> Tokeniser<'a> {
             marks: Marks::new(bytes, delimiter.byte()),
             at: 0,
             line: 0,
+            n_blank: 0,
+            n_unclosed: 0,
         }
+    }
+
+    /// Returns how many blank lines were passed over.
+    pub fn n_blank(&self) -> u64 {
+        self.n_blank
+    }
+
+    /// Returns how many quotes began a cell, were never closed, and so were text.
+    pub fn n_unclosed(&self) -> u64 {
+        self.n_unclosed
     }
 
     /// Returns how many bytes were read so far.
@@ -312,6 +326,7 @@ impl<'a> Tokeniser<'a> {
             let Some(record) = self.next(&mut block.cells, width) else { return };
             let n_cells = block.cells.len() - n_before;
             if record.is_blank || (1 < width && n_cells == 1 && self.is_blank(&record)) {
+                self.n_blank += 1;
                 block.cells.truncate(n_before);
                 continue;
             }
@@ -380,6 +395,7 @@ impl<'a> Tokeniser<'a> {
                 let flags = Cell::QUOTED | if doubled { Cell::DOUBLED } else { 0 };
                 return (Cell::new(start + 1, at, flags), at + 1);
             }
+            self.n_unclosed += 1;
             from = start + 1;
         }
         loop {

@@ -45,6 +45,10 @@ pub struct Parsed {
     pub n_lines_behind: u64,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
+    /// Blank lines, which are no rows.
+    pub n_blank: u64,
+    /// Quotes that began a cell and were never closed.
+    pub n_unclosed: u64,
     /// The first value that does not fit a type that the user wants.
     pub misfit: Option<Misfit>,
 }
@@ -87,6 +91,8 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         skips: Vec::new(),
         n_lines_behind: 0,
         any_quoted: false,
+        n_blank: 0,
+        n_unclosed: 0,
         misfit: None,
     };
 
@@ -116,6 +122,8 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         account(slice, &block, width, &mut line_before, &mut parsed);
     }
 
+    parsed.n_blank = tokeniser.n_blank();
+    parsed.n_unclosed = tokeniser.n_unclosed();
     parsed.n_lines = u64::from(tokeniser.n_lines());
     parsed.n_lines_behind =
         parsed.n_lines.saturating_sub(line_before.map_or(0, |it: u32| u64::from(it) + 1));

@@ -53,6 +53,8 @@ pub struct Header {
     pub body_start: usize,
     /// Lines before the first row, as far as blank lines do not precede it.
     pub body_line: u32,
+    /// Of each column, whether its values come again and again.
+    pub repeats: Vec<bool>,
     /// Whether rows with more cells than columns were seen.
     pub has_surplus: bool,
     /// Bytes of an average row.
@@ -103,7 +105,7 @@ pub fn first_control(text: &[u8]) -> Option<usize> {
     let is_control = |it: &u8| matches!(it, 0..=6 | 0x0e..=0x1a | 0x7f);
     let n_control = text.iter().filter(|it| is_control(it)).count();
     // One in a hundred. An odd NUL in a long file is kept as it is.
-    (text.len() < n_control * 100).then(|| text.iter().position(|it| is_control(it)))?
+    (text.len() < n_control * 100).then(|| text.iter().position(is_control))?
 }
 
 /// Returns the encoding, how many bytes of mark precede the text, and the reason.
@@ -229,7 +231,7 @@ fn cell_score(cell: Cell, window: &[u8], delimiter: Delimiter) -> f64 {
     if text.first().is_some_and(|it| b"+-.0123456789".contains(it)) {
         // Numbers, dates, times, `1,5` and `12.5 %` in one: no letters.
         let is_value = text.iter().all(|it| b"+-.,:/%TZeE0123456789 ".contains(it));
-        let n_commas = text.iter().filter(|it| **it == b',').count();
+        let n_commas = memchr::memchr_iter(b',', text).count();
         if is_value && n_commas <= 1 {
             return 1.0;
         }
@@ -261,14 +263,11 @@ pub fn header(
 
     let (modal, n_records) = modal_width(tokeniser);
     let body = Sample::of(windows, delimiter, labels.len().max(modal), body_start, nulls);
-    let is_present = match told {
-        Some(is_present) => is_present,
-        None => {
-            let (is_present, reason) = is_header(&labels, &body, nulls);
-            reasons.push(format!("{}: {reason}", if is_present { "header" } else { "no header" }));
-            is_present
-        }
-    };
+    let is_present = told.unwrap_or_else(|| {
+        let (is_present, reason) = is_header(&labels, &body, nulls);
+        reasons.push(format!("{}: {reason}", if is_present { "header" } else { "no header" }));
+        is_present
+    });
 
     let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
     let mut width = names.len();
@@ -297,6 +296,7 @@ pub fn header(
         body_start,
         body_line,
         guesses: guesses.collect(),
+        repeats: body.repeats,
         has_surplus: body.has_surplus,
         row_bytes: body.row_bytes,
     }
@@ -318,6 +318,8 @@ struct Sample {
     all: Vec<Evidence>,
     /// Of the head alone, which is certain.
     head: Vec<Evidence>,
+    /// Whether the values of a column come again and again in the head.
+    repeats: Vec<bool>,
     has_surplus: bool,
     row_bytes: usize,
 }
@@ -333,6 +335,7 @@ impl Sample {
         let mut sample = Sample {
             all: vec![Evidence::default(); width],
             head: vec![Evidence::default(); width],
+            repeats: repeats(windows.head(delimiter), delimiter, width, start),
             has_surplus: false,
             row_bytes: 1,
         };
@@ -352,6 +355,23 @@ impl Sample {
     fn is_empty(&self, column: usize) -> bool {
         self.all.get(column).is_none_or(|it| *it == Evidence::default())
     }
+}
+
+/// Returns for each column whether less than half of its values in the first rows are distinct.
+fn repeats(head: &[u8], delimiter: Delimiter, width: usize, start: usize) -> Vec<bool> {
+    /// Cells that are compared; more would not change the picture.
+    const CELLS_MAX: usize = 200_000;
+    const ROWS_MAX: usize = 2_000;
+    let body = &head[start..];
+    let mut block = Block::default();
+    let n_rows = (CELLS_MAX / width.max(1)).clamp(1, ROWS_MAX);
+    Tokeniser::new(body, delimiter).block(&mut block, width, n_rows);
+    let is_repeated = |column: usize| {
+        let cells = block.cells[column..].iter().step_by(width);
+        let distinct: HashSet<&[u8]> = cells.map(|it| it.raw(body)).collect();
+        distinct.len() * 2 <= block.n_rows()
+    };
+    (0..if block.n_rows() == 0 { 0 } else { width }).map(is_repeated).collect()
 }
 
 fn look(

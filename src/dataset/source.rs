@@ -3,6 +3,7 @@
 //! Slices are UTF-8 whatever the file's encoding, and end where a record ends, so that they can be
 //! parsed side by side.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
@@ -117,7 +118,7 @@ impl Input {
     /// Returns windows as text, without the mark of `mark_bytes` at the beginning.
     pub fn decode(
         head: &[u8],
-        others: Vec<Vec<u8>>,
+        others: &[Vec<u8>],
         encoding: &'static Encoding,
         mark_bytes: usize,
         is_whole: bool,
@@ -406,5 +407,9 @@ pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, it| {
+        // A string takes all that is written.
+        let _ = write!(text, "{it:02x}");
+        text
+    })
 }

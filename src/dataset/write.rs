@@ -10,11 +10,12 @@ use arrow_array::ArrayRef;
 use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
 use tempfile::NamedTempFile;
 
 use super::build::field;
@@ -24,6 +25,35 @@ use crate::catalog::DType;
 const ZSTD_LEVEL: i32 = 1;
 /// Rows of a page: what a search has to decode at least.
 const PAGE_ROWS: usize = 20_000;
+
+/// A column as it is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltColumn {
+    /// Unique.
+    pub name: String,
+    /// Its type.
+    pub dtype: DType,
+    /// Whether its values come again and again, so that a dictionary pays.
+    pub repeats: bool,
+}
+
+impl BuiltColumn {
+    fn encode_in(properties: WriterPropertiesBuilder, column: &Self) -> WriterPropertiesBuilder {
+        let path = || ColumnPath::new(vec![column.name.clone()]);
+        let properties = properties.set_column_dictionary_enabled(path(), column.repeats);
+        match column.dtype {
+            // As many bits as the numbers of a page need.
+            DType::Int64 | DType::Date | DType::Timestamp | DType::TimestampUtc | DType::Time => {
+                properties.set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED)
+            }
+            // Lengths apart from the letters.
+            DType::String => {
+                properties.set_column_encoding(path(), Encoding::DELTA_LENGTH_BYTE_ARRAY)
+            }
+            DType::Bool | DType::Float64 => properties,
+        }
+    }
+}
 
 /// Encodes columns; shared by the threads of a pass.
 pub struct Encoder {
@@ -72,15 +102,15 @@ impl ParquetFile {
     pub fn create(
         dir: &Path,
         name: &str,
-        columns: &[(String, DType)],
+        columns: &[BuiltColumn],
     ) -> anyhow::Result<(Self, Encoder)> {
-        let fields: Vec<_> = columns.iter().map(|(name, dtype)| field(name, *dtype)).collect();
+        let fields: Vec<_> = columns.iter().map(|it| field(&it.name, it.dtype)).collect();
         let schema = Arc::new(Schema::new(fields));
-        let mut properties = WriterProperties::builder()
+        let properties = WriterProperties::builder()
             .set_created_by(concat!("csv-agent version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-            .set_data_page_row_count_limit(PAGE_ROWS)
-            .build();
+            .set_data_page_row_count_limit(PAGE_ROWS);
+        let mut properties = columns.iter().fold(properties, BuiltColumn::encode_in).build();
         let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
         add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
         let temp = temporary(dir, name)?;
