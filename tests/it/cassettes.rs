@@ -93,27 +93,27 @@ fn judged(name: &'static str, message: &'static str) -> Tape {
     Tape { name, takes: vec![take("q", [round().says(message)]), asked] }
 }
 
-fn tapes() -> Vec<Tape> {
-    let hello = || round().says("Hello. There are 10 rows of sales.");
-    let whole = |file| {
-        take(
-            "q",
-            [code("c1", LOAD), table("c2", "df", "rows"), round().says("These are the rows.")],
-        )
-        .over(file)
-    };
-    let escapes = "\u{1b}[2J\u{1b}]0;owned\u{7}All is \u{1b}[31mred\u{1b}[0m.";
-    let hostile = |file| {
-        take("q", [code("c1", LOAD), table("c2", "df", "rows"), round().says(escapes)]).over(file)
-    };
-    let answer = "Coffee earned the most: 8746.8.";
+const ANSWER: &str = "Coffee earned the most: 8746.8.";
+const LONG_AND_WIDE: &str = "df = pd.DataFrame({\"x\": range(300), \"y\": range(300)})\n\
+    wide = pd.DataFrame({f\"y{i}\": [1, 2] for i in range(12)}).assign(x=[1, 2])";
+const ENVIRON: &str = "import os\nprint(sorted(os.environ))\n\
+    [it for it in os.environ.values() if it.startswith(\"sk-\")]";
+const ESCAPES: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}All is \u{1b}[31mred\u{1b}[0m.";
+
+fn hello() -> Round {
+    round().says("Hello. There are 10 rows of sales.")
+}
+
+/// Sends all rows of a file and says something.
+fn rows_of(file: &'static str, says: &str) -> Take {
+    take("q", [code("c1", LOAD), table("c2", "df", "rows"), round().says(says)]).over(file)
+}
+
+/// Answers with tables and charts.
+fn shown() -> Vec<Tape> {
     let first = "Which product earned the most? Show a table and a chart.";
-    let long = "df = pd.DataFrame({\"x\": range(300), \"y\": range(300)})\n\
-                wide = pd.DataFrame({f\"y{i}\": [1, 2] for i in range(12)}).assign(x=[1, 2])";
     let wide: Vec<String> = (0..12).map(|it| format!("y{it}")).collect();
     let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
-    let environ = "import os\nprint(sorted(os.environ))\n\
-                   [it for it in os.environ.values() if it.startswith(\"sk-\")]";
     vec![
         Tape {
             name: "first",
@@ -143,9 +143,9 @@ fn tapes() -> Vec<Tape> {
         Tape {
             name: "table",
             takes: vec![
-                take("q", [code("c1", LOAD), code("c2", TOP), table("c3", "top", "top"), round().says(answer)]),
-                whole("big_ints.csv"),
-                whole("nan.csv"),
+                take("q", [code("c1", LOAD), code("c2", TOP), table("c3", "top", "top"), round().says(ANSWER)]),
+                rows_of("big_ints.csv", "These are the rows."),
+                rows_of("nan.csv", "These are the rows."),
             ],
         },
         Tape {
@@ -155,7 +155,7 @@ fn tapes() -> Vec<Tape> {
                 table("c2", "df", "first"),
                 code("c3", TOP),
                 table("c4", "top", "second"),
-                round().says(answer),
+                round().says(ANSWER),
             ])],
         },
         Tape {
@@ -164,33 +164,44 @@ fn tapes() -> Vec<Tape> {
                 code("c1", LOAD),
                 code("c2", TOP),
                 round().calls("c9", "send_chart_to_ui", chart("top", "product", &["revenue"])),
-                round().says(answer),
+                round().says(ANSWER),
             ])],
         },
         Tape {
             name: "chart_bad",
             takes: vec![take("q", [
-                code("c1", long),
+                code("c1", LONG_AND_WIDE),
                 round().calls("c2", "send_chart_to_ui", chart("df", "x", &["y"])),
                 round().calls("c3", "send_chart_to_ui", chart("wide", "x", &wide)),
                 round().says("It cannot be drawn."),
             ])],
         },
+    ]
+}
+
+/// Answers that test the gates, the loop, and what must not get through.
+fn told() -> Vec<Tape> {
+    vec![
         judged("good", "Nothing is wrong."),
         judged("warning", "Some days are missing."),
         judged("bad", "Revenue is negative on some days."),
         Tape {
             name: "noverdict",
-            takes: vec![take("q", [round().says("Who can say.")]).with(&["--verdict"]).ends_with(9)],
+            takes: vec![
+                take("q", [round().says("Who can say.")]).with(&["--verdict"]).ends_with(9),
+            ],
         },
         Tape {
             name: "loop",
             takes: vec![
-                take("q", [
-                    code("c1", "1 + 1"),
-                    code("c2", "1 + 1"),
-                    round().says("There was no time to finish; so far it is 2."),
-                ])
+                take(
+                    "q",
+                    [
+                        code("c1", "1 + 1"),
+                        code("c2", "1 + 1"),
+                        round().says("There was no time to finish; so far it is 2."),
+                    ],
+                )
                 .with(&["--max-rounds", "3"])
                 .ends_with(7),
             ],
@@ -198,42 +209,67 @@ fn tapes() -> Vec<Tape> {
         Tape { name: "slow", takes: vec![take("q", [hello()])] },
         Tape {
             name: "parallel",
-            takes: vec![take("q", [
-                round()
-                    .calls("c1", "list_datasets", json!({}))
-                    .calls("c2", "python_repl", json!({"code": "1 / 0"}))
-                    .calls("c3", "get_dataset_info", json!({"name": "sales"})),
-                round().says("Two of three calls worked."),
-            ])],
+            takes: vec![take(
+                "q",
+                [
+                    round()
+                        .calls("c1", "list_datasets", json!({}))
+                        .calls("c2", "python_repl", json!({"code": "1 / 0"}))
+                        .calls("c3", "get_dataset_info", json!({"name": "sales"})),
+                    round().says("Two of three calls worked."),
+                ],
+            )],
         },
-        Tape { name: "ansi", takes: vec![hostile("sales.csv"), hostile("evil.csv")] },
+        Tape {
+            name: "ansi",
+            takes: vec![rows_of("sales.csv", ESCAPES), rows_of("evil.csv", ESCAPES)],
+        },
         Tape {
             name: "py_error",
-            takes: vec![take("q", [code("c1", "1 / 0"), code("c2", "1 / 2"), round().says("It is 0.5.")])],
+            takes: vec![take(
+                "q",
+                [code("c1", "1 / 0"), code("c2", "1 / 2"), round().says("It is 0.5.")],
+            )],
         },
-        Tape { name: "secret", takes: vec![take("q", [code("c1", environ), round().says("No key there.")])] },
+        Tape {
+            name: "secret",
+            takes: vec![take("q", [code("c1", ENVIRON), round().says("No key there.")])],
+        },
         Tape {
             name: "two_turn",
             takes: vec![
-                take("load it as df", [
-                    round().calls("c1", "load_dataset_full", json!({"name": "sales", "df_name": "df"})),
-                    round().says("It is in df."),
-                ])
+                take(
+                    "load it as df",
+                    [
+                        round().calls(
+                            "c1",
+                            "load_dataset_full",
+                            json!({"name": "sales", "df_name": "df"}),
+                        ),
+                        round().says("It is in df."),
+                    ],
+                )
                 .in_session(),
                 take("rows in df?", [code("c2", "len(df)"), round().says("10 rows.")]).in_session(),
             ],
         },
-        Tape { name: "stream", takes: vec![take("q", [round().says("One word after the other.")])] },
+        Tape {
+            name: "stream",
+            takes: vec![take("q", [round().says("One word after the other.")])],
+        },
         Tape {
             name: "retry",
-            takes: vec![take("q", [
-                round().answers(
-                    429,
-                    r#"{"error": {"message": "Rate limit reached. Please try again in 20ms.",
+            takes: vec![take(
+                "q",
+                [
+                    round().answers(
+                        429,
+                        r#"{"error": {"message": "Rate limit reached. Please try again in 20ms.",
                         "type": "requests", "param": null, "code": "rate_limit_exceeded"}}"#,
-                ),
-                hello(),
-            ])],
+                    ),
+                    hello(),
+                ],
+            )],
         },
     ]
 }
@@ -268,7 +304,7 @@ fn cassettes_are_what_is_recorded_today() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cassettes");
     let is_recording = std::env::var_os("CSV_AGENT_RECORD").is_some();
     let dir = tempfile::tempdir().unwrap();
-    for tape in tapes() {
+    for tape in shown().into_iter().chain(told()) {
         let name = format!("{}.cass.jsonl", tape.name);
         let path: PathBuf = dir.path().join(&name);
         record(&tape, &path);
