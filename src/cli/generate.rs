@@ -138,3 +138,139 @@ fn page(command: &Command, title: &str, version: &str) -> anyhow::Result<(String
     man.render(&mut content).with_context(|| format!("cannot write `{file_name}`"))?;
     Ok((file_name, content))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::EVENTS_SCHEMA;
+    use crate::event::Event;
+
+    /// Every type of line, with every field that it can have.
+    fn lines() -> Vec<Value> {
+        let usage = json!({"requests": 1, "input_tokens": 1, "cached_input_tokens": 0,
+            "output_tokens": 1, "reasoning_tokens": 0});
+        let mut report = usage.clone();
+        for field in ["total_tokens", "session_total_tokens"] {
+            report[field] = json!(2);
+        }
+        report["cost_usd"] = json!(0.5);
+        let file = json!({"format": "png", "path": "p", "width": 1, "height": 1, "bytes": 1,
+            "sha256": "0".repeat(64)});
+        let series = json!([{"name": "n", "y_field": "y"}]);
+        let spec = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar",
+            "x_field": "x", "x_label": null, "y_label": null, "series": series, "title": null,
+            "note": null});
+        let finding = json!({"severity": "bad", "message": "m", "dataset": null, "column": null});
+        vec![
+            json!({"type": "status", "phase": "started", "message": "m", "version": "1",
+                "model": "m", "provider": "p", "api": "a", "datasets": [], "limits": {},
+                "question": "q"}),
+            json!({"type": "status", "phase": "model_request", "round": 1, "message": "m"}),
+            json!({"type": "status", "phase": "model_response", "round": 1, "message": "m",
+                "usage": usage}),
+            json!({"type": "status", "phase": "executing", "round": 1, "message": "m"}),
+            json!({"type": "status", "phase": "retrying", "message": "m", "attempt": 1,
+                "max_attempts": 5, "delay_ms": 1, "reason": "r", "http_status": 429}),
+            json!({"type": "status", "phase": "loading", "message": "m"}),
+            json!({"type": "status", "phase": "warning", "code": "c", "message": "m"}),
+            json!({"type": "partial", "delta": "d", "item": 1}),
+            json!({"type": "tool_call", "call_id": "c", "round": 1, "name": "n", "label": "l",
+                "arguments": {}, "arguments_raw": "r"}),
+            json!({"type": "tool_result", "call_id": "c", "name": "n", "status": "ok",
+                "duration_ms": 1, "result": {}, "truncated": false, "bytes_to_model": 1,
+                "error": {"code": "c", "message": "m"}}),
+            json!({"type": "data_frame", "call_id": "c", "df_name": "df", "logical_name": "l",
+                "columns": ["a"], "dtypes": {"a": "int64"}, "row_count": 1, "rows": [{"a": 1}],
+                "rows_emitted": 1, "truncated": false, "encoding": "json", "artifact": file}),
+            json!({"type": "chart", "call_id": "c", "df_name": "df", "logical_name": "l",
+                "chart_type": "bar", "title": null, "x_field": "x", "x_label": null,
+                "y_label": null, "series": series, "note": null, "data": [], "row_count": 0,
+                "encoding": "json", "alt": "a", "files": [file]}),
+            json!({"type": "chart_rejected", "call_id": "c", "logical_name": "l", "reason": "r",
+                "code": "empty", "limit": null, "actual": null, "spec": spec}),
+            json!({"type": "reply", "text": "t", "blocks": [], "assessment": null,
+                "findings": [finding], "stop_reason": "complete", "tables": [], "charts": [],
+                "rounds": 1, "tool_calls": 0, "usage": report, "duration_ms": 1,
+                "code_path": null, "exit_code": 0}),
+            json!({"type": "error", "fatal": true, "code": "c", "message": "m", "hint": null,
+                "retryable": false, "http_status": null, "request_id": null,
+                "partial_text": null, "usage": report, "exit_code": 1}),
+        ]
+    }
+
+    /// Returns why a value does not fit, for as much of JSON Schema as the file uses.
+    fn misfit(schema: &Value, value: &Value, root: &Value) -> Option<String> {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return misfit(root.pointer(reference.trim_start_matches('#'))?, value, root);
+        }
+        if !schema["const"].is_null() && schema["const"] != *value {
+            return Some(format!("{value} is not {}", schema["const"]));
+        }
+        let types = schema["type"].as_array().cloned().unwrap_or(vec![schema["type"].clone()]);
+        if !types.iter().any(|it| it.as_str().is_none_or(|it| is(value, it))) {
+            return Some(format!("{value} is none of {types:?}"));
+        }
+        if let Some(values) = schema["enum"].as_array()
+            && !values.contains(value)
+        {
+            return Some(format!("{value} is none of {values:?}"));
+        }
+        if let Some(some) = schema["oneOf"].as_array()
+            && some.iter().filter(|it| misfit(it, value, root).is_none()).count() != 1
+        {
+            return Some(format!("{value} fits none or several"));
+        }
+        for rule in schema["allOf"].as_array().into_iter().flatten() {
+            let applies = misfit(&rule["if"], value, root).is_none();
+            if let Some(why) = applies.then(|| misfit(&rule["then"], value, root)).flatten() {
+                return Some(why);
+            }
+        }
+        for name in schema["required"].as_array().into_iter().flatten() {
+            if value.get(name.as_str()?).is_none() {
+                return Some(format!("no {name} in {value}"));
+            }
+        }
+        for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+            let why = value.get(name).and_then(|it| misfit(member, it, root));
+            if why.is_some() {
+                return why;
+            }
+        }
+        let items = value.as_array().filter(|_| !schema["items"].is_null()).into_iter().flatten();
+        items.into_iter().find_map(|it| misfit(&schema["items"], it, root))
+    }
+
+    fn is(value: &Value, type_name: &str) -> bool {
+        match type_name {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "null" => value.is_null(),
+            "integer" => value.is_u64(),
+            _ => value.is_number(),
+        }
+    }
+
+    #[test]
+    fn every_line_fits_the_schema_and_every_field_is_in_it() {
+        let schema: Value = serde_json::from_str(EVENTS_SCHEMA).unwrap();
+        for body in lines() {
+            let mut line = json!({"v": 1, "seq": 0, "ts": "2026-01-01T00:00:00.000Z",
+                "session_id": "s", "turn_id": "0001"});
+            line.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+            // A round through the type drops what it does not know and adds what it must have.
+            let event: Event = serde_json::from_value(line.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&event).unwrap(), line);
+            assert_eq!(misfit(&schema, &line, &schema), None, "{line}");
+            let definition = &schema["$defs"][body["type"].as_str().unwrap()];
+            for field in body.as_object().unwrap().keys() {
+                let phases = definition["allOf"].as_array().into_iter().flatten();
+                let mut places = phases.map(|it| &it["then"]).chain([definition]);
+                assert!(places.any(|it| !it["properties"][field].is_null()), "{field} in {line}");
+            }
+        }
+    }
+}

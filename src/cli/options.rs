@@ -227,13 +227,7 @@ fn columns(text: &str) -> Option<u16> {
 fn invalid(name: &str, found: &str) -> anyhow::Error {
     let failure =
         Failure::new(ExitStatus::Setup, format!("environment variable `{name}`: {found}"));
-    failure
-        .hint(format!("unset it, or see `csv-agent help environment`; it is {}", about(name)))
-        .into()
-}
-
-fn about(name: &str) -> &'static str {
-    VARIABLES.iter().find(|(it, _)| *it == name).map_or("", |(_, about)| about)
+    failure.hint("unset it, or see `csv-agent help environment`").into()
 }
 
 /// What holds for every command.

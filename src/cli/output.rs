@@ -12,7 +12,7 @@ use super::out::{Stdout, WholeFile};
 use super::progress::Story;
 use crate::event::Event;
 use crate::sink::jsonl::Jsonl;
-use crate::sink::{EventSink, Format, OutputOptions, answer};
+use crate::sink::{EventSink, Format, OutputOptions, answer, rows};
 use crate::status::{ExitStatus, Failure};
 
 /// Everything that the user sees of a turn.
@@ -41,7 +41,8 @@ impl Output {
         let mut output = Output::open_quietly(options, global, session_dir)?;
         let is_shown = global.terminal.stdout.is_tty && options.output.is_none();
         let shows_partials = is_shown && options.stream && global.format == Format::Text;
-        output.story = Some(Story::begin(global, shows_partials));
+        let files = options.keeps_files.then(|| session_dir.to_owned());
+        output.story = Some(Story::begin(global, shows_partials, files));
         output.events = events;
         Ok(output)
     }
@@ -130,4 +131,44 @@ fn open_descriptor(number: u32) -> anyhow::Result<File> {
             format!("open it, as in `csv-agent … --events fd:{number} {number}>events.jsonl`");
         Failure::new(ExitStatus::Usage, message).hint(hint).into()
     })
+}
+
+/// Returns why `format` has nothing to write of a turn with these tables: CSV and TSV are one table,
+/// the one that was `wanted` or the last.
+pub fn missing_table(format: Format, wanted: Option<&str>, tables: &[String]) -> Option<Failure> {
+    let is_table = matches!(format, Format::Csv | Format::Tsv);
+    if !is_table || rows::chosen(tables, wanted).is_some() {
+        return None;
+    }
+    Some(match wanted {
+        Some(name) if !tables.is_empty() => {
+            let message = format!("no table `{name}` in the answer");
+            Failure::new(ExitStatus::Contract, message)
+                .hint(format!("it has {}", tables.join(", ")))
+        }
+        _ => Failure::new(ExitStatus::Contract, "no table in the answer")
+            .hint("ask for one in the question, or read the answer with `--format reply`"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_table;
+    use crate::sink::Format::{self, Csv, Text};
+
+    #[track_caller]
+    fn check(format: Format, wanted: Option<&str>, tables: &[&str], message: Option<&str>) {
+        let tables: Vec<String> = tables.iter().map(ToString::to_string).collect();
+        let found = missing_table(format, wanted, &tables).map(|it| it.message);
+        assert_eq!(found.as_deref(), message);
+    }
+
+    #[test]
+    fn csv_needs_the_table_that_was_asked_for() {
+        check(Text, None, &[], None);
+        check(Csv, None, &["a"], None);
+        check(Csv, Some("2"), &["a", "b"], None);
+        check(Csv, None, &[], Some("no table in the answer"));
+        check(Csv, Some("c"), &["a", "b"], Some("no table `c` in the answer"));
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,8 @@ pub struct Story {
     stdout_is_tty: bool,
     /// Whether the answer shows text as it streams.
     shows_partials: bool,
+    /// What the paths in events are relative to.
+    files_dir: Option<PathBuf>,
     /// Columns of a line of the story.
     width: usize,
     quiet: bool,
@@ -52,7 +55,12 @@ impl Story {
     /// Begins to tell. On a terminal the first line is there at once.
     ///
     /// `shows_partials` says whether stdout shows text as it streams.
-    pub fn begin(options: &GlobalOptions, shows_partials: bool) -> Story {
+    /// `files_dir` is what the paths in events are relative to, unless the files will soon be gone.
+    pub fn begin(
+        options: &GlobalOptions,
+        shows_partials: bool,
+        files_dir: Option<PathBuf>,
+    ) -> Story {
         let stderr = options.terminal.stderr;
         let mut story = Story {
             format: options.format,
@@ -60,6 +68,7 @@ impl Story {
             colour: stderr.colour,
             stdout_is_tty: options.terminal.stdout.is_tty,
             shows_partials,
+            files_dir,
             width: usize::from(stderr.width.unwrap_or(80)),
             quiet: options.quiet,
             verbose: options.verbose,
@@ -206,8 +215,8 @@ impl Story {
         let mut parts = vec![counted(reply.rounds.into(), "round"), counted(tokens, "token")];
         parts.extend(reply.usage.cost_usd.map(|it| format!("${it:.3}")));
         parts.push(time);
-        parts
-            .extend(reply.code_path.as_ref().map(|it| format!("code: {}", sanitize::one_line(it))));
+        let code = self.files_dir.as_ref().zip(reply.code_path.as_ref());
+        parts.extend(code.map(|(dir, path)| format!("code: {}", shown_path(&dir.join(path)))));
         let line = parts.join(" · ");
         self.write(&if colour { format!("\x1b[2m{line}\x1b[0m\n") } else { format!("{line}\n") });
     }
@@ -367,6 +376,13 @@ fn counted(n: u64, thing: &str) -> String {
     }
     let end = if n == 1 { "" } else { "s" };
     format!("{grouped} {thing}{end}")
+}
+
+/// Returns a path as the user would type it: below the working directory when it is there.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.as_ref().and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
+    sanitize::one_line(&below.to_string_lossy())
 }
 
 fn status_name(status: CallStatus) -> &'static str {

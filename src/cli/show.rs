@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::options::ask::AnswerOptions;
 use super::options::{Environment, GlobalOptions};
-use super::output::Output;
+use super::output::{Output, missing_table};
 use super::report;
 use crate::event::{self, Body, ErrorBody, Event};
 use crate::session::turns::{self, TurnSummary};
@@ -64,14 +64,23 @@ pub fn run(
         table: flags.table.clone(),
         abs_paths: flags.abs_paths,
         stream: false,
+        keeps_files: true,
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
     let mut output = Output::open_quietly(&answer, options, &options.session.dir)?;
     for event in &events {
         output.emit(event)?;
     }
-    if let Some(Body::Error(error)) = events.last().map(|it| &it.body) {
-        tell_failure(&turn, error, colour);
+    let tables = match events.last().map(|it| &it.body) {
+        Some(Body::Reply(reply)) => &reply.tables[..],
+        Some(Body::Error(error)) => {
+            tell_failure(&turn, error, colour);
+            &[]
+        }
+        _ => &[],
+    };
+    if let Some(failure) = missing_table(options.format, flags.table.as_deref(), tables) {
+        return Err(failure.into());
     }
     output.finish(true)?;
     Ok(ExitStatus::Ok)

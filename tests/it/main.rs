@@ -7,6 +7,7 @@
 
 mod bench;
 mod cassettes;
+mod cmd;
 mod conventions;
 mod provider;
 mod tidy;

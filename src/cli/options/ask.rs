@@ -94,6 +94,8 @@ pub struct AnswerOptions {
     pub abs_paths: bool,
     /// Whether responses are streamed.
     pub stream: bool,
+    /// Whether the turn's files are there when the process has ended.
+    pub keeps_files: bool,
     /// How rows in JSONL events are written.
     pub seal: Seal,
 }
@@ -118,19 +120,36 @@ impl AskOptions {
         global: GlobalOptions,
         environment: &Environment,
     ) -> anyhow::Result<AskOptions> {
-        let stdin_is_tty = global.terminal.stdin_is_tty;
+        let asked = Asked::of(&flags, global.terminal.stdin_is_tty)?;
         let mut turn = TurnOptions::resolve(flags.turn, global, environment)?;
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
         turn.answer.table = flags.table;
-        let data_on_stdin = turn.files.contains(&Input::Stdin);
-        let question = match (flags.question, flags.question_file) {
-            (Some(question), _) if question != "-" => question,
-            (None, Some(path)) if path != Path::new("-") => read_file(&path)?,
-            (Some(_) | None, _) if data_on_stdin => return Err(stdin_twice().into()),
-            (None, None) if stdin_is_tty => return Err(no_question().into()),
-            (Some(_) | None, _) => read_question(std::io::stdin(), "stdin")?,
+        let question = match asked {
+            Asked::Here(question) => question,
+            Asked::InFile(path) => read_file(&path)?,
+            Asked::OnStdin => read_question(std::io::stdin(), "stdin")?,
         };
         Ok(AskOptions { question: not_blank(question)?, turn })
+    }
+}
+
+/// Where the question is. What is wrong with it is told before anything is read.
+enum Asked {
+    Here(String),
+    InFile(PathBuf),
+    OnStdin,
+}
+
+impl Asked {
+    fn of(flags: &AskFlags, stdin_is_tty: bool) -> anyhow::Result<Asked> {
+        let dash = Path::new("-");
+        match (&flags.question, &flags.question_file) {
+            (Some(question), _) if question != "-" => Ok(Asked::Here(not_blank(question.clone())?)),
+            (None, Some(path)) if path != dash => Ok(Asked::InFile(path.clone())),
+            _ if flags.turn.file.iter().any(|it| it == dash) => Err(stdin_twice().into()),
+            (None, None) if stdin_is_tty => Err(no_question().into()),
+            _ => Ok(Asked::OnStdin),
+        }
     }
 }
 
@@ -176,20 +195,20 @@ impl TurnOptions {
         if 1 < files.iter().filter(|it| **it == Input::Stdin).count() {
             return Err(stdin_twice().into());
         }
+        let answer = AnswerOptions {
+            output: None,
+            events: flags.events.as_deref().map(events_target).transpose()?,
+            table: None,
+            abs_paths: flags.abs_paths,
+            stream,
+            keeps_files: !flags.ephemeral,
+            seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
+        };
+        let provider = provider(flags.base_url, flags.replay, stream, flags.retries, environment)?;
         Ok(TurnOptions {
-            provider: provider(flags.base_url, flags.replay, stream, flags.retries, environment)?,
+            answer,
+            provider,
             python: python(environment)?,
-            answer: AnswerOptions {
-                output: None,
-                events: flags.events.as_deref().map(events_target).transpose()?,
-                table: None,
-                abs_paths: flags.abs_paths,
-                stream,
-                seal: Seal::from_settings(
-                    environment.event_encrypt,
-                    environment.event_key.as_deref(),
-                )?,
-            },
             global,
             files,
             datasets: flags.dataset,

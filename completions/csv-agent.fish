@@ -1,0 +1,347 @@
+# Completions of csv-agent for fish.
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_csv_agent_global_optspecs
+    string join \n S/session-dir= session= format= json color= width= q/quiet v/verbose lock-wait= no-input h/help V/version
+end
+
+function __fish_csv_agent_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_csv_agent_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_csv_agent_using_subcommand
+    set -l cmd (__fish_csv_agent_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -s V -l version -d 'Print version'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ingest" -d 'Turn CSV files into datasets of the session'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ask" -d 'Ask a question about the datasets'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask one question after another'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show the answer of an earlier turn again, in any format'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget what was asked; the datasets stay'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "decrypt" -d 'Write encrypted events from stdin as plain ones'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "completions" -d 'Print a script that completes commands and flags in your shell'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "schema" -d 'Print the JSON Schema of what csv-agent writes'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "help" -d 'Explain a command or a topic; with --json, everything for programs'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "generate" -d 'Write man pages or completions to a directory'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s n -l name -d 'Name of the dataset [default: the file\'s name]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists -d 'What to do when the name is taken by other data' -r -f -a "error\t'Fail; the dataset stays as it is'
+replace\t'Put the new data in its place'
+skip\t'Keep the dataset and leave the file'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l delimiter -d 'What separates the cells: a character, or comma, tab, semicolon, pipe, space' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l encoding -d 'Encoding of the text, such as utf-8, latin1, utf-16le' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l null -d 'Cells that mean nothing is there, separated by commas, such as NA,-' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dtype -d 'Type of a column, such as zip=string. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l max-bytes -d 'Refuse a larger file' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-header -d 'The first record is data: columns are named `column_1`, `column_2`, …'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l strict -d 'Refuse a file whose rows differ in length, instead of padding and setting aside'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dry-run -d 'Show what the file would become and keep nothing'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l question-file -d 'Read the question from a file' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s o -l output -d 'Write the answer to a file instead of stdout, whole or not at all' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`' -r -f -a "never\t'None: a verdict is only part of the answer'
+bad\t'Only a bad one'
+warning\t'A bad one or a warning'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
+chart\t'A chart'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -d 'Requests to the model; the last one must answer' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
+medium\t'As most questions need'
+high\t'Much; slower and dearer'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l record -d 'Write what is said to the model and what it answers to a cassette' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l replay -d 'Take the model\'s answers from a cassette; needs no key and no network' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'Answer without what was asked before; this turn is remembered'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l stream -d 'Show the answer while it is being written [default]'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-stream -d 'Wait for whole responses'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`' -r -f -a "never\t'None: a verdict is only part of the answer'
+bad\t'Only a bad one'
+warning\t'A bad one or a warning'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
+chart\t'A chart'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds -d 'Requests to the model; the last one must answer' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
+medium\t'As most questions need'
+high\t'Much; slower and dearer'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l record -d 'Write what is said to the model and what it answers to a cassette' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l replay -d 'Take the model\'s answers from a cassette; needs no key and no network' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fresh -d 'Answer without what was asked before; this turn is remembered'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l stream -d 'Show the answer while it is being written [default]'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-stream -d 'Wait for whole responses'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l head -d 'Print the first N rows of each' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l rm -d 'Remove this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l names -d 'Print the names only, one a line'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s 0 -l null -d 'End each name with a NUL instead of a line feed, for `xargs -0`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l schema -d 'Print the columns with their types and how many values are missing'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s y -l yes -d 'Remove without asking'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s o -l output -d 'Write to a file instead of stdout, whole or not at all' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l datasets -d 'Also remove the datasets'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l all -d 'Remove everything, and the directory'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s y -l yes -d 'Do not ask'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l dry-run -d 'Show what would go and remove nothing'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s h -l help -d 'Print help'
