@@ -57,6 +57,8 @@ pub struct Turn<'a> {
     sink: &'a mut dyn EventSink,
     session_id: String,
     session_tokens: u64,
+    // Whether files of the turn are there when the process has ended.
+    keeps_files: bool,
     seq: u64,
     started: Instant,
     deadline: Option<Instant>,
@@ -102,6 +104,7 @@ impl<'a> Turn<'a> {
             sink,
             session_id: session.id().to_owned(),
             session_tokens: session.total_tokens(),
+            keeps_files: session.repl_dir().is_some(),
             seq: 0,
             started,
             deadline: timeout.map(|it| started + it),
@@ -294,7 +297,13 @@ impl<'a> Turn<'a> {
     ) -> anyhow::Result<Body> {
         let files = TurnFiles { session_dir: session, turn_dir: self.dir.path(), scratch };
         let stored = files.store(&call.call_id, shown);
-        stored.with_context(|| format!("cannot keep what `{}` sent", call.name))
+        let mut body = stored.with_context(|| format!("cannot keep what `{}` sent", call.name))?;
+        if let Body::DataFrame(table) = &mut body
+            && !self.keeps_files
+        {
+            table.artifact = None;
+        }
+        Ok(body)
     }
 
     /// Shows the user what was stored.

@@ -60,7 +60,7 @@ pub struct Session {
 #[derive(Debug)]
 enum Keeper {
     Locked { _lock: Lock },
-    Temporary { _dir: TempDir },
+    Temporary(TempDir),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -119,7 +119,8 @@ impl Session {
         Ok(Session { dir: dir.to_owned(), meta, catalog, warnings: Vec::new(), keeper })
     }
 
-    /// Makes a session that is gone with the process. It sees the datasets of `base`, if given.
+    /// Makes a session that is gone with the process, but for charts that it drew. It sees the
+    /// datasets of `base`, if given.
     ///
     /// # Errors
     ///
@@ -137,7 +138,7 @@ impl Session {
                 catalog.insert(name.to_owned(), Dataset { path, ..dataset.clone() });
             }
         }
-        let keeper = Keeper::Temporary { _dir: temporary };
+        let keeper = Keeper::Temporary(temporary);
         Ok(Session { dir, meta, catalog, warnings: Vec::new(), keeper })
     }
 
@@ -199,7 +200,7 @@ impl Session {
     pub fn repl_dir(&self) -> Option<PathBuf> {
         match self.keeper {
             Keeper::Locked { .. } => Some(self.dir.join("repl")),
-            Keeper::Temporary { .. } => None,
+            Keeper::Temporary(_) => None,
         }
     }
 
@@ -324,6 +325,27 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    /// Ends a temporary session. Its charts stay where the answer says they are: they are a part of
+    /// the answer that stdout cannot carry. Everything else goes.
+    fn drop(&mut self) {
+        let Keeper::Temporary(dir) = &mut self.keeper else { return };
+        let turns = self.dir.join("turns");
+        let charts = |it: std::fs::DirEntry| it.path().join("charts").is_dir();
+        let has_charts = std::fs::read_dir(&turns).is_ok_and(|it| it.flatten().any(charts));
+        if !has_charts {
+            return;
+        }
+        dir.disable_cleanup(true);
+        for entry in std::fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            if entry.path() != turns {
+                // What cannot be removed stays below the system's directory for such files.
+                let _ = store::remove(&entry.path());
+            }
+        }
+    }
+}
+
 fn open_meta(dir: &Path) -> anyhow::Result<Meta> {
     let path = dir.join("session.json");
     let meta = match read_json::<Meta>(&path)? {
@@ -445,5 +467,19 @@ mod tests {
         assert!(dir.join("session.json").is_file());
         drop(session);
         assert!(!dir.exists());
+    }
+
+    #[test]
+    fn charts_outlive_an_ephemeral_session_and_nothing_else_does() {
+        let session = Session::ephemeral(None).unwrap();
+        let dir = session.dir().to_owned();
+        let turn = session.begin_turn("draw it").unwrap();
+        let charts = turn.path().join("charts");
+        std::fs::create_dir(&charts).unwrap();
+        drop(session);
+        assert!(charts.is_dir());
+        let left = dir.read_dir().unwrap().map(|it| it.unwrap().file_name());
+        assert_eq!(left.collect::<Vec<_>>(), ["turns"]);
+        std::fs::remove_dir_all(dir).unwrap();
     }
 }

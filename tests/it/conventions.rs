@@ -452,6 +452,10 @@ fn c59_c60_charts_are_files_with_a_sentence_or_a_reason() {
     let mut formats: Vec<_> = files.iter().map(|it| it["format"].as_str().unwrap()).collect();
     formats.sort_unstable();
     assert_eq!(formats, ["png", "svg"]);
+    for file in files {
+        let path = Path::new(file["abs_path"].as_str().unwrap());
+        assert_eq!(fs::metadata(path).unwrap().len(), file["bytes"].as_u64().unwrap());
+    }
     let hashes = |it: &Value| it["charts"][0]["files"].as_array().unwrap().clone();
     let again = ok("FONTCONFIG_FILE=/dev/null ask chart --format json q").json();
     for (one, other) in hashes(&found).iter().zip(hashes(&again)) {

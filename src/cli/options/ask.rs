@@ -199,7 +199,8 @@ impl TurnOptions {
             output: None,
             events: flags.events.as_deref().map(events_target).transpose()?,
             table: None,
-            abs_paths: flags.abs_paths,
+            // Where a temporary session is, nobody knows.
+            abs_paths: flags.abs_paths || flags.ephemeral,
             stream,
             keeps_files: !flags.ephemeral,
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,

@@ -156,7 +156,7 @@ impl Bench {
         let cache = variable("XDG_CACHE_HOME").map(PathBuf::from);
         let cache = cache.or_else(|| Some(Path::new(&variable("HOME")?).join(".cache")));
         command.envs(cache.map(|it| ("XDG_CACHE_HOME", it)));
-        command.env("HOME", self.home.path());
+        command.env("HOME", self.home.path()).env("TMPDIR", self.home.path());
         command.env("CSV_AGENT_SESSION_DIR", self.session());
         command
     }
