@@ -446,7 +446,8 @@ fn c56_text_of_a_model_or_a_cell_cannot_drive_the_terminal() {
 
 #[test]
 fn c59_c60_charts_are_files_with_a_sentence_or_a_reason() {
-    let found = ok("ask chart --format json q").json();
+    let shell = Shell::new();
+    let found = shell.ok("ask chart --format json q").json();
     assert_ne!(found["charts"][0]["alt"], "");
     let files = found["charts"][0]["files"].as_array().unwrap();
     let mut formats: Vec<_> = files.iter().map(|it| it["format"].as_str().unwrap()).collect();
