@@ -151,7 +151,7 @@ pub struct TurnFlags {
     #[arg(long, help_heading = "Answer")]
     pub abs_paths: bool,
 
-    /// Show the answer while it is being written [default]
+    /// Show the answer while it is being written; the default
     #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]
     pub stream: bool,
 

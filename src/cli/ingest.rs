@@ -1,38 +1,31 @@
 //! `ingest`: CSV files become datasets of the session, each file for itself.
 
-use std::io::{self, Read};
+mod bar;
+mod job;
+mod stdin;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
-use super::progress::IngestProgress;
 use super::values::{self, Delimiter};
 use super::{datasets, out, report, signals};
-use crate::catalog::{Catalog, DType, Dataset};
-use crate::dataset::{self, IngestOptions, Progress, Source};
-use crate::session::lock::LockRequest;
-use crate::session::{Access, ResetScope, Session};
+use crate::catalog::DType;
+use crate::dataset::{self, IngestOptions};
+use crate::session::{ResetScope, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
+use job::{Change, Ingested, Job, ReadOptions, Target};
 
-/// Name of the dataset that comes from stdin.
-const STDIN_NAME: &str = "stdin";
+pub use job::Input;
+
 /// Bytes of a name that `--name` gives: with its ending it must be a file's name.
 const NAME_BYTES_MAX: usize = 100;
-/// Bytes read from stdin at once.
-const STDIN_CHUNK_BYTES: usize = 256 * 1024;
-/// Time between two looks at whether a silent stdin is still waited for.
-const STDIN_LOOK: Duration = Duration::from_millis(100);
-
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
 pub struct IngestFlags {
@@ -111,81 +104,6 @@ pub enum IfExists {
     Replace,
     /// Keep the dataset and leave the file
     Skip,
-}
-
-/// Where data comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
-    /// A file.
-    File(PathBuf),
-    /// The process's stdin.
-    Stdin,
-}
-
-impl From<PathBuf> for Input {
-    fn from(path: PathBuf) -> Input {
-        if path.as_os_str() == "-" { Input::Stdin } else { Input::File(path) }
-    }
-}
-
-impl Input {
-    /// Returns the file as the user named it.
-    pub fn shown_name(&self) -> String {
-        match self {
-            Input::File(path) => path.display().to_string(),
-            Input::Stdin => "-".to_owned(),
-        }
-    }
-
-    /// Returns the name of the dataset that it becomes.
-    pub fn dataset_name(&self) -> String {
-        match self {
-            Input::File(path) => dataset::name_of(path),
-            Input::Stdin => STDIN_NAME.to_owned(),
-        }
-    }
-
-    fn open(&self, cancelled: &Arc<AtomicBool>) -> Source {
-        match self {
-            Input::File(path) => Source::File(path.clone()),
-            Input::Stdin => Source::Stdin(Box::new(StdinReader::new(Arc::clone(cancelled)))),
-        }
-    }
-}
-
-/// What became of one input.
-#[derive(Debug, Clone)]
-pub struct Ingested {
-    /// The dataset's name.
-    pub name: String,
-    /// The dataset, as the catalog has it now.
-    pub dataset: Dataset,
-    /// What was done.
-    pub change: Change,
-}
-
-/// What was done to the catalog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// There was no dataset of that name.
-    Added,
-    /// Other data stood in its place, or the same file was to be read in another way.
-    Replaced,
-    /// The same file was ingested before.
-    Unchanged,
-    /// Other data stands there, and `--if-exists skip` keeps it.
-    Skipped,
-}
-
-impl Change {
-    fn name(self) -> &'static str {
-        match self {
-            Change::Added => "added",
-            Change::Replaced => "replaced",
-            Change::Unchanged => "unchanged",
-            Change::Skipped => "skipped",
-        }
-    }
 }
 
 /// Ingests what the flags name and prints one row a dataset.
@@ -303,12 +221,6 @@ fn is_name(name: &str) -> bool {
     is_word && name.len() <= NAME_BYTES_MAX && name.starts_with(|it: char| it.is_alphabetic())
 }
 
-/// How files are read, and whether the user said anything about it.
-struct ReadOptions {
-    options: IngestOptions,
-    is_given: bool,
-}
-
 impl IngestFlags {
     fn read_options(&self) -> ReadOptions {
         let options = IngestOptions {
@@ -327,134 +239,6 @@ impl IngestFlags {
             || !options.dtypes.is_empty();
         ReadOptions { options, is_given }
     }
-}
-
-/// Where datasets go.
-enum Target<'a> {
-    /// A session of this command.
-    Own(Session),
-    /// A session that somebody else opened.
-    Open(&'a mut Session),
-    /// Nowhere; these are there already.
-    Nowhere(Catalog),
-}
-
-impl Target<'_> {
-    fn open(dry_run: bool, options: &GlobalOptions) -> anyhow::Result<Target<'static>> {
-        let dir = &options.session.dir;
-        if dry_run {
-            return Ok(Target::Nowhere(Session::read_catalog(dir)?));
-        }
-        let lock = LockRequest { wait: options.lock_wait, command: "ingest" };
-        Ok(Target::Own(Session::open(dir, Access::Create, lock)?))
-    }
-
-    fn catalog(&self) -> &Catalog {
-        match self {
-            Target::Own(session) => session.catalog(),
-            Target::Open(session) => session.catalog(),
-            Target::Nowhere(catalog) => catalog,
-        }
-    }
-
-    fn session(&mut self) -> Option<&mut Session> {
-        match self {
-            Target::Own(session) => Some(session),
-            Target::Open(session) => Some(session),
-            Target::Nowhere(_) => None,
-        }
-    }
-}
-
-/// One input on its way in.
-struct Job<'a> {
-    input: &'a Input,
-    name: Option<&'a str>,
-    if_exists: IfExists,
-    read: &'a ReadOptions,
-}
-
-impl Job<'_> {
-    fn run(
-        &self,
-        target: &mut Target,
-        options: &GlobalOptions,
-        cancelled: &Arc<AtomicBool>,
-    ) -> anyhow::Result<Ingested> {
-        let name = self.name.map_or_else(|| self.input.dataset_name(), str::to_owned);
-        let present = target.catalog().get(&name).cloned();
-        let shown_name = self.input.shown_name();
-        // What is compared with a dataset is read twice, so stdin is kept until then.
-        let kept = match (self.input, &present) {
-            (Input::Stdin, Some(_)) => Some(keep_stdin(self.read.options.bytes_max, cancelled)?),
-            _ => None,
-        };
-        let source = match (&kept, self.input) {
-            (Some(kept), _) => Source::File(kept.path().to_owned()),
-            (None, input) => input.open(cancelled),
-        };
-        let change = match &present {
-            None => Change::Added,
-            Some(dataset) => self.collide(&name, dataset, &source)?,
-        };
-        if let (Some(dataset), Change::Unchanged | Change::Skipped) = (present, change) {
-            return Ok(Ingested { name, dataset, change });
-        }
-        let bar = IngestProgress::new(&shown_name, options);
-        let progress = |it: Progress| bar.show(it);
-        let read = &self.read.options;
-        let dataset = match target.session() {
-            None => dataset::inspect(source, &shown_name, &name, read, &progress, cancelled)?,
-            Some(session) => {
-                let dir = session.datasets_dir()?;
-                let dataset =
-                    dataset::ingest(source, &shown_name, &name, &dir, read, &progress, cancelled)?;
-                session.register(&name, dataset.clone())?;
-                dataset
-            }
-        };
-        Ok(Ingested { name, dataset, change })
-    }
-
-    /// Decides what happens to a name that is taken.
-    fn collide(&self, name: &str, present: &Dataset, source: &Source) -> anyhow::Result<Change> {
-        let is_same = match source {
-            Source::File(path) => is_same_file(path, present)?,
-            Source::Stdin(_) => false,
-        };
-        match (is_same, self.if_exists) {
-            (true, _) if !self.read.is_given => Ok(Change::Unchanged),
-            // The same file, to be read in another way: nothing is lost that is not in the file.
-            (true, IfExists::Error | IfExists::Replace) | (false, IfExists::Replace) => {
-                Ok(Change::Replaced)
-            }
-            (_, IfExists::Skip) => Ok(Change::Skipped),
-            (false, IfExists::Error) => {
-                let message = format!(
-                    "cannot ingest `{}`: dataset `{name}` holds other data, from `{}`",
-                    self.input.shown_name(),
-                    present.source
-                );
-                let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the \
-                            new one a name with `--name`";
-                Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
-            }
-        }
-    }
-}
-
-/// A file of another size is another file; only one of the same size is read.
-fn is_same_file(path: &Path, present: &Dataset) -> anyhow::Result<bool> {
-    let is_same_size = path.metadata().is_ok_and(|it| it.is_file() && it.len() == present.bytes);
-    Ok(is_same_size && dataset::sha256_file(path)? == present.sha256)
-}
-
-fn keep_stdin(bytes_max: u64, cancelled: &Arc<AtomicBool>) -> anyhow::Result<NamedTempFile> {
-    let mut kept = NamedTempFile::new().context("cannot keep what comes from stdin")?;
-    // One byte more than allowed: the ingest then refuses it in its own words.
-    let mut stdin = StdinReader::new(Arc::clone(cancelled)).take(bytes_max.saturating_add(1));
-    io::copy(&mut stdin, &mut kept).context("cannot keep what comes from stdin")?;
-    Ok(kept)
 }
 
 /// Says on stderr what a user must know of rows that did not fit, and with `-v` how the file was
@@ -525,60 +309,6 @@ fn document(ingested: &Ingested) -> Value {
     let mut document = datasets::document(&ingested.name, &ingested.dataset);
     document["status"] = ingested.change.name().into();
     document
-}
-
-/// Stdin as a reader that gives up when the flag is raised, even while nothing comes.
-struct StdinReader {
-    chunks: Receiver<io::Result<Vec<u8>>>,
-    chunk: io::Cursor<Vec<u8>>,
-    cancelled: Arc<AtomicBool>,
-}
-
-impl StdinReader {
-    /// Starts a thread that reads ahead by one chunk. It ends with stdin or when the reader is gone;
-    /// while it waits for input it ends with the process.
-    fn new(cancelled: Arc<AtomicBool>) -> StdinReader {
-        let (sender, chunks) = sync_channel(1);
-        std::thread::spawn(move || {
-            loop {
-                let mut chunk = vec![0; STDIN_CHUNK_BYTES];
-                let read = io::stdin().read(&mut chunk).map(|n| {
-                    chunk.truncate(n);
-                    chunk
-                });
-                let is_last = !read.as_ref().is_ok_and(|it| !it.is_empty());
-                if sender.send(read).is_err() || is_last {
-                    return;
-                }
-            }
-        });
-        StdinReader { chunks, chunk: io::Cursor::default(), cancelled }
-    }
-}
-
-impl Read for StdinReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let n = self.chunk.read(buffer)?;
-            if 0 < n || buffer.is_empty() {
-                return Ok(n);
-            }
-            match self.chunks.recv_timeout(STDIN_LOOK) {
-                Ok(chunk) => {
-                    let chunk = chunk?;
-                    if chunk.is_empty() {
-                        return Ok(0);
-                    }
-                    self.chunk = io::Cursor::new(chunk);
-                }
-                Err(RecvTimeoutError::Timeout) if self.cancelled.load(Ordering::Relaxed) => {
-                    return Err(io::Error::other("interrupted"));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(0),
-            }
-        }
-    }
 }
 
 #[cfg(test)]

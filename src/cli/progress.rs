@@ -6,14 +6,12 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::GlobalOptions;
 use super::report;
-use crate::dataset::Progress;
 use crate::event::{Body, CallStatus, ErrorBody, Event, ReplyBody, Status};
 use crate::render::sanitize;
 use crate::sink::{EventSink, Format};
@@ -21,8 +19,6 @@ use crate::status::StopReason;
 
 /// Time between two frames of the spinner.
 const TICK: Duration = Duration::from_millis(100);
-/// Work shorter than this shows no bar.
-const BAR_AFTER: Duration = Duration::from_secs(1);
 /// Column at which the time of a tool call begins, unless its label is longer.
 const TIME_COLUMN: usize = 48;
 /// Lines of code or output that `-v` shows of one call.
@@ -301,48 +297,6 @@ impl EventSink for Story {
     }
 }
 
-/// How far the reading of a file has come: on a terminal, and only when it takes a while.
-pub struct IngestProgress {
-    bar: ProgressBar,
-    started: Instant,
-    may_show: bool,
-    is_shown: AtomicBool,
-}
-
-impl IngestProgress {
-    /// Begins, without showing anything yet.
-    pub fn new(shown_name: &str, options: &GlobalOptions) -> IngestProgress {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let template = "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-        bar.set_style(style(template));
-        bar.set_message(sanitize::one_line(shown_name));
-        IngestProgress {
-            bar,
-            started: Instant::now(),
-            may_show: options.terminal.can_redraw && !options.quiet,
-            is_shown: AtomicBool::new(false),
-        }
-    }
-
-    /// Shows how far it is.
-    pub fn show(&self, progress: Progress) {
-        if !self.may_show || self.started.elapsed() < BAR_AFTER {
-            return;
-        }
-        if !self.is_shown.swap(true, Ordering::Relaxed) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        self.bar.set_length(progress.bytes_total);
-        self.bar.set_position(progress.bytes);
-    }
-}
-
-impl Drop for IngestProgress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
 fn spinner(message: String, started: Instant, colour: bool) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let template = if colour {
@@ -356,7 +310,8 @@ fn spinner(message: String, started: Instant, colour: bool) -> ProgressBar {
     bar
 }
 
-fn style(template: &str) -> ProgressStyle {
+/// Returns the style that a template describes.
+pub(super) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
