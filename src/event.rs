@@ -187,6 +187,15 @@ pub enum Status {
         /// One sentence.
         message: String,
     },
+    /// Python runs. What its process may not do is said here, and what it still may.
+    Worker {
+        /// One sentence.
+        message: String,
+        /// Rules that hold.
+        enforced: Vec<String>,
+        /// Rules of the contract that do not hold on this machine.
+        missing: Vec<String>,
+    },
     /// Something the user should know that does not stop the turn.
     Warning {
         /// What a program branches on.

@@ -96,7 +96,9 @@ impl Repl {
             State::Ready(worker) => worker,
             State::Starting(starting) => {
                 let started = turn.wait(starting).await?;
-                Box::new(started.map_err(anyhow::Error::from)??)
+                let worker = Box::new(started.map_err(anyhow::Error::from)??);
+                turn.status(described(&worker))?;
+                worker
             }
             State::Idle => return Err(anyhow::anyhow!("the worker was not started").into()),
         };
@@ -146,5 +148,18 @@ impl Repl {
             State::Starting(starting) => starting.abort(),
             State::Idle => {}
         }
+    }
+}
+
+fn described(worker: &Worker) -> Status {
+    let versions = worker.versions();
+    let confinement = worker.confinement();
+    Status::Worker {
+        message: format!(
+            "Python {}, pandas {}, NumPy {}, PyArrow {}",
+            versions.python, versions.pandas, versions.numpy, versions.pyarrow
+        ),
+        enforced: confinement.enforced.clone(),
+        missing: confinement.missing.clone(),
     }
 }

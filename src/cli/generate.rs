@@ -173,6 +173,8 @@ mod tests {
             json!({"type": "status", "phase": "retrying", "message": "m", "attempt": 1,
                 "max_attempts": 5, "delay_ms": 1, "reason": "r", "http_status": 429}),
             json!({"type": "status", "phase": "loading", "message": "m"}),
+            json!({"type": "status", "phase": "worker", "message": "m", "enforced": ["e"],
+                "missing": ["m"]}),
             json!({"type": "status", "phase": "warning", "code": "c", "message": "m"}),
             json!({"type": "partial", "delta": "d", "item": 1}),
             json!({"type": "tool_call", "call_id": "c", "round": 1, "name": "n", "label": "l",

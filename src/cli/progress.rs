@@ -144,7 +144,20 @@ impl Story {
                     ));
                 }
             }
-            Status::Executing { message, .. } | Status::Loading { message } => self.now(message),
+            Status::Executing { message, .. } => self.now(message),
+            Status::Loading { message } => {
+                // What is prepared takes its time, so that a log must show it as well.
+                if !self.is_live && !self.quiet {
+                    self.write(&format!("{}\n", sanitize::one_line(message)));
+                }
+                self.now(message);
+            }
+            Status::Worker { message, missing, .. } => {
+                if 0 < self.verbose {
+                    let missing = missing.join(", ");
+                    self.write(&format!("{message}; not confined: {missing}\n"));
+                }
+            }
             Status::Retrying { message, .. } => {
                 // The answer has ended its line by now; the next try says it all again.
                 self.is_text_open = false;

@@ -33,11 +33,9 @@ use crate::limits::{
 };
 use crate::python::environment::Interpreter;
 use crate::python::output::Printed;
-use crate::python::protocol::{
-    Command, Outcome, Ready, Request, Response, Versions, is_table_name,
-};
+use crate::python::protocol::{Command, Outcome, Ready, Request, Response, Versions};
 use crate::python::sandbox::{Confinement, ProcessTree};
-use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt, move_untrusted};
+use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
 /// The other end of the pipes.
 const PROGRAM: &str = include_str!("worker.py");
@@ -259,18 +257,6 @@ impl Worker {
             return Err(self.tampered("a report of a snapshot that cannot be read").await);
         };
         adopt(report, &self.scratch, into).map_err(unsaved)
-    }
-
-    /// Moves a file that a fetch wrote out of the scratch directory.
-    ///
-    /// # Errors
-    ///
-    /// Fails when there is no such file, or when it is a link or no regular file.
-    pub fn take_file(&self, file: &str, to: &Path) -> io::Result<()> {
-        if !is_table_name(file) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no table `{file}`")));
-        }
-        move_untrusted(&self.scratch.join(file), to)
     }
 
     /// Returns what the worker runs on.

@@ -334,7 +334,7 @@ fn c37_c38_an_interrupted_turn_is_closed_and_the_session_goes_on() {
 #[test]
 fn c40_two_processes_wait_for_each_other() {
     let shell = Shell::new();
-    shell.ok("ask hello q & ask hello q & wait -n && wait -n");
+    shell.ok("ask hello q & a=$!; ask hello q & b=$!; wait $a && wait $b");
     shell.ok("csv-agent ingest -q \"$FX/sales.csv\"");
     let refused = shell.ends_with(
         3,

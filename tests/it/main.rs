@@ -1,6 +1,10 @@
 //! The integration tests: one binary, one module a feature.
 
 #![expect(
+    clippy::disallowed_methods,
+    reason = "tests pass the developer's environment on to what they run"
+)]
+#![expect(
     clippy::unwrap_used,
     reason = "a helper that cannot go on fails the test, and says where"
 )]
