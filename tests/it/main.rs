@@ -14,4 +14,5 @@ mod cassettes;
 mod cmd;
 mod conventions;
 mod provider;
+mod readme;
 mod tidy;
