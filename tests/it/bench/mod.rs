@@ -103,7 +103,11 @@ impl Bench {
     }
 
     /// Asks a question with more arguments.
-    pub fn ask_with<const N: usize>(&self, arguments: [&str; N], question: &str) -> Run {
+    pub fn ask_with<'a>(
+        &'a self,
+        arguments: impl IntoIterator<Item = &'a str>,
+        question: &'a str,
+    ) -> Run {
         let files = self.datasets.iter().flat_map(|it| ["-f", it]);
         let all = ["ask"].into_iter().chain(files).chain(arguments).chain(["--", question]);
         self.run(all)
