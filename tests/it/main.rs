@@ -14,6 +14,7 @@ mod bench;
 mod cassettes;
 mod cmd;
 mod conventions;
+mod kill;
 mod provider;
 mod readme;
 mod tidy;

@@ -16,7 +16,6 @@ use crate::bench::{Bench, Captured, Round, Run, round};
 /// A turn as its events tell it.
 struct Turn {
     events: Vec<Value>,
-    stderr: String,
 }
 
 /// Asks for events and demands the exit status.
@@ -50,7 +49,7 @@ impl Turn {
             }
         }
         assert!(open.is_empty(), "{open:?} without a result: {run}");
-        Turn { stderr: run.stderr().to_owned(), events }
+        Turn { events }
     }
 
     fn all(&self, kind: &str) -> Vec<&Value> {
@@ -108,13 +107,6 @@ impl Turn {
 /// Starts a round that runs code.
 fn code(call_id: &str, source: &str) -> Round {
     round().runs(call_id, source)
-}
-
-impl Round {
-    /// Runs code.
-    fn runs(self, call_id: &str, source: &str) -> Round {
-        self.calls(call_id, "python_repl", json!({"code": source}))
-    }
 }
 
 /// Asks once more and demands that it works.

@@ -1,5 +1,7 @@
 //! Rounds: what the model asks for, what it gets back, and what ends the turn when it does not end it.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::{ask, code, goes_on, last_request, shown};
@@ -52,11 +54,11 @@ fn wrong_arguments_are_told_and_nothing_is_guessed() {
         (("python_repl", "[]".to_owned()), ""),
         (("python_repl", "".to_owned()), "not JSON"),
         (("python_repl", json!({}).to_string()), "`code`"),
-        (("python_repl", json!({"code": 1}).to_string()), "`code`"),
+        (("python_repl", json!({"code": 1}).to_string()), "expected a string"),
         (("python_repl", json!({"code": " "}).to_string()), "`code` is empty"),
         (("python_repl", json!({"code": "1", "x": 1}).to_string()), "`x`"),
         (load(json!({"name": "sales", "df_name": "df"})), "`nrows`"),
-        (load(json!({"name": "sales", "df_name": "df", "nrows": "5"})), "`nrows`"),
+        (load(json!({"name": "sales", "df_name": "df", "nrows": "5"})), "do not fit"),
         (load(json!({"name": "sales", "df_name": "df", "nrows": 0})), "must be at least 1"),
         (load(json!({"name": "sales", "df_name": "1 = x", "nrows": 5})), "no Python variable name"),
         (load(json!({"name": "sale", "df_name": "df", "nrows": 5})), "there are sales"),
@@ -163,23 +165,30 @@ fn two_calls_of_one_id_are_two_calls() {
 
 #[test]
 fn a_large_output_is_cut_in_the_middle() {
+    let names: Vec<String> = (0..600).map(|it| format!("column_{it}")).collect();
     let bench = bench().script([
         code("c1", "print('head' + 'é' * 50_000 + 'tail')"),
         code("c2", "'x' * 100_000"),
+        round().calls("c3", "get_dataset_info", json!({"name": "wide"})),
         round().says("Done."),
     ]);
-    let turn = ask(&bench, [], "q", 0);
-    for call_id in ["c1", "c2"] {
-        let request = last_request(&bench);
-        let output = request.output_of(call_id);
-        assert!(output.len() <= 16 * 1024, "{call_id}: {} bytes", output.len());
-        assert!(output.contains("left out"), "{output}");
-        assert_eq!(turn.result_of(call_id)["truncated"], true);
-        assert_eq!(turn.result_of(call_id)["bytes_to_model"], output.len());
-    }
+    let header = names.join(",");
+    fs::write(bench.path("wide.csv"), format!("{header}\n{}\n", header.replace("column_", "")))
+        .unwrap();
+    let turn = ask(&bench, ["-f", "wide.csv"], "q", 0);
     let request = last_request(&bench);
-    let output = request.output_of("c1");
-    assert!(output.starts_with("head") && output.trim_end().ends_with("tail"), "{output}");
+    for (call_id, note, first, last) in [
+        ("c1", "bytes cut …", "head", "tail"),
+        ("c2", "characters cut …", "xxx", "xxx"),
+        ("c3", "bytes left out; ask for less, or aggregate …", "column_0", "column_599"),
+    ] {
+        let output = request.output_of(call_id);
+        assert!(output.len() <= 16 * 1024 + 100, "{call_id}: {} bytes", output.len());
+        assert_eq!(turn.result_of(call_id)["bytes_to_model"], output.len());
+        let (head, tail) = output.split_once(note).expect(note);
+        assert!(head.contains(first) && tail.contains(last), "{output}");
+    }
+    assert_eq!(turn.result_of("c3")["truncated"], true);
 }
 
 #[test]

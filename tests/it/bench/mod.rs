@@ -81,6 +81,11 @@ impl Bench {
         self.server.script(rounds);
     }
 
+    /// Forgets what a killed command left of the script.
+    pub fn forget(&self) {
+        self.server.forget();
+    }
+
     /// Sets a variable for the commands that follow.
     pub fn variable(mut self, name: &str, value: &str) -> Bench {
         self.variables.push((name.to_owned(), value.to_owned()));

@@ -84,6 +84,11 @@ impl Round {
         }))
     }
 
+    /// Runs code.
+    pub fn runs(self, call_id: &str, code: &str) -> Round {
+        self.calls(call_id, "python_repl", json!({"code": code}))
+    }
+
     /// Says something.
     pub fn says(self, text: &str) -> Round {
         let part = json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []});

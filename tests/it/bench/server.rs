@@ -1,7 +1,7 @@
 //! A server on the loopback that speaks the Responses API, follows a script, and can fail.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,8 @@ struct State {
     requests: Vec<Captured>,
     responses: Vec<Vec<Value>>,
     faults: Vec<String>,
+    /// Connections that are being answered.
+    n_open: usize,
     is_stopped: bool,
     /// Bodies are written here for other programs to check, named after the test.
     dump: Option<(PathBuf, String)>,
@@ -78,6 +80,7 @@ impl Server {
             requests: Vec::new(),
             responses: Vec::new(),
             faults: Vec::new(),
+            n_open: 0,
             is_stopped: false,
             dump: super::variable("CSV_AGENT_TEST_REQUESTS").map(|it| (it.into(), test)),
         }));
@@ -89,8 +92,12 @@ impl Server {
                     break;
                 }
                 let state = shared.clone();
+                lock(&state).n_open += 1;
                 // Ends by itself: every read and write of it has a limit.
-                thread::spawn(move || stream.and_then(|it| serve(&it, &state)));
+                thread::spawn(move || {
+                    let _ = stream.and_then(|it| serve(&it, &state));
+                    lock(&state).n_open -= 1;
+                });
             }
         };
         let server = Server { address, state, listener: Some(thread::spawn(accept)) };
@@ -104,6 +111,18 @@ impl Server {
         for round in rounds {
             state.rounds.insert(0, round);
         }
+    }
+
+    /// Forgets the rest of the script, when all that a process sent before it ended has come.
+    pub fn forget(&self) {
+        // Connections are taken in order: when this one is over, those before it have begun.
+        let mut last = TcpStream::connect(self.address).unwrap();
+        last.shutdown(Shutdown::Write).unwrap();
+        last.read_to_end(&mut Vec::new()).unwrap();
+        while 0 < lock(&self.state).n_open {
+            thread::sleep(Duration::from_millis(1));
+        }
+        lock(&self.state).rounds.clear();
     }
 
     /// Returns the base URL that reaches it.
