@@ -113,6 +113,7 @@ impl Session {
         for it in [dir.to_owned(), dir.join("datasets")] {
             store::remove_temporaries(&it);
         }
+        turns::remove_temporaries(dir)?;
         store::remove(&dir.join("scratch"))?;
         let catalog = Session::read_catalog(dir)?;
         let keeper = Keeper::Locked { _lock: lock };

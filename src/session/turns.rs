@@ -113,6 +113,22 @@ pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
     Ok((events, is_torn))
 }
 
+/// Removes the temporary files that a killed process left in the last turn. Those of earlier turns went
+/// when the last one began.
+///
+/// # Errors
+///
+/// Fails when the turns cannot be listed.
+pub fn remove_temporaries(session_dir: &Path) -> anyhow::Result<()> {
+    let turns = session_dir.join("turns");
+    let last = ids(&turns)?.pop();
+    let Some(turn) = last.map(|it| turns.join(it)) else { return Ok(()) };
+    for dir in [turn.join("tables"), turn.join("charts"), turn] {
+        store::remove_temporaries(&dir);
+    }
+    Ok(())
+}
+
 fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
     let entries = match std::fs::read_dir(turns) {
         Ok(entries) => entries,
@@ -129,7 +145,7 @@ fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TurnDir, list};
+    use super::{TurnDir, list, remove_temporaries};
     use crate::event::{Body, Event, ReplyBody, Status, UsageReport};
     use crate::status::StopReason;
 
@@ -167,5 +183,22 @@ mod tests {
         let found = list(session.path()).unwrap();
         let found = found.iter().map(|it| (it.id.as_str(), it.question.as_str(), it.interrupted));
         assert_eq!(found.collect::<Vec<_>>(), [("0001", "one?", true), ("0002", "two?", false)]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_in_a_turn_goes() {
+        let session = tempfile::tempdir().unwrap();
+        remove_temporaries(session.path()).unwrap();
+        let turn = TurnDir::create(&session.path().join("turns"), "one?").unwrap();
+        let tables = turn.path().join("tables");
+        std::fs::create_dir(&tables).unwrap();
+        let left = [turn.path().join(".reply.md.7.tmp"), tables.join(".x1.tmp")];
+        let kept = tables.join("top.parquet");
+        for path in left.iter().chain([&kept]) {
+            std::fs::write(path, "x").unwrap();
+        }
+        remove_temporaries(session.path()).unwrap();
+        assert_eq!(left.map(|it| it.exists()), [false, false]);
+        assert!(kept.exists() && turn.path().join("question.txt").exists());
     }
 }

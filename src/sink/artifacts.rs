@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 
 use crate::chart::{Chart, ChartRejected, ChartSpec, RejectedCode};
 use crate::event::{Artifact, Body, ChartDrawn, DataFrame, Encoding, Shown};
@@ -244,7 +245,7 @@ fn copy(source: &Path, before: &fs::Metadata, target: &Path) -> anyhow::Result<(
     let is_same = (opened.dev(), opened.ino()) == (before.dev(), before.ino());
     anyhow::ensure!(is_same, "it was exchanged while it was looked at");
     let directory = target.parent().context("the target has no directory")?;
-    let mut temporary = tempfile::NamedTempFile::new_in(directory)?;
+    let mut temporary = temporary_in(directory)?;
     let n_bytes = io::copy(&mut file.take(WORKER_FILE_BYTES_MAX + 1), &mut temporary)?;
     anyhow::ensure!(
         n_bytes <= WORKER_FILE_BYTES_MAX,
@@ -258,12 +259,18 @@ fn copy(source: &Path, before: &fs::Metadata, target: &Path) -> anyhow::Result<(
 fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || -> anyhow::Result<()> {
         let directory = path.parent().context("the file has no directory")?;
-        let mut temporary = tempfile::NamedTempFile::new_in(directory)?;
+        let mut temporary = temporary_in(directory)?;
         temporary.write_all(bytes)?;
         temporary.persist_noclobber(path)?;
         Ok(())
     };
     write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Makes a file that only the user can read and that vanishes unless it gets its name. After a kill its
+/// name tells the session that it may go.
+fn temporary_in(directory: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(directory)
 }
 
 /// Returns the size of a file and its SHA-256.
