@@ -327,7 +327,11 @@ fn c37_c38_an_interrupted_turn_is_closed_and_the_session_goes_on() {
     }
     let shown = shell.run("csv-agent show last");
     assert!(format!("{}{}", shown.stdout, shown.stderr).contains("interrupted"));
-    let script = "csv-agent ask --replay \"$FX/hello.cass.jsonl\" q && ! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -F \"$CSV_AGENT_SESSION_DIR\"";
+    // Processes that were killed may take a moment to go.
+    let script = "csv-agent ask --replay \"$FX/hello.cass.jsonl\" q\n\
+                  for i in $(seq 100); do\n\
+                  ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -qF \"$CSV_AGENT_SESSION_DIR\" || exit 0\n\
+                  sleep 0.1; done; exit 1";
     shell.ok(script);
 }
 
