@@ -175,7 +175,4 @@ fn a_question_may_be_killed_at_any_moment() {
         check(&bench, &known);
     }
     assert!(0 < n_killed, "no kill came in time");
-    // A turn without a terminal event is one that was interrupted.
-    let turns = bench.run(["show"]);
-    assert!(turns.stderr().is_empty() || !turns.stderr().contains("panicked"), "{turns}");
 }

@@ -95,8 +95,8 @@ fn a_torn_last_line_is_dropped_with_a_warning() {
     let bench = bench();
     let path = bench.session().join("history.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    let torn = "{\"turn\":\"torn\",\"items\":[{\"type\":\"mess";
-    OpenOptions::new().append(true).open(&path).unwrap().write_all(torn.as_bytes()).unwrap();
+    let half = "{\"turn\":\"torn\",\"items\":[{\"type\":\"mess";
+    OpenOptions::new().append(true).open(&path).unwrap().write_all(half.as_bytes()).unwrap();
     bench.answers([round().says("Yes.")]);
     let turn = ask(&bench, [], "next", 0);
     let warnings = turn.phases("warning");
@@ -104,7 +104,7 @@ fn a_torn_last_line_is_dropped_with_a_warning() {
     assert!(warnings[0]["message"].as_str().unwrap().contains("`history.jsonl` was torn"));
     assert_eq!(shown(&last_request(&bench)), [&FIRST[..], &["user: next"]].concat());
     let now = fs::read_to_string(&path).unwrap();
-    assert!(now.starts_with(&whole) && !now.contains(torn), "{now}");
+    assert!(now.starts_with(&whole) && !now.contains(half), "{now}");
     assert!(goes_on(&bench).phases("warning").is_empty());
 }
 

@@ -52,7 +52,7 @@ fn wrong_arguments_are_told_and_nothing_is_guessed() {
     let cases = [
         (("python_repl", "{\"code\":".to_owned()), "not JSON"),
         (("python_repl", "[]".to_owned()), ""),
-        (("python_repl", "".to_owned()), "not JSON"),
+        (("python_repl", String::new()), "not JSON"),
         (("python_repl", json!({}).to_string()), "`code`"),
         (("python_repl", json!({"code": 1}).to_string()), "expected a string"),
         (("python_repl", json!({"code": " "}).to_string()), "`code` is empty"),

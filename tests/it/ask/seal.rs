@@ -44,7 +44,8 @@ fn sealed_rows_are_opened_by_their_key_and_by_no_other() {
     }
     let blocks = &turn.end()["blocks"];
     assert!(!blocks.to_string().contains("Secretville"), "{blocks}");
-    let sealed: String = turn.events.iter().map(|it| format!("{it}\n")).collect();
+    let sealed: Vec<String> = turn.events.iter().map(Value::to_string).collect();
+    let sealed = sealed.join("\n");
 
     let plain = bench.pipe(["decrypt"], sealed.as_bytes()).succeeds().events();
     let rows = json!([{"city": "Secretville", "n": 1}, {"city": "Bö", "n": 2}]);
