@@ -144,8 +144,11 @@ impl Repl {
     pub async fn stop(&mut self) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Ready(worker) => worker.stop().await,
-            // What was being started is dropped with the task, and killed by that.
-            State::Starting(starting) => starting.abort(),
+            State::Starting(starting) => {
+                // What was being started is dropped with the task, and killed by that.
+                starting.abort();
+                let _ = starting.await;
+            }
             State::Idle => {}
         }
     }

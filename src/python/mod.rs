@@ -417,8 +417,16 @@ impl Worker {
 }
 
 impl Drop for Worker {
+    /// Kills the tree and waits for its end, so that no process works in a session that is closed.
+    ///
+    /// This blocks, for some milliseconds: it is the way of a turn that ends while Python starts or runs.
     fn drop(&mut self) {
         self.kill();
+        let until = Instant::now() + BURIAL;
+        // The watcher ends last.
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 

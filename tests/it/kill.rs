@@ -176,3 +176,26 @@ fn a_question_may_be_killed_at_any_moment() {
     }
     assert!(0 < n_killed, "no kill came in time");
 }
+
+#[test]
+fn no_process_outlives_a_turn() {
+    let bench = Bench::with(["sales.csv"]);
+    for _ in 0..5 {
+        // The answer is there before Python is.
+        bench.answers([round().says("Ten rows.")]);
+        bench.ask("How many rows?").succeeds();
+        assert_eq!(processes_of(&bench.session()), [""; 0]);
+    }
+    // A signal comes while it starts.
+    bench.answers([round().runs("c1", "while True: pass")]);
+    let mut child = bench.command(["ask", "--", "q"]).spawn().unwrap();
+    let is_running = || !processes_of(&bench.session()).is_empty();
+    let until = Instant::now() + GONE;
+    while !is_running() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(1));
+    }
+    killpg(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(processes_of(&bench.session()), [""; 0]);
+    bench.forget();
+}
