@@ -4,6 +4,7 @@ use crate::conversation::{Item, ItemKind};
 use crate::status::StopReason;
 
 /// An answer before it is told.
+#[derive(Debug)]
 pub struct Answer {
     /// Never empty.
     pub text: String,

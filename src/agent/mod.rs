@@ -10,6 +10,7 @@ pub mod prompt;
 pub mod repeat;
 mod repl;
 mod round;
+mod standing;
 mod turn;
 pub mod verdict;
 
@@ -22,12 +23,11 @@ use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
 use crate::agent::round::Round;
+use crate::agent::standing::{Next, Standing};
 use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::verdict::{Gates, Given};
 use crate::catalog::Catalog;
-use crate::conversation::{
-    Effort, Ending, Item, ItemKind, Question, Reply, Request, Response, ToolCall, ToolChoice,
-};
+use crate::conversation::{Effort, Ending, Item, ItemKind, Question, Reply, Request, Response};
 use crate::event::{Body, ReplyBody, Status};
 use crate::limits::Limits;
 use crate::provider::{Progress, Provider};
@@ -155,83 +155,38 @@ impl Agent {
     ) -> Result<Answer, Ended> {
         let instructions = prompt::instructions(catalog, question.verdict);
         let mut repeats = Repeats::default();
-        let rounds_max = self.options.limits.rounds_max;
-        let mut forced = None;
-        let mut was_nudged = false;
-        for number in 1.. {
-            turn.round = number;
-            if number == rounds_max && 1 < number && forced.is_none() {
-                forced = Some(StopReason::MaxRounds);
-            }
-            let is_last = forced.is_some() || number == rounds_max;
-            let tool_choice = if is_last { ToolChoice::None } else { ToolChoice::Auto };
-            let request =
-                self.request(session, &instructions, question, &conversation, tool_choice);
+        let limits = self.options.limits.clone();
+        let mut standing = Standing::default();
+        loop {
+            standing.begin_round(limits.rounds_max);
+            turn.round = standing.round;
+            let request = self.request(session, &instructions, question, &conversation, &standing);
             self.repl.start(session, catalog, turn)?;
-            let response = self.respond(&request, number, turn).await?;
+            let response = self.respond(&request, standing.round, turn).await?;
             let Response { items: mut received, ending, .. } = response;
             pairing::make_call_ids_unique(&request.items, &mut received);
             if let Ending::Incomplete(reason) = ending {
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
-                let answer = Answer::incomplete(said(&received), &reason, number);
+                let answer = Answer::incomplete(said(&received), &reason, standing.round);
                 conversation.items.extend(received);
                 return Ok(answer);
             }
-            let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
-            let said = said(&received);
+            standing.is_out_of_tokens =
+                limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
+            let next = standing.next(&received)?;
             conversation.items.extend(received);
-            if calls.is_empty() {
-                match said {
-                    Some(Said::Text(text)) => {
-                        let stop_reason = forced.unwrap_or(StopReason::Complete);
-                        return Ok(Answer { text, stop_reason, rounds: number });
-                    }
-                    Some(Said::Refusal(text)) => {
-                        return Ok(Answer {
-                            text,
-                            stop_reason: StopReason::Refused,
-                            rounds: number,
-                        });
-                    }
-                    None if !was_nudged && !is_last => {
-                        was_nudged = true;
-                        conversation.items.push(Item::user(NUDGE));
-                        continue;
-                    }
-                    None => match forced {
-                        Some(reason) => return Ok(Answer::cut(None, reason, number)),
-                        None => return Err(empty_answer().into()),
-                    },
+            match next {
+                Next::Answer(answer) => return Ok(answer),
+                Next::Nudge => conversation.items.push(Item::user(NUDGE)),
+                Next::Run(calls) => {
+                    let (number, repl, repeats) = (standing.round, &mut self.repl, &mut repeats);
+                    let mut round = Round { number, session, catalog, repl, repeats };
+                    let answered = round.run(&calls, turn).await?;
+                    conversation.items.extend(answered.outputs);
+                    standing.is_stuck |= answered.is_stuck;
                 }
             }
-            let out_of_tokens =
-                self.options.limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
-            if is_last || out_of_tokens {
-                // A server that ignores `tool_choice`, or no tokens left: the calls stay unanswered
-                // here and are closed as aborted when the turn is committed.
-                let reason = match forced {
-                    _ if out_of_tokens => StopReason::MaxTokens,
-                    Some(reason) => reason,
-                    None => StopReason::MaxRounds,
-                };
-                return Ok(Answer::cut(said, reason, number));
-            }
-            turn.next_message();
-            let message = match calls.len() {
-                1 => format!("running `{}`", calls[0].name),
-                n => format!("running {n} tools"),
-            };
-            turn.status(Status::Executing { round: number, message })?;
-            let repl = &mut self.repl;
-            let repeats = &mut repeats;
-            let mut round = Round { number, session, catalog, repl, repeats };
-            let answered = round.run(&calls, turn).await?;
-            conversation.items.extend(answered.outputs);
-            if answered.is_stuck {
-                forced = Some(StopReason::Repeated);
-            }
         }
-        unreachable!("the last round returns")
     }
 
     fn request(
@@ -240,7 +195,7 @@ impl Agent {
         instructions: &str,
         question: &Question,
         conversation: &Conversation<'_>,
-        tool_choice: ToolChoice,
+        standing: &Standing,
     ) -> Request {
         let items = [conversation.history, conversation.items.as_slice()].concat();
         Request {
@@ -248,7 +203,7 @@ impl Agent {
             instructions: instructions.to_owned(),
             items: pairing::repair(items),
             tools: TOOLS.iter().map(crate::tools::Tool::declaration).collect(),
-            tool_choice,
+            tool_choice: standing.tool_choice(),
             format: question.verdict.then(verdict::format),
             reasoning: self.options.reasoning,
             cache_key: session.id().to_owned(),
@@ -418,11 +373,4 @@ fn keep_code(session: &Session, turn: &Turn) -> anyhow::Result<Option<String>> {
     let path = turn.dir().path().join("code.py");
     let path = path.strip_prefix(session.dir()).unwrap_or(&path);
     Ok(Some(path.display().to_string()))
-}
-
-fn empty_answer() -> anyhow::Error {
-    let message = "the model answered twice with nothing: no text and no tool call";
-    Failure::new(ExitStatus::Provider, message)
-        .hint("ask again, or choose another `--model`")
-        .into()
 }

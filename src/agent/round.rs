@@ -11,7 +11,7 @@ use crate::agent::turn::{Closed, Ended, Turn};
 use crate::catalog::{Catalog, Facts, Query};
 use crate::conversation::{Item, ToolCall};
 use crate::dataset;
-use crate::event::{CallError, CallStatus, ToolOutput};
+use crate::event::{CallError, CallStatus, Status, ToolOutput};
 use crate::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::python::protocol::{Command, Outcome};
 use crate::session::Session;
@@ -61,6 +61,12 @@ impl Round<'_> {
         calls: &[ToolCall],
         turn: &mut Turn<'_>,
     ) -> Result<Answered, Ended> {
+        turn.next_message();
+        let message = match calls {
+            [call] => format!("running `{}`", call.name),
+            calls => format!("running {} tools", calls.len()),
+        };
+        turn.status(Status::Executing { round: self.number, message })?;
         for call in calls {
             turn.open_call(call, self.number, tools::label(call))?;
         }

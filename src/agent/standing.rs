@@ -1,0 +1,162 @@
+//! Where a turn stands between two requests, and what a response asks for next.
+//!
+//! Pure: whether the loop goes on is decided here, without a provider or a tool.
+
+use crate::agent::answer::{Answer, Said, said};
+use crate::conversation::{Item, ToolCall, ToolChoice};
+use crate::status::{ExitStatus, Failure, StopReason};
+
+/// Where a turn stands.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[derive(Debug, Default)]
+pub struct Standing {
+    /// The round under way, from 1.
+    pub round: u32,
+    /// Whether a call came too often with the same outcome.
+    pub is_stuck: bool,
+    /// Whether the turn has used up its tokens.
+    pub is_out_of_tokens: bool,
+    /// Whether this round may have no calls because there are no more rounds.
+    is_last: bool,
+    was_nudged: bool,
+}
+
+/// What a response asks for next.
+#[derive(Debug)]
+pub enum Next {
+    /// Nothing: here is the answer.
+    Answer(Answer),
+    /// Another try: it was empty.
+    Nudge,
+    /// These calls.
+    Run(Vec<ToolCall>),
+}
+
+impl Standing {
+    /// Begins the next round, of so many.
+    pub fn begin_round(&mut self, rounds_max: u32) {
+        self.round += 1;
+        self.is_last = rounds_max <= self.round;
+    }
+
+    /// Returns whether the model may call tools in this round. In the last one it may not, so that
+    /// there is an answer.
+    pub fn tool_choice(&self) -> ToolChoice {
+        if self.is_last || self.is_stuck { ToolChoice::None } else { ToolChoice::Auto }
+    }
+
+    /// Decides what follows from the items of a whole response.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Provider`] when the model answered nothing, twice.
+    pub fn next(&mut self, received: &[Item]) -> anyhow::Result<Next> {
+        let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
+        let said = said(received);
+        let may_call = self.tool_choice() == ToolChoice::Auto;
+        let answer =
+            |text, stop_reason| Next::Answer(Answer { text, stop_reason, rounds: self.round });
+        Ok(match said {
+            said if !calls.is_empty() => {
+                if may_call && !self.is_out_of_tokens {
+                    return Ok(Next::Run(calls));
+                }
+                // A server that ignores `tool_choice`, or no tokens left: the calls are closed as
+                // aborted when the turn is committed.
+                Next::Answer(Answer::cut(said, self.cut_by(), self.round))
+            }
+            Some(Said::Text(text)) => {
+                answer(text, if self.was_cut() { self.cut_by() } else { StopReason::Complete })
+            }
+            Some(Said::Refusal(text)) => answer(text, StopReason::Refused),
+            None if may_call && !self.was_nudged => {
+                self.was_nudged = true;
+                Next::Nudge
+            }
+            None if self.was_cut() => Next::Answer(Answer::cut(None, self.cut_by(), self.round)),
+            None => {
+                let message = "the model answered with nothing: no text and no tool call";
+                let hint = "ask again, or choose another `--model`";
+                return Err(Failure::new(ExitStatus::Provider, message).hint(hint).into());
+            }
+        })
+    }
+
+    /// Returns whether the model had to answer before it wanted to. A turn of one round had no call
+    /// to cut off.
+    fn was_cut(&self) -> bool {
+        self.is_stuck || (self.is_last && 1 < self.round)
+    }
+
+    fn cut_by(&self) -> StopReason {
+        if self.is_stuck {
+            StopReason::Repeated
+        } else if self.is_out_of_tokens && !self.is_last {
+            StopReason::MaxTokens
+        } else {
+            StopReason::MaxRounds
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Next, Standing};
+    use crate::conversation::Item;
+    use crate::status::StopReason::{self, Complete, MaxRounds, MaxTokens, Repeated};
+
+    fn call() -> Item {
+        Item(json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}))
+    }
+
+    /// Lets responses come in turn, and compares how the turn ends: the round and the reason.
+    #[track_caller]
+    fn check(
+        standing: Standing,
+        rounds_max: u32,
+        responses: &[&[Item]],
+        end: Option<(u32, StopReason)>,
+    ) {
+        let mut standing = standing;
+        let mut found = None;
+        for response in responses {
+            standing.begin_round(rounds_max);
+            if let Next::Answer(answer) = standing.next(response).unwrap() {
+                assert_ne!(answer.text, "");
+                found = Some((answer.rounds, answer.stop_reason));
+            }
+        }
+        assert_eq!(found, end);
+    }
+
+    #[test]
+    fn a_turn_goes_on_until_there_is_an_answer_or_no_round() {
+        let says = [Item::assistant("42")];
+        check(Standing::default(), 10, &[&[call()], &says], Some((2, Complete)));
+        check(Standing::default(), 10, &[&[call()], &[call()]], None);
+        check(Standing::default(), 2, &[&[call()], &says], Some((2, MaxRounds)));
+        check(Standing::default(), 2, &[&[call()], &[call()]], Some((2, MaxRounds)));
+        check(Standing::default(), 1, &[&says], Some((1, Complete)));
+        check(Standing::default(), 10, &[&[], &says], Some((2, Complete)));
+    }
+
+    #[test]
+    fn a_bound_cuts_only_what_wants_to_go_on() {
+        let out = || Standing { is_out_of_tokens: true, ..Standing::default() };
+        check(out(), 10, &[&[Item::assistant("42")]], Some((1, Complete)));
+        check(out(), 10, &[&[call()]], Some((1, MaxTokens)));
+        let stuck = Standing { is_stuck: true, round: 5, ..Standing::default() };
+        check(stuck, 10, &[&[Item::assistant("42")]], Some((6, Repeated)));
+    }
+
+    #[test]
+    fn nothing_twice_is_an_error() {
+        let mut standing = Standing::default();
+        standing.begin_round(10);
+        assert!(matches!(standing.next(&[]), Ok(Next::Nudge)));
+        standing.begin_round(10);
+        assert!(standing.next(&[]).is_err());
+    }
+}
