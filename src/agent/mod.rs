@@ -57,7 +57,7 @@ pub struct AgentOptions {
     pub python: PythonOptions,
     /// The datasets that the model may see; all when none are named.
     pub datasets: Vec<String>,
-    /// Whether earlier turns are left out.
+    /// Whether turns of earlier processes are left out.
     pub fresh: bool,
 }
 
@@ -66,6 +66,8 @@ pub struct Agent {
     options: AgentOptions,
     provider: Provider,
     repl: Repl,
+    /// Items of the history that are left out: those before the first turn, when it began afresh.
+    n_forgotten: Option<usize>,
 }
 
 /// How a turn ended.
@@ -85,7 +87,7 @@ impl Agent {
     /// Makes an agent. Nothing runs yet.
     pub fn new(options: AgentOptions, provider: Provider) -> Agent {
         let repl = Repl::new(options.python.clone(), options.limits.tool_timeout);
-        Agent { options, provider, repl }
+        Agent { options, provider, repl, n_forgotten: None }
     }
 
     /// Runs one turn to its terminal event.
@@ -103,7 +105,10 @@ impl Agent {
         stop: impl Future<Output = ExitStatus>,
     ) -> anyhow::Result<TurnEnd> {
         let catalog = self.visible(session)?;
-        let history = if self.options.fresh { Vec::new() } else { session.history()? };
+        let mut history = session.history()?;
+        let n_before = if self.options.fresh { history.len() } else { 0 };
+        let n_forgotten = *self.n_forgotten.get_or_insert(n_before);
+        history.drain(..n_forgotten.min(history.len()));
         let warnings = session.take_warnings();
         let timeout = self.options.limits.timeout;
         let mut turn = Turn::begin(session, &question.text, sink, Box::pin(stop), timeout)?;

@@ -247,7 +247,7 @@ mod tests {
         check(
             "python_repl",
             "{\"cod\": \"1\"}",
-            "the arguments do not fit: unknown field `cod`, expected `code`; send them again",
+            "the arguments do not fit: `cod`: unknown field `cod`, expected `code`; send them again",
         );
     }
 

@@ -55,8 +55,13 @@ pub fn array(items: Value, description: &str) -> Value {
 ///
 /// Fails when a member is missing, unknown, or of the wrong type; the model reads which.
 pub fn arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
-    serde_json::from_value(arguments).map_err(|error| {
-        let message = format!("the arguments do not fit: {error}; send them again");
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let place = match error.path().to_string() {
+            root if root == "." => String::new(),
+            path => format!("`{path}`: "),
+        };
+        let message =
+            format!("the arguments do not fit: {place}{}; send them again", error.inner());
         ToolError::new("bad_arguments", message)
     })
 }

@@ -473,6 +473,22 @@ fn c59_c60_charts_are_files_with_a_sentence_or_a_reason() {
 }
 
 #[test]
+fn c58_a_chat_in_a_pipe_is_one_conversation() {
+    let shell = Shell::new();
+    shell.ok("csv-agent ingest -q \"$FX/sales.csv\"");
+    let chat = "printf 'load it as df\\nrows in df?\\n' | csv-agent chat --format jsonl \
+                --replay \"$FX/two_turn.cass.jsonl\"";
+    let replies = |output: Output| {
+        let events = output.events();
+        let replies = events.iter().filter(|it| it["type"] == "reply");
+        replies.map(|it| it["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(replies(shell.ok(chat)), ["It is in df.", "10 rows."]);
+    // Afresh: without what was said before the chat, with what is said in it.
+    assert_eq!(replies(shell.ok(&format!("{chat} --fresh"))), ["It is in df.", "10 rows."]);
+}
+
+#[test]
 fn c61_variables_survive_between_processes() {
     let shell = Shell::new();
     shell.ok("csv-agent ingest -q \"$FX/sales.csv\"");
