@@ -44,7 +44,7 @@ impl Answer {
             }
             _ => (
                 StopReason::MaxTokens,
-                "The model's output limit was spent on reasoning before there was an answer.",
+                "The answer was cut at the model's output limit before there was any text.",
             ),
         };
         Answer { text: text_or(said, sentence), stop_reason, rounds }

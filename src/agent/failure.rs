@@ -95,7 +95,7 @@ pub fn refuse(
     session_id: &str,
     model: &str,
     question: &str,
-    failure: &Failure,
+    error: &anyhow::Error,
 ) -> anyhow::Result<()> {
     let started = Status::Started {
         message: "the turn cannot begin".to_owned(),
@@ -107,18 +107,12 @@ pub fn refuse(
         limits: Map::new(),
         question: question.to_owned(),
     };
-    let code = match failure.status {
-        ExitStatus::Auth => "auth_missing",
-        status => error_code(status),
-    };
-    let error = ErrorBody {
-        fatal: true,
-        code: code.to_owned(),
-        message: failure.message.clone(),
-        hint: failure.hint.clone(),
-        exit_code: Some(failure.status.code()),
-        ..ErrorBody::default()
-    };
+    let (mut error, status) = describe(error);
+    if status == ExitStatus::Auth {
+        "auth_missing".clone_into(&mut error.code);
+    }
+    error.fatal = true;
+    error.exit_code = Some(status.code());
     for (seq, body) in [Body::Status(started), Body::Error(Box::new(error))].into_iter().enumerate()
     {
         let (session_id, turn_id) = (session_id.to_owned(), "0000".to_owned());

@@ -111,7 +111,14 @@ impl Agent {
         history.drain(..n_forgotten.min(history.len()));
         let warnings = session.take_warnings();
         let timeout = self.options.limits.timeout;
-        let mut turn = Turn::begin(session, &question.text, sink, Box::pin(stop), timeout)?;
+        let dir = match session.begin_turn(&question.text) {
+            Ok(dir) => dir,
+            Err(error) => {
+                refuse(sink, session.id(), &self.options.model, &question.text, &error)?;
+                return Err(error);
+            }
+        };
+        let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
         turn.shows_partial = !question.verdict;
         let mut items = vec![Item::user(&question.text)];
         let started = self.started(&catalog, &question);
@@ -123,13 +130,13 @@ impl Agent {
             Err(ended) => Err(ended),
         };
         let mut end = match ended {
-            Ok(answer) => self.reply(session, &question, &answer, &mut turn)?,
+            Ok(answer) => self.reply_or_fail(session, &question, &answer, &mut turn),
             Err(Ended::TimedOut) => {
                 turn.cancel_calls();
                 let said = turn.partial_text().map(Said::Text);
                 let answer = Answer::cut(said, StopReason::Timeout, turn.round);
                 items.push(Item::assistant(&answer.text));
-                self.reply(session, &question, &answer, &mut turn)?
+                self.reply_or_fail(session, &question, &answer, &mut turn)
             }
             Err(Ended::Stopped(status)) => fail(&mut turn, cancelled(status)),
             Err(Ended::Failed(error)) => fail(&mut turn, describe(&error)),
@@ -235,6 +242,19 @@ impl Agent {
         let message = format!("{} tokens", usage.total_tokens());
         turn.status(Status::ModelResponse { round, message, usage })?;
         Ok(response)
+    }
+
+    fn reply_or_fail(
+        &self,
+        session: &Session,
+        question: &Question,
+        answer: &Answer,
+        turn: &mut Turn,
+    ) -> TurnEnd {
+        match self.reply(session, question, answer, turn) {
+            Ok(end) => end,
+            Err(error) => fail(turn, describe(&error)),
+        }
     }
 
     fn reply(

@@ -14,6 +14,7 @@ use crate::python::environment::{self, PythonOptions};
 use crate::python::protocol::{Command, Outcome};
 use crate::python::{Worker, WorkerOptions};
 use crate::session::Session;
+use crate::status::{ExitStatus, Failure};
 use crate::tools::ToolError;
 
 /// The REPL of an agent.
@@ -74,7 +75,8 @@ impl Repl {
                 command_timeout,
                 memory_bytes,
             };
-            Ok(Worker::start(options).await?)
+            let started = Worker::start(options).await;
+            Ok(started.map_err(|it| Failure::new(ExitStatus::Sandbox, it.to_string()))?)
         }));
         Ok(())
     }

@@ -86,21 +86,17 @@ pub struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// Starts a turn of the session.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn's directory cannot be made.
+    /// Starts a turn of the session, in its directory.
     pub fn begin(
         session: &Session,
-        question: &str,
+        dir: TurnDir,
         sink: &'a mut dyn EventSink,
         stop: Stop<'a>,
         timeout: Option<Duration>,
-    ) -> anyhow::Result<Turn<'a>> {
+    ) -> Turn<'a> {
         let started = Instant::now();
-        Ok(Turn {
-            dir: session.begin_turn(question)?,
+        Turn {
+            dir,
             sink,
             session_id: session.id().to_owned(),
             session_tokens: session.total_tokens(),
@@ -120,7 +116,7 @@ impl<'a> Turn<'a> {
             charts: Vec::new(),
             n_calls: 0,
             cells: Vec::new(),
-        })
+        }
     }
 
     /// Returns the turn's directory.
@@ -175,13 +171,15 @@ impl<'a> Turn<'a> {
             body,
         };
         self.seq += 1;
-        self.dir.log(&event)?;
+        // Who reads along is told even when nothing can be written down any more.
+        let logged = self.dir.log(&event);
         self.sink.emit(&event).map_err(|error| {
             if is_broken_pipe(&error) {
                 return Ended::Stopped(ExitStatus::BrokenPipe);
             }
-            Ended::Failed(error.context("cannot write the answer"))
-        })
+            Ended::Failed(error)
+        })?;
+        Ok(logged?)
     }
 
     /// Tells where the turn is.

@@ -61,14 +61,11 @@ pub fn open(
     }
     let provider = match provider(options) {
         Ok(provider) => provider,
-        Err(error) => match error.downcast::<Failure>() {
-            Ok(failure) if failure.status == ExitStatus::Auth => {
-                tell_no_key(&failure, options, question)?;
-                return Ok(ControlFlow::Break(failure.status));
-            }
-            Ok(failure) => return Err(failure.into()),
-            Err(error) => return Err(error),
-        },
+        Err(error) if report::status_of(&error) == ExitStatus::Auth => {
+            tell_no_key(&error, options, question)?;
+            return Ok(ControlFlow::Break(ExitStatus::Auth));
+        }
+        Err(error) => return Err(error),
     };
     let mut session = if options.ephemeral {
         Session::ephemeral(Some(dir))?
@@ -115,10 +112,10 @@ fn provider(options: &TurnOptions) -> anyhow::Result<Provider> {
 }
 
 /// Tells a missing key the way a turn would.
-fn tell_no_key(failure: &Failure, options: &TurnOptions, question: &str) -> anyhow::Result<()> {
+fn tell_no_key(error: &anyhow::Error, options: &TurnOptions, question: &str) -> anyhow::Result<()> {
     let dir = &options.global.session.dir;
     let mut output = Output::open(&options.answer, &options.global, dir)?;
-    refuse(&mut output, NO_SESSION, &options.model, question, failure)?;
+    refuse(&mut output, NO_SESSION, &options.model, question, error)?;
     output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))
 }
 

@@ -4,6 +4,8 @@ mod bar;
 mod job;
 mod stdin;
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -254,19 +256,38 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             report::note(&format!("`{name}`: {reason}"));
         }
     }
+    let counted = |n_rows: u64, what: &str| match n_rows {
+        1 => format!("1 row {what}"),
+        n_rows => format!("{n_rows} rows {what}"),
+    };
+    let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
-        let n_rows = dataset.padded_rows;
-        report::warning(
-            &format!("`{name}`: {n_rows} rows are short and were padded with null"),
-            colour,
-        );
+        repairs.push(counted(dataset.padded_rows, "too short, padded with null"));
     }
     if 0 < dataset.surplus_rows {
-        let n_rows = dataset.surplus_rows;
-        let message =
-            format!("`{name}`: {n_rows} rows have more cells than the header; see column `_extra`");
+        repairs.push(counted(dataset.surplus_rows, "too long, the surplus in `_extra`"));
+    }
+    if !repairs.is_empty() {
+        let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
+        let lines = first_lines(&rejects);
+        // Nothing is listed when nothing was kept, as with `--dry-run`.
+        let place = match lines.as_str() {
+            "" => String::new(),
+            lines => format!("; first at line {lines}, all in `{}`", rejects.display()),
+        };
+        let repairs = repairs.join(", ");
+        let message = format!("`{name}`: {repairs}{place}; `--strict` refuses such a file");
         report::warning(&message, colour);
     }
+}
+
+/// Returns the lines of the source at which the first repairs were made, as people list them.
+fn first_lines(rejects: &Path) -> String {
+    const LISTED_MAX: usize = 5;
+    let Ok(file) = File::open(rejects) else { return String::new() };
+    let lines = BufReader::new(file).lines().map_while(Result::ok).take(LISTED_MAX);
+    let number = |line: String| serde_json::from_str::<Value>(&line).ok()?["line"].as_u64();
+    lines.filter_map(number).map(|it| it.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn print(done: &[Ingested], dry_run: bool, options: &GlobalOptions) -> anyhow::Result<()> {

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
+use crate::status::{ExitStatus, Failure};
+
 /// The reader of stdout has gone away.
 #[derive(Debug)]
 pub struct StdoutClosed;
@@ -105,7 +107,10 @@ impl WholeFile {
         // The mode is that of any new file; the umask takes from it what the user keeps private.
         let builder =
             tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).to_owned();
-        let file = builder.tempfile_in(dir).with_context(cannot)?;
+        let file = builder.tempfile_in(dir).map_err(|error| {
+            let message = format!("cannot write `{}`: {error}", path.display());
+            Failure::new(ExitStatus::Input, message).hint("check the path of the output file")
+        })?;
         Ok(WholeFile::Beside(file, path.to_owned()))
     }
 

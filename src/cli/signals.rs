@@ -26,6 +26,7 @@ pub fn runtime() -> anyhow::Result<Runtime> {
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Signal,
 }
 
 impl Signals {
@@ -37,15 +38,18 @@ impl Signals {
     pub fn listen() -> anyhow::Result<Signals> {
         let interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
         let terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
-        Ok(Signals { interrupt, terminate })
+        let hang_up = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
+        Ok(Signals { interrupt, terminate, hang_up })
     }
 
     /// Waits for the next signal and returns the status that it asks to end with.
     pub async fn next(&mut self) -> ExitStatus {
-        // Both are safe to drop while they wait: a signal that comes later is kept for the next call.
+        // All are safe to drop while they wait: a signal that comes later is kept for the next call.
         tokio::select! {
             _ = self.interrupt.recv() => ExitStatus::Interrupted,
             _ = self.terminate.recv() => ExitStatus::Terminated,
+            // The terminal is gone, and with it whoever would read the answer.
+            _ = self.hang_up.recv() => ExitStatus::Terminated,
         }
     }
 }

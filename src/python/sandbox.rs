@@ -63,6 +63,8 @@ pub(super) fn command(interpreter: &Interpreter, scratch: &Path) -> Command {
     command.args(["-s", "-B", "-u", "-c", BOOTSTRAP]);
     command.env_clear().envs(environment(scratch)).current_dir(scratch);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A signal to the whole group of csv-agent must leave the watcher there to end the worker.
+    command.process_group(0);
     command
 }
 

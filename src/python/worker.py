@@ -138,6 +138,7 @@ PID = getpid()
 LINES = linecache.cache
 SCRATCH = start["scratch"]
 INT_MAX = 2**53 - 1
+NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 HEAD_ROWS_MAX = 20
 CELLS_MAX = 300
 NAMES_MAX = 10_000
@@ -457,7 +458,13 @@ def read_dataset(name, columns, n_rows):
         raise Refused(f"dataset `{name}` cannot be read: {type(error).__name__}") from None
     if columns is not None:  # the file's order, and an index column of pandas, if it has one
         table = table.select(columns + [it for it in table.column_names if it not in columns])
-    return table.to_pandas(split_blocks=True, self_destruct=True)
+    # pandas would make floats of whole numbers and objects of truth values where one is missing.
+    exact = [it.name for it in table.schema if it.type in NULLABLE and table[it.name].null_count]
+    exact = table.select(exact).to_pandas(types_mapper=NULLABLE.get)
+    frame = table.to_pandas(split_blocks=True, self_destruct=True)
+    for name in exact:
+        frame[name] = exact[name]
+    return frame
 
 
 def first_rows(file, columns, n_rows):
@@ -663,7 +670,7 @@ def open_snapshot():
         with open(f"{start['saved']}/manifest.json", "rb") as file:
             manifest = decode_at(file.read().decode(), 0)[0]
         for name, entry in manifest["variables"].items():
-            if not name.isidentifier() or name in PRELOADED or type(entry["kind"]) is not str:
+            if type(entry["kind"]) is not str:
                 raise ValueError(name)
             if "file" in entry and not is_whole(entry):
                 state.notes.append(f"`{name}` of an earlier run was lost: "

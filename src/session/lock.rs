@@ -70,7 +70,11 @@ impl Lock {
 fn open(path: &Path) -> anyhow::Result<File> {
     let options = &mut OpenOptions::new();
     let opened = options.create(true).truncate(false).read(true).write(true).mode(0o600).open(path);
-    opened.with_context(|| format!("cannot open the lock `{}`", path.display()))
+    opened.map_err(|error| {
+        let message = format!("cannot open the lock `{}`: {error}", path.display());
+        let hint = "make the session writable, or ask beside it with `--ephemeral`";
+        Failure::new(ExitStatus::Setup, message).hint(hint).into()
+    })
 }
 
 fn is_same_file(file: &File, path: &Path) -> bool {

@@ -93,7 +93,15 @@ impl Session {
     ///
     /// Fails with [`ExitStatus::Setup`] when there is none.
     pub fn require(dir: &Path) -> anyhow::Result<()> {
-        if dir.join("session.json").is_file() { Ok(()) } else { Err(missing(dir).into()) }
+        let path = dir.join("session.json");
+        match path.try_exists() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(missing(dir).into()),
+            Err(error) => {
+                let message = format!("cannot read `{}`: {error}", path.display());
+                Err(Failure::new(ExitStatus::Setup, message).into())
+            }
+        }
     }
 
     /// Opens the session in `dir` and locks it.

@@ -280,7 +280,15 @@ fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
         return Ok(EventsTarget::File(PathBuf::from(text)));
     };
     match number.parse() {
-        Ok(descriptor) if 2 <= descriptor => Ok(EventsTarget::Descriptor(descriptor)),
+        // Looked up before this process opens anything, which could get the same number.
+        Ok(descriptor) if 2 <= descriptor && Path::new("/dev/fd").join(number).exists() => {
+            Ok(EventsTarget::Descriptor(descriptor))
+        }
+        Ok(descriptor) if 2 <= descriptor => {
+            let message = format!("`--events {text}`: descriptor {descriptor} is not open");
+            let hint = format!("open it, as in `--events {text} {descriptor}>events.jsonl`");
+            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+        }
         Ok(_) => {
             let message =
                 format!("`--events {text}`: stdin takes no events, and stdout is the answer's");
@@ -359,9 +367,9 @@ mod tests {
 
     #[test]
     fn events_go_to_a_file_or_to_a_descriptor_that_is_free() {
-        assert_eq!(events_target("fd:3").unwrap(), EventsTarget::Descriptor(3));
+        assert_eq!(events_target("fd:2").unwrap(), EventsTarget::Descriptor(2));
         assert_eq!(events_target("a.jsonl").unwrap(), EventsTarget::File("a.jsonl".into()));
-        for text in ["fd:0", "fd:1", "fd:", "fd:-1", "fd:x"] {
+        for text in ["fd:0", "fd:1", "fd:", "fd:-1", "fd:x", "fd:900"] {
             assert!(events_target(text).is_err(), "{text}");
         }
     }

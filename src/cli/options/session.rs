@@ -1,7 +1,7 @@
 //! Which session: a directory that was named, or the nearest one.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use anyhow::Context;
 
@@ -16,7 +16,7 @@ const DIR_NAME: &str = ".csv-agent";
 /// The session that a command works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionChoice {
-    /// Where it is, or would be made. Absolute unless it was named otherwise.
+    /// Where it is, or would be made. Absolute: the worker has another working directory.
     pub dir: PathBuf,
     /// Whether a flag or the environment named it. Then one that is not there is an empty session;
     /// otherwise the user is probably in the wrong directory.
@@ -36,7 +36,10 @@ impl SessionChoice {
         environment: &Environment,
     ) -> anyhow::Result<SessionChoice> {
         let id = flags.session.as_deref().map(check_id).transpose()?;
-        let named = |dir: &Path| Ok(SessionChoice { dir: dir.to_owned(), named: true });
+        let named = |dir: &Path| {
+            let dir = absolute(dir).context("cannot read the current directory")?;
+            Ok(SessionChoice { dir, named: true })
+        };
         if let Some(dir) = &flags.session_dir {
             return named(dir);
         }

@@ -100,7 +100,7 @@ fn f04_a_call_of_a_broken_answer_does_not_run() {
 fn f05_calls_of_an_incomplete_response_do_not_run() {
     let bench = bench();
     let cut = round().calls_raw("c1", "python_repl", "{\"code\":\"df = ");
-    let ending = "max_tokens: The model's output limit was spent on reasoning";
+    let ending = "max_tokens: The answer was cut at the model's output limit";
     check(&bench, [cut.ends_early_for("max_output_tokens")], 7, ending);
     let whole = round().says("So far").runs("c1", COUNT).ends_early_for("max_output_tokens");
     check(&bench, [whole], 7, "max_tokens: So far");

@@ -154,3 +154,39 @@ fn code_that_leaves_quietly_is_told_as_well() {
     }
     assert_eq!(last_request(&bench).output_of("c5"), "1");
 }
+
+#[test]
+fn a_session_may_be_named_by_a_relative_path() {
+    let bench = Bench::with(["sales.csv"]).variable("CSV_AGENT_SESSION_DIR", "here").script([
+        round().calls("c1", "load_dataset_full", json!({"name": "sales", "df_name": "df"})),
+        round().says("Loaded."),
+    ]);
+    bench.ask("load it").succeeds();
+    assert!(bench.path("here/session.json").is_file());
+}
+
+#[test]
+fn a_name_of_the_repl_may_be_bound_anew_without_losing_the_others() {
+    let bench = Bench::with(["sales.csv"]).script([
+        round().calls("c1", "python_repl", json!({"code": "keep = 42\nnp = 5"})),
+        round().says("Done."),
+        round().calls("c2", "python_repl", json!({"code": "keep, np"})),
+        round().says("Done."),
+    ]);
+    bench.ask("one").succeeds();
+    bench.ask("two").succeeds();
+    assert_eq!(bench.request(3).output_of("c2"), "(42, 5)");
+}
+
+#[test]
+fn whole_numbers_stay_exact_beside_missing_ones() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("ids.csv"), "id\n9007199254740993\n\"\"\n9007199254740995\n").unwrap();
+    bench.answers([
+        round().calls("c1", "load_dataset_full", json!({"name": "ids", "df_name": "df"})),
+        round().calls("c2", "python_repl", json!({"code": "df.id.dropna().astype(str).tolist()"})),
+        round().says("Done."),
+    ]);
+    bench.run(["ask", "-f", "ids.csv", "which?"]).succeeds();
+    assert_eq!(bench.request(2).output_of("c2"), "['9007199254740993', '9007199254740995']");
+}
