@@ -3,11 +3,9 @@
 //! Each test is a line or a few of them; `ask NAME …` asks over `sales.csv` with the cassette of that name.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::bench::{Bench, Run};
 
@@ -17,10 +15,9 @@ ASK=(csv-agent ask --ephemeral -f "$FX/sales.csv" --replay)
 ask() { local c=$1; shift; "${ASK[@]}" "$FX/$c.cass.jsonl" "$@"; }
 "#;
 
-/// A fresh directory, and the fixtures in `$FX`.
+/// A fresh directory. `$FX` holds the cassettes and links to the files they were recorded over.
 struct Shell {
     bench: Bench,
-    fixtures: TempDir,
 }
 
 struct Output {
@@ -31,15 +28,7 @@ struct Output {
 
 impl Shell {
     fn new() -> Shell {
-        let fixtures = tempfile::tempdir().unwrap();
-        for kind in ["csv", "cassettes"] {
-            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(kind);
-            for entry in fs::read_dir(from).unwrap() {
-                let path: PathBuf = entry.unwrap().path();
-                symlink(&path, fixtures.path().join(path.file_name().unwrap())).unwrap();
-            }
-        }
-        Shell { bench: Bench::with([]), fixtures }
+        Shell { bench: Bench::with([]) }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -49,7 +38,7 @@ impl Shell {
     /// Runs a script to its end, however it ends, but never with a panic.
     #[track_caller]
     fn run(&self, script: &str) -> Output {
-        let fixtures = self.fixtures.path().to_owned();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cassettes");
         let variables = [("FX", fixtures), ("D", self.bench.path("."))];
         let run: Run = self.bench.shell(&format!("{SETUP}{script}"), &variables);
         assert!(!run.stderr().contains("panicked at"), "{run}");
