@@ -725,7 +725,14 @@ fn is_same(written: &str, read: Option<&str>, dtype: DType) -> bool {
     let trimmed = written.trim_ascii();
     match (dtype, read) {
         (DType::String, read) => read == Some(written),
-        (_, None) => trimmed.is_empty() || trimmed == "NA" || trimmed == "-" || trimmed == "NaN",
+        // Among typed values, these say that there is none.
+        (_, None) => {
+            const MARKERS: [&str; 15] = [
+                "", "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-",
+                ".", "?", "\\N",
+            ];
+            MARKERS.contains(&trimmed)
+        }
         (DType::Bool, Some(read)) => trimmed.eq_ignore_ascii_case(read),
         (DType::Int64, Some(read)) => {
             let number = trimmed.strip_prefix('+').unwrap_or(trimmed);
