@@ -62,8 +62,6 @@ pub const CALLS_PER_ROUND_MAX: usize = 128;
 pub const WORKER_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Address space of the worker. Source: product contract, "2 GB memory".
 pub const WORKER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
-/// Subprocesses that model-written code may have at a time.
-pub const WORKER_SUBPROCESSES_MAX: u64 = 8;
 /// Bytes of what code prints that are kept, half of them from the end. All of it is read.
 pub const WORKER_PRINTED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of one file that the worker writes.
@@ -80,9 +78,6 @@ pub const PYTHON_PROBE: Duration = Duration::from_secs(30);
 pub const PYTHON_SETUP: Duration = Duration::from_mins(15);
 /// Time to save the REPL's variables when a turn has ended.
 pub const SNAPSHOT: Duration = Duration::from_mins(2);
-
-/// Bytes of exports that a session keeps.
-pub const EXPORT_BYTES_MAX: u64 = 400 * 1024 * 1024;
 
 /// Time to connect to a provider.
 pub const CONNECT: Duration = Duration::from_secs(10);
