@@ -64,6 +64,17 @@ pub struct Column {
     pub dtype: DType,
     /// Rows without a value.
     pub nulls: u64,
+    /// How its values were read, and why, where that is no matter of course.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Text for no other reason than that its values can be read in two ways.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_ambiguous: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(it: &bool) -> bool {
+    !it
 }
 
 /// How the bytes of the source were read.

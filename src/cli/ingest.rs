@@ -18,7 +18,7 @@ use super::options::GlobalOptions;
 use super::values::{self, Delimiter};
 use super::{datasets, out, report, signals};
 use crate::catalog::DType;
-use crate::dataset::{self, IngestOptions};
+use crate::dataset::{self, DateOrder, IngestOptions};
 use crate::session::{ResetScope, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
@@ -80,6 +80,15 @@ pub struct IngestFlags {
     )]
     pub dtype: Vec<(String, DType)>,
 
+    /// Order of days that can be read in two ways, such as 01/02/2024
+    #[arg(
+        long,
+        value_name = "ORDER",
+        value_enum,
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub date_order: Option<Order>,
+
     /// Refuse a larger file
     #[arg(long, value_name = "SIZE", value_parser = values::size, default_value = MAX_BYTES)]
     pub max_bytes: u64,
@@ -106,6 +115,27 @@ pub enum IfExists {
     Replace,
     /// Keep the dataset and leave the file
     Skip,
+}
+
+/// What comes first in a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// Day, month, year
+    Dmy,
+    /// Month, day, year
+    Mdy,
+    /// Year, month, day
+    Ymd,
+}
+
+impl From<Order> for DateOrder {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Dmy => DateOrder::Dmy,
+            Order::Mdy => DateOrder::Mdy,
+            Order::Ymd => DateOrder::Ymd,
+        }
+    }
 }
 
 /// Ingests what the flags name and prints one row a dataset.
@@ -231,6 +261,7 @@ impl IngestFlags {
             header: self.no_header.then_some(false),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
+            date_order: self.date_order.map(DateOrder::from),
             bytes_max: self.max_bytes,
             strict: self.strict,
         };
@@ -238,7 +269,8 @@ impl IngestFlags {
             || options.encoding.is_some()
             || options.header.is_some()
             || options.nulls.is_some()
-            || !options.dtypes.is_empty();
+            || !options.dtypes.is_empty()
+            || options.date_order.is_some();
         ReadOptions { options, is_given }
     }
 }
@@ -255,6 +287,15 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         for reason in &dataset.dialect.reasons {
             report::note(&format!("`{name}`: {reason}"));
         }
+        for column in &dataset.columns {
+            if let Some(note) = &column.note {
+                report::note(&format!("`{name}`: column `{}`: {note}", column.name));
+            }
+        }
+    }
+    for column in dataset.columns.iter().filter(|it| it.is_ambiguous) {
+        let note = column.note.as_deref().unwrap_or_default();
+        report::warning(&format!("`{name}`: column `{}`: {note}", column.name), colour);
     }
     let counted = |n_rows: u64, what: &str| match n_rows {
         1 => format!("1 row {what}"),

@@ -14,7 +14,9 @@ use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
 
+use super::decide::Form;
 use super::infer::{Evidence, Nulls, classify};
+use super::local::{DateOrder, Local};
 use super::parse;
 use super::records::Cell;
 use crate::catalog::DType;
@@ -24,10 +26,19 @@ use crate::catalog::DType;
 pub struct Guess {
     /// The type to build.
     pub dtype: DType,
+    /// How the values are written.
+    pub form: Form,
     /// The user said so: a value that does not fit is an error, and numbers may be rewritten.
     pub is_told: bool,
     /// Nothing in the file can change it, so values need not be looked at.
     pub is_settled: bool,
+}
+
+impl Guess {
+    /// Returns the guess that cannot fail.
+    pub fn settled_text() -> Self {
+        Guess { dtype: DType::String, form: Form::Plain, is_told: false, is_settled: true }
+    }
 }
 
 /// Returns the Arrow field of a column.
@@ -114,6 +125,20 @@ impl ColumnBuilder {
         let seen = &mut self.evidence;
         let is_told = self.guess.is_told;
         let n_fit = match (&mut self.values, self.guess.dtype) {
+            (Values::Date(values), _) if self.guess.form != Form::Plain => {
+                let form = self.guess.form;
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    let (local, order) = local(it, form, seen)?;
+                    local.day(order).filter(|_| !local.has_time())
+                })
+            }
+            (Values::Int(values), DType::Timestamp) if self.guess.form != Form::Plain => {
+                let form = self.guess.form;
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    let (local, order) = local(it, form, seen)?;
+                    local.timestamp(order)
+                })
+            }
             (Values::Text { offsets, bytes }, _) => {
                 let settled = self.guess.is_settled;
                 return text(slice, cells, offsets, bytes, &mut self.nulls, nulls, |it| {
@@ -240,6 +265,15 @@ fn primitive<T: ArrowPrimitiveType>(
     nulls: Option<arrow_buffer::NullBuffer>,
 ) -> ArrayRef {
     Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
+}
+
+/// Takes a local day apart and notes what it says.
+#[inline]
+fn local(text: &[u8], form: Form, seen: &mut Evidence) -> Option<(Local, DateOrder)> {
+    let Form::Local(order) = form else { return None };
+    let local = Local::scan(text)?;
+    seen.add(local.evidence());
+    Some((local, order))
 }
 
 /// Reads a number as leniently as Rust does: `007` is 7 if the user wants a number.

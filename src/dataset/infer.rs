@@ -1,16 +1,17 @@
 //! What the values of a column say about its type.
 //!
-//! Pure. Every value leaves evidence; evidence adds up, whatever the order; and the evidence of all
-//! values decides the type. No value is ever changed to fit: what does not fit makes the column text.
+//! Pure. Every value leaves evidence; evidence adds up, whatever the order; and `decide` makes types
+//! of the evidence of all values. No value is ever changed to fit: what does not fit makes the
+//! column text.
 
 use std::collections::HashSet;
 
+use super::local::Local;
 use super::parse::{self, Written};
-use crate::catalog::DType;
 
 /// What was seen among the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Evidence(u16);
+pub struct Evidence(u64);
 
 impl Evidence {
     /// A value that no other type can hold.
@@ -34,6 +35,75 @@ impl Evidence {
     /// A time of day.
     pub const TIME: Evidence = Evidence(1 << 9);
 
+    /// A day as people write it.
+    pub const LOCAL_DATE: Evidence = Evidence(1 << 10);
+    /// A day as people write it, and a time of day.
+    pub const LOCAL_TIMESTAMP: Evidence = Evidence(1 << 11);
+    /// A day that is none as day, month, year.
+    pub const NOT_DMY: Evidence = Evidence(1 << 12);
+    /// A day that is none as month, day, year.
+    pub const NOT_MDY: Evidence = Evidence(1 << 13);
+    /// A day that is none as year, month, day.
+    pub const NOT_YMD: Evidence = Evidence(1 << 14);
+    /// A day with `/` between its parts.
+    pub const SLASH: Evidence = Evidence(1 << 15);
+    /// A day with `-` between its parts, and not of ISO 8601.
+    pub const DASH: Evidence = Evidence(1 << 16);
+    /// A day with `.` between its parts.
+    pub const DOT: Evidence = Evidence(1 << 17);
+    /// A day with blanks between its parts.
+    pub const BLANK: Evidence = Evidence(1 << 18);
+    /// A day with its month in letters.
+    pub const NAMED_MONTH: Evidence = Evidence(1 << 19);
+    /// A day with a year of four digits.
+    pub const YEAR4: Evidence = Evidence(1 << 20);
+    /// A day with a year of two digits.
+    pub const YEAR2: Evidence = Evidence(1 << 21);
+    /// A time of day after a local day, from 0 to 23 hours.
+    pub const CLOCK24: Evidence = Evidence(1 << 22);
+    /// A time of day after a local day, with AM or PM.
+    pub const CLOCK12: Evidence = Evidence(1 << 23);
+
+    /// A day with its month in digits, and not of ISO 8601.
+    pub const NUMBERED_MONTH: Evidence = Evidence(1 << 32);
+    /// All that days tell as people write them.
+    pub const LOCAL_DAYS: Evidence = Evidence(((1 << 33) - 1) & !((1 << 10) - 1));
+
+    /// The first part of a day with a year of two digits lies in these tens, 3 and above as one.
+    #[inline]
+    pub fn first_tens(tens: u32) -> Evidence {
+        Evidence(1 << (24 + tens.min(3)))
+    }
+
+    /// The third part of a day with a year of two digits lies in these tens, 3 and above as one.
+    #[inline]
+    pub fn third_tens(tens: u32) -> Evidence {
+        Evidence(1 << (28 + tens.min(3)))
+    }
+
+    /// Returns of how many tens the first and the third parts are that [`Evidence::first_tens`] and
+    /// [`Evidence::third_tens`] told.
+    pub fn n_tens(self) -> (u32, u32) {
+        (((self.0 >> 24) & 0xf).count_ones(), ((self.0 >> 28) & 0xf).count_ones())
+    }
+
+    /// Returns whether any of `kinds` was seen.
+    #[inline]
+    pub fn has(self, kinds: Evidence) -> bool {
+        self.0 & kinds.0 != 0
+    }
+
+    /// Returns all that either saw.
+    #[must_use]
+    pub const fn and(self, other: Evidence) -> Evidence {
+        Evidence(self.0 | other.0)
+    }
+
+    /// Returns whether nothing but `kinds` was seen.
+    pub fn is_only(self, kinds: Evidence) -> bool {
+        self.0 & !kinds.0 == 0
+    }
+
     /// Adds what `other` saw.
     #[inline]
     pub fn add(&mut self, other: Evidence) {
@@ -44,34 +114,6 @@ impl Evidence {
     #[inline]
     pub fn is_settled(self) -> bool {
         self.0 & Self::TEXT.0 != 0
-    }
-
-    /// Returns the type that holds all that was seen, unchanged.
-    pub fn dtype(self) -> DType {
-        let only = |kinds: &[Evidence]| self.0 & !kinds.iter().fold(0, |all, it| all | it.0) == 0;
-        let any = |kind: Evidence| self.0 & kind.0 != 0;
-        // Nothing seen: text, all of it null.
-        if self.0 == 0 || any(Self::TEXT) {
-            DType::String
-        } else if only(&[Self::BOOL]) {
-            DType::Bool
-        } else if only(&[Self::INT, Self::LONG_INT]) {
-            DType::Int64
-        } else if only(&[Self::INT, Self::POINT, Self::EXPONENT]) {
-            // `1E5` among whole numbers and no point anywhere: identifiers.
-            let is_identifier = any(Self::EXPONENT) && any(Self::INT) && !any(Self::POINT);
-            if is_identifier { DType::String } else { DType::Float64 }
-        } else if only(&[Self::DATE]) {
-            DType::Date
-        } else if only(&[Self::DATE, Self::TIMESTAMP]) {
-            DType::Timestamp
-        } else if only(&[Self::INSTANT]) {
-            DType::TimestampUtc
-        } else if only(&[Self::TIME]) {
-            DType::Time
-        } else {
-            DType::String
-        }
     }
 }
 
@@ -136,7 +178,9 @@ pub fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
             parse::float(trimmed).map(|it| it.1.into()).or_else(|| temporal(trimmed))
         }
         b'i' | b'I' => parse::float(trimmed).map(|it| it.1.into()),
-        b't' | b'T' | b'f' | b'F' => parse::bool(trimmed).map(|_| Evidence::BOOL),
+        b't' | b'T' => parse::bool(trimmed).map(|_| Evidence::BOOL),
+        b'f' | b'F' => parse::bool(trimmed).map(|_| Evidence::BOOL).or_else(|| local(trimmed)),
+        it if it.is_ascii_alphabetic() => local(trimmed),
         _ => None,
     };
     match evidence {
@@ -147,13 +191,18 @@ pub fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
 }
 
 fn temporal(text: &[u8]) -> Option<Evidence> {
-    match text.get(2) {
-        Some(b':') => parse::time(text).map(|_| Evidence::TIME),
+    let iso = match text.get(2) {
+        Some(b':') => return parse::time(text).map(|_| Evidence::TIME),
         _ if text.len() == 10 => parse::date(text).map(|_| Evidence::DATE),
         _ => parse::timestamp(text).map(|(_, is_instant)| {
             if is_instant { Evidence::INSTANT } else { Evidence::TIMESTAMP }
         }),
-    }
+    };
+    iso.or_else(|| local(text))
+}
+
+fn local(text: &[u8]) -> Option<Evidence> {
+    Local::scan(text).map(|it| it.evidence())
 }
 
 #[cfg(test)]
@@ -161,62 +210,6 @@ mod tests {
     use proptest::prelude::{ProptestConfig, proptest};
 
     use super::{Evidence, Nulls, classify};
-    use crate::catalog::DType;
-
-    fn dtype(values: &[&str]) -> DType {
-        let nulls = Nulls::new(None);
-        let mut evidence = Evidence::default();
-        for value in values {
-            evidence.add(classify(value.as_bytes(), &nulls));
-        }
-        evidence.dtype()
-    }
-
-    #[track_caller]
-    fn check(values: &[&str], expected: DType) {
-        assert_eq!(dtype(values), expected, "{values:?}");
-        let reversed: Vec<_> = values.iter().rev().copied().collect();
-        assert_eq!(dtype(&reversed), expected, "{reversed:?}");
-    }
-
-    #[test]
-    fn clean_columns_have_their_type() {
-        check(&["1", "-2", "", "9223372036854775807"], DType::Int64);
-        check(&["1", "2.5", "1e-3"], DType::Float64);
-        check(&["true", "FALSE"], DType::Bool);
-        check(&["2024-02-29", "1999-12-31"], DType::Date);
-        check(&["2024-02-29", "1999-12-31 10:00"], DType::Timestamp);
-        check(&["2024-02-29T10:00:00Z", "2024-02-29T10:00:00+02:00"], DType::TimestampUtc);
-        check(&["10:00", "23:59:59.5"], DType::Time);
-        check(&["a", "b"], DType::String);
-    }
-
-    #[test]
-    fn what_would_change_stays_text() {
-        check(&["007", "12"], DType::String);
-        check(&["12345678901234567890", "1"], DType::String);
-        check(&["9007199254740993", "0.5"], DType::String);
-        check(&["+491701234567", "5"], DType::String);
-        check(&["0.12345678901234567890"], DType::String);
-        check(&["2024-01-01 00:00:00.000000001"], DType::String);
-    }
-
-    #[test]
-    fn mixed_columns_are_text() {
-        check(&["1", "a"], DType::String);
-        check(&["1", "true"], DType::String);
-        check(&["1", "2024-01-01"], DType::String);
-        check(&["2024-01-01T10:00:00Z", "2024-01-01T10:00:00"], DType::String);
-        check(&["1E5", "12"], DType::String);
-        check(&["1E5", "12", "0.5"], DType::Float64);
-    }
-
-    #[test]
-    fn a_null_marker_says_nothing_and_alone_is_text() {
-        check(&["NA", "1", "-", " "], DType::Int64);
-        check(&["NA", "", "null"], DType::String);
-        check(&["NA", "DE"], DType::String);
-    }
 
     #[test]
     fn only_what_the_user_names_is_null_once_the_user_names_any() {

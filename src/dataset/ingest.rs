@@ -11,8 +11,10 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use tempfile::NamedTempFile;
 
 use super::build::Guess;
+use super::decide::{Form, Hints, Reading, decide};
 use super::infer::Nulls;
 use super::lines::LineWriter;
+use super::local::DateOrder;
 use super::pass::{self, Output, Settings, Tally};
 use super::records::Delimiter;
 use super::slice::Plan;
@@ -40,6 +42,8 @@ pub struct IngestOptions {
     pub nulls: Option<Vec<String>>,
     /// Types of columns by name.
     pub dtypes: Vec<(String, DType)>,
+    /// Of days that can be read in two ways, such as `01/02/2024`.
+    pub date_order: Option<DateOrder>,
     /// Bytes of the source.
     pub bytes_max: u64,
     /// Refuse a file with rows that are shorter or longer than the others.
@@ -54,6 +58,7 @@ impl Default for IngestOptions {
             header: None,
             nulls: None,
             dtypes: Vec::new(),
+            date_order: None,
             bytes_max: CSV_BYTES_MAX,
             strict: false,
         }
@@ -367,7 +372,18 @@ fn read(
     watch: &Watch<'_>,
 ) -> anyhow::Result<Read> {
     let names = &layout.header.names;
-    let mut guesses = layout.header.guesses.clone();
+    let hints = Hints { date_order: options.date_order };
+    let readings = decide(&layout.header.evidence, hints);
+    let mut guesses: Vec<_> = readings
+        .iter()
+        .zip(&layout.header.is_settled)
+        .map(|(reading, is_settled)| Guess {
+            dtype: reading.dtype(),
+            form: reading.form,
+            is_told: false,
+            is_settled: *is_settled,
+        })
+        .collect();
     for (name, dtype) in &options.dtypes {
         let at = names.iter().position(|it| it == name).ok_or_else(|| {
             let message = format!("no column `{name}` to read as {}", dtype.name());
@@ -375,7 +391,9 @@ fn read(
             let hint = format!("the columns are {}", shown.join(", "));
             Failure::new(ExitStatus::Usage, message).hint(hint)
         })?;
-        guesses[at] = Guess { dtype: *dtype, is_told: true, is_settled: true };
+        // What the sample shows of how the values are written holds, if it is of that type.
+        let form = if guesses[at].dtype == *dtype { guesses[at].form } else { Form::Plain };
+        guesses[at] = Guess { dtype: *dtype, form, is_told: true, is_settled: true };
     }
     let plan = Plan {
         delimiter: layout.delimiter,
@@ -387,7 +405,8 @@ fn read(
     let mut attempt = Attempt { input, layout, target, options, tuning, plan };
     let (mut output, mut tally) = attempt.run(watch)?;
     let mut reasons = Vec::new();
-    let exact = attempt.exact(&tally);
+    let readings = decide(&tally.evidence, hints);
+    let exact = attempt.exact(&readings);
     if !tally.is_built
         || exact != attempt.plan.guesses
         || (0 < tally.n_surplus) != attempt.plan.has_extra
@@ -404,10 +423,15 @@ fn read(
     if let (Some(output), Some(target)) = (output, target) {
         output.keep(target, 0 < tally.n_short + tally.n_surplus)?;
     }
-    let columns = columns.into_iter().zip(&tally.nulls).map(|(column, nulls)| Column {
+    let readings = readings.into_iter().chain(std::iter::repeat_with(Reading::default));
+    let parts = columns.into_iter().zip(&tally.nulls).zip(readings);
+    let columns = parts.map(|((column, nulls), reading)| Column {
         name: column.name,
         dtype: column.dtype,
         nulls: *nulls,
+        // Where the user said the type, the values were not asked.
+        note: if reading.dtype() == column.dtype { reading.note } else { None },
+        is_ambiguous: reading.is_ambiguous,
     });
     Ok(Read { columns: columns.collect(), tally, reasons })
 }
@@ -469,14 +493,14 @@ impl Attempt<'_> {
     }
 
     /// Returns the types that the evidence of the whole file decides.
-    fn exact(&self, tally: &Tally) -> Vec<Guess> {
-        let decide = |(guess, seen): (&Guess, &super::infer::Evidence)| {
+    fn exact(&self, readings: &[Reading]) -> Vec<Guess> {
+        let decide = |(guess, reading): (&Guess, &Reading)| {
             if guess.is_settled {
                 return guess.clone();
             }
-            Guess { dtype: seen.dtype(), ..guess.clone() }
+            Guess { dtype: reading.dtype(), form: reading.form, ..guess.clone() }
         };
-        self.plan.guesses.iter().zip(&tally.evidence).map(decide).collect()
+        self.plan.guesses.iter().zip(readings).map(decide).collect()
     }
 }
 

@@ -2,17 +2,19 @@
 //!
 //! The way of a file: `source` opens it and hands out windows and slices; `sniff` decides from
 //! windows how it is laid out; `pass` has slices read side by side, each by `slice`: `records` finds
-//! their cells, `build` makes columns of them with the rules of `parse`, `infer` weighs what was
-//! seen; `write` makes row groups. `ingest` decides whether a second pass is needed, and gives the
+//! their cells, `build` makes columns of them with the rules of `parse` and `local`, `infer` notes what
+//! was seen and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass is needed, and gives the
 //! files their names when all is well. The way back: `scan` answers queries, `find` searches, `head`
 //! shows the first rows.
 
 mod build;
+mod decide;
 mod find;
 mod head;
 mod infer;
 mod ingest;
 pub mod lines;
+mod local;
 mod parse;
 mod pass;
 mod records;
@@ -31,6 +33,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use head::head;
 pub use ingest::{IngestOptions, ingest, inspect};
+pub use local::DateOrder;
 pub use scan::answer;
 pub use source::{Source, sha256_file};
 

@@ -99,7 +99,9 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
     is_exact(value, mantissa).then_some((value, written))
 }
 
-fn n_digits(text: &[u8]) -> usize {
+/// Returns how many digits `text` begins with.
+#[inline]
+pub fn n_digits(text: &[u8]) -> usize {
     text.iter().take_while(|it| it.is_ascii_digit()).count()
 }
 
@@ -175,12 +177,18 @@ pub fn bool(text: &[u8]) -> Option<bool> {
 #[inline]
 pub fn date(text: &[u8]) -> Option<i32> {
     let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text else { return None };
-    let year = i32::from(two(y0, y1)?) * 100 + i32::from(two(y2, y3)?);
-    let (month, day) = (two(m0, m1)?, two(d0, d1)?);
+    let year = u32::from(two(y0, y1)?) * 100 + u32::from(two(y2, y3)?);
+    civil(year, u32::from(two(m0, m1)?), u32::from(two(d0, d1)?))
+}
+
+/// Returns the days since 1970-01-01 of a day of the calendar, from the year 1 to 9999.
+#[inline]
+pub fn civil(year: u32, month: u32, day: u32) -> Option<i32> {
     if year == 0 || month == 0 || 12 < month || day == 0 || days_in_month(year, month) < day {
         return None;
     }
-    Some(days_from_civil(year, i32::from(month), i32::from(day)))
+    let number = |it: u32| i32::try_from(it).ok();
+    Some(days_from_civil(number(year)?, number(month)?, number(day)?))
 }
 
 /// Returns the microseconds since midnight of a time written `09:30`, `09:30:15` or `09:30:15.25`.
@@ -251,9 +259,10 @@ fn two(tens: u8, ones: u8) -> Option<u8> {
     (tens < 10 && ones < 10).then(|| tens * 10 + ones)
 }
 
-fn days_in_month(year: i32, month: u8) -> u8 {
+fn days_in_month(year: u32, month: u32) -> u32 {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 if is_leap => 29,
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,

@@ -42,7 +42,8 @@ fn schema(path: &Path) -> anyhow::Result<(Vec<Column>, u64)> {
     let columns = schema.fields().iter().enumerate().map(|(at, field)| {
         let chunks = metadata.row_groups().iter().map(|it| it.column(at));
         let nulls = chunks.filter_map(|it| it.statistics()?.null_count_opt()).sum();
-        Column { name: field.name().clone(), dtype: dtype_of(field.data_type()), nulls }
+        let (name, dtype) = (field.name().clone(), dtype_of(field.data_type()));
+        Column { name, dtype, nulls, note: None, is_ambiguous: false }
     });
     let row_count = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or_default();
     Ok((columns.collect(), row_count))

@@ -140,7 +140,7 @@ struct Extra(Option<ColumnBuilder>);
 
 impl Extra {
     fn new(is_present: bool) -> Self {
-        let guess = Guess { dtype: DType::String, is_told: false, is_settled: true };
+        let guess = Guess::settled_text();
         Extra(is_present.then(|| ColumnBuilder::new(guess, 0)))
     }
 

@@ -7,10 +7,9 @@ use std::collections::HashSet;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use super::build::Guess;
+use super::decide::is_typed;
 use super::infer::{Evidence, Nulls, classify};
 use super::records::{Block, Cell, Delimiter, Tokeniser, cut};
-use crate::catalog::DType;
 
 /// Parts of a file as text.
 #[derive(Debug)]
@@ -47,8 +46,10 @@ pub struct Header {
     pub names: Vec<String>,
     /// Whether the first record holds them.
     pub is_present: bool,
-    /// What the columns are taken for at first.
-    pub guesses: Vec<Guess>,
+    /// What the windows show of each column.
+    pub evidence: Vec<Evidence>,
+    /// Of each column, whether it is text for certain.
+    pub is_settled: Vec<bool>,
     /// Bytes of text before the first row.
     pub body_start: usize,
     /// Lines before the first row, as far as blank lines do not precede it.
@@ -286,16 +287,13 @@ pub fn header(
     }
     let (body_start, body_line) = if is_present { (body_start, body_line) } else { (0, 0) };
     let body = Sample::of(windows, delimiter, width, body_start, nulls);
-    let guesses = body.all.iter().zip(&body.head).map(|(all, head)| {
-        let dtype = all.dtype();
-        Guess { dtype, is_told: false, is_settled: head.is_settled() }
-    });
     Header {
         names: names_of(names),
         is_present,
         body_start,
         body_line,
-        guesses: guesses.collect(),
+        is_settled: body.head.iter().map(|it| it.is_settled()).collect(),
+        evidence: body.all,
         repeats: body.repeats,
         has_surplus: body.has_surplus,
         row_bytes: body.row_bytes,
@@ -402,7 +400,7 @@ fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static
         .all
         .iter()
         .zip(labels)
-        .filter(|(seen, _)| seen.dtype() != DType::String)
+        .filter(|(seen, _)| is_typed(**seen))
         .map(|(seen, label)| (*seen, classify(label.as_bytes(), nulls), label.as_str()))
         .collect();
     let has_body = body.all.iter().any(|it| *it != Evidence::default());
@@ -417,7 +415,7 @@ fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static
     let fits = |(seen, label, _): &(Evidence, Evidence, &str)| {
         let mut both = *seen;
         both.add(*label);
-        both.dtype() != DType::String
+        is_typed(both)
     };
     if !typed.iter().all(fits) {
         return (true, "the first record does not fit the types of the columns");

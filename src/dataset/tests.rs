@@ -20,7 +20,9 @@ use tempfile::TempDir;
 use super::ingest::{Tuning, ingest_input};
 use super::lines::line_of;
 use super::source::Input;
-use super::{IngestOptions, Progress, Source, Watch, answer, head, ingest, inspect, name_of};
+use super::{
+    DateOrder, IngestOptions, Progress, Source, Watch, answer, head, ingest, inspect, name_of,
+};
 use crate::catalog::{DType, Dataset, Facts, Query, ValueMatch};
 use crate::status::{ExitStatus, Failure};
 
@@ -495,6 +497,31 @@ fn a_type_that_the_user_wants_is_given_or_the_value_is_named() {
 }
 
 #[test]
+fn days_may_be_written_as_people_do() {
+    check(
+        "a,b,c,d,e\n31/12/2024,12/31/24 9:30 PM,3 Jan 2024,31.01.2024 10:00,1/2/2024\n\
+         1/2/2024,1/2/24 10:00 AM,29 Feb 2024,NA,02/03/2024\n",
+        "a:date | b:timestamp | c:date | d:timestamp | e:string
+         2024-12-31 | 2024-12-31 21:30:00 | 2024-01-03 | 2024-01-31 10:00:00 | 1/2/2024
+         2024-02-01 | 2024-01-02 10:00:00 | 2024-02-29 | ~ | 02/03/2024",
+    );
+    check("a,b\n13/2/2024,1/2/2024\n", "a:date | b:date\n2024-02-13 | 2024-02-01");
+    let told = Bench::new().with(|it| it.date_order = Some(DateOrder::Mdy));
+    check_with(&told, "a\n1/2/2024\n", "a:date\n2024-01-02");
+    let told = Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), DType::Date)]);
+    check_with(&told, "a\n13/2/2024\n", "a:date\n2024-02-13");
+}
+
+#[test]
+fn the_last_row_may_settle_the_order_of_days() {
+    let bench = Bench::new();
+    let dataset = bench.sliced(b"a\n1/2/2024\n3/4/2024\n31/1/2024\n", 8).unwrap();
+    assert_eq!(table(&bench, &dataset), "a:date\n2024-02-01\n2024-04-03\n2024-01-31");
+    let dataset = bench.sliced(b"a\n13/2/2024\n3/4/2024\n1/31/2024\n", 8).unwrap();
+    assert_eq!(table(&bench, &dataset), "a:string\n13/2/2024\n3/4/2024\n1/31/2024");
+}
+
+#[test]
 fn what_is_no_table_is_refused_with_the_reason() {
     let check = |name: &str, expected: &str| {
         let bench = Bench::new();
@@ -781,6 +808,52 @@ proptest! {
         for (at, column) in dataset.columns.iter().enumerate() {
             let nulls = rows.iter().filter(|it| it[at].is_none()).count() as u64;
             prop_assert_eq!(nulls, column.nulls);
+        }
+    }
+
+    #[test]
+    fn days_in_one_form_are_read_as_those_days_or_stay_text(
+        days in prop::collection::vec((1900_i16..2068, 1_i8..13, 1_i8..29), 1..20),
+        (separator, order, is_padded) in (
+            prop_oneof![Just('/'), Just('-'), Just('.')],
+            prop_oneof![Just(DateOrder::Dmy), Just(DateOrder::Mdy), Just(DateOrder::Ymd)],
+            any::<bool>(),
+        ),
+        (is_told, slice_bytes) in (any::<bool>(), 1_usize..100),
+    ) {
+        let written: Vec<_> = days
+            .iter()
+            .map(|(year, month, day)| {
+                let width = if is_padded { 2 } else { 1 };
+                let (day, month) = (format!("{day:0width$}"), format!("{month:0width$}"));
+                let year = year.to_string();
+                match order {
+                    DateOrder::Dmy => [day, month, year],
+                    DateOrder::Mdy => [month, day, year],
+                    DateOrder::Ymd => [year, month, day],
+                }
+                .join(&separator.to_string())
+            })
+            .collect();
+        let text = format!("day\n{}\n", written.join("\n"));
+        let bench = Bench::new().with(|it| {
+            it.delimiter = Some(',');
+            it.date_order = is_told.then_some(order);
+        });
+        let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
+        let read: Vec<_> = bench.rows().into_iter().map(|mut it| it.remove(0).unwrap()).collect();
+        let settled = match order {
+            DateOrder::Dmy => separator == '.' || days.iter().any(|it| 12 < it.2),
+            DateOrder::Mdy => days.iter().any(|it| 12 < it.2),
+            DateOrder::Ymd => true,
+        };
+        let iso: Vec<_> =
+            days.iter().map(|(year, month, day)| format!("{year}-{month:02}-{day:02}")).collect();
+        if is_told || settled {
+            prop_assert_eq!(read, iso, "{}", text);
+        } else if separator != '.' {
+            prop_assert_eq!(read, written);
+            prop_assert!(dataset.columns[0].is_ambiguous);
         }
     }
 

@@ -69,7 +69,13 @@ mod tests {
     use crate::tools::Plan;
 
     fn catalog() -> Catalog {
-        let column = |name: &str| Column { name: name.into(), dtype: DType::Int64, nulls: 0 };
+        let column = |name: &str| Column {
+            name: name.into(),
+            dtype: DType::Int64,
+            nulls: 0,
+            note: None,
+            is_ambiguous: false,
+        };
         let dialect = Dialect {
             encoding: "utf-8".into(),
             delimiter: Some(','),

@@ -129,6 +129,21 @@ fn the_same_file_again_changes_nothing() {
 }
 
 #[test]
+fn days_that_can_be_read_in_two_ways_are_told_until_the_user_decides() {
+    let shell = Shell::new();
+    fs::write(shell.path("days.csv"), "n,day\n1,01/02/2024\n2,03/04/2024\n").unwrap();
+    let output = shell.run(&["ingest", "days.csv"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("column `day`") && stderr.contains("--date-order"), "{stderr}");
+    let told = shell.succeeds(&["ingest", "days.csv", "--date-order", "dmy", "--json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told[0]["columns"][1]["dtype"], "date");
+    assert_eq!(told[0]["columns"][1]["note"], "day, month, year: as told");
+    let head = shell.succeeds(&["datasets", "days", "--head", "1"]);
+    assert_eq!(head, "n\tday\n1\t2024-02-01\n");
+}
+
+#[test]
 fn other_data_under_a_name_is_refused_unless_told_otherwise() {
     let shell = Shell::new();
     shell.succeeds(&["ingest", "sales.csv"]);

@@ -70,6 +70,8 @@ mod tests {
             name: format!("column {at}"),
             dtype: DType::Float64,
             nulls: u64::from(at == 0),
+            note: None,
+            is_ambiguous: false,
         };
         let dialect = Dialect {
             encoding: "utf-8".into(),

@@ -1,0 +1,391 @@
+//! The evidence of all columns to their types, and the reasons that a user might ask for.
+//!
+//! Pure. A column decides for itself where it can. Where its values can be read in two ways, the
+//! user decides, or else what the other columns show; and if they show nothing, it stays text.
+
+use super::infer::Evidence;
+use super::local::DateOrder;
+use crate::catalog::DType;
+
+/// How the values of a column are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// As programs write them: ISO 8601, a decimal point, `true`.
+    #[default]
+    Plain,
+    /// Days in this order.
+    Local(DateOrder),
+}
+
+/// What the user said about all values.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hints {
+    /// Of days that can be read in two ways.
+    pub date_order: Option<DateOrder>,
+}
+
+/// What a column is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// The type that holds all values, unchanged.
+    pub dtype: Option<DType>,
+    /// How they are written.
+    pub form: Form,
+    /// Why, where that is no matter of course.
+    pub note: Option<String>,
+    /// Text for no other reason than that the values can be read in two ways.
+    pub is_ambiguous: bool,
+}
+
+impl Reading {
+    /// Returns the type; text until something else is known.
+    pub fn dtype(&self) -> DType {
+        self.dtype.unwrap_or(DType::String)
+    }
+
+    fn plain(dtype: DType) -> Self {
+        Reading { dtype: Some(dtype), ..Reading::default() }
+    }
+
+    fn text(note: String) -> Self {
+        Reading { note: Some(note), ..Reading::default() }
+    }
+
+    fn ambiguous(note: &str) -> Self {
+        Reading { is_ambiguous: true, ..Reading::text(note.to_owned()) }
+    }
+}
+
+/// Returns what each column is.
+pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
+    let mut clear = columns.iter().filter_map(|it| match LocalDays::of(*it)?.open()[..] {
+        [order @ (DateOrder::Dmy | DateOrder::Mdy)] if !it.has(Evidence::NAMED_MONTH) => {
+            Some(order)
+        }
+        _ => None,
+    });
+    let first = clear.next();
+    let others = first.filter(|first| clear.all(|it| it == *first));
+    columns
+        .iter()
+        .map(|seen| match LocalDays::of(*seen) {
+            Some(days) => days.read(hints.date_order, others),
+            None => Reading::plain(plain_dtype(*seen)),
+        })
+        .collect()
+}
+
+/// Returns whether the values of a column are of some type, even if it is open how to read them.
+pub fn is_typed(seen: Evidence) -> bool {
+    let readings = decide(&[seen], Hints::default());
+    readings.iter().any(|it| it.is_ambiguous || it.dtype() != DType::String)
+}
+
+/// Returns the type of values that are written as programs write them.
+fn plain_dtype(seen: Evidence) -> DType {
+    const INT: Evidence = Evidence::INT.and(Evidence::LONG_INT);
+    const FLOAT: Evidence = Evidence::INT.and(Evidence::POINT).and(Evidence::EXPONENT);
+    const TIMESTAMP: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP);
+    // Nothing seen: text, all of it null.
+    if seen == Evidence::default() || seen.has(Evidence::TEXT) {
+        DType::String
+    } else if seen.is_only(Evidence::BOOL) {
+        DType::Bool
+    } else if seen.is_only(INT) {
+        DType::Int64
+    } else if seen.is_only(FLOAT) {
+        // `1E5` among whole numbers and no point anywhere: identifiers.
+        let is_identifier =
+            seen.has(Evidence::EXPONENT) && seen.has(Evidence::INT) && !seen.has(Evidence::POINT);
+        if is_identifier { DType::String } else { DType::Float64 }
+    } else if seen.is_only(Evidence::DATE) {
+        DType::Date
+    } else if seen.is_only(TIMESTAMP) {
+        DType::Timestamp
+    } else if seen.is_only(Evidence::INSTANT) {
+        DType::TimestampUtc
+    } else if seen.is_only(Evidence::TIME) {
+        DType::Time
+    } else {
+        DType::String
+    }
+}
+
+/// A column of nothing but days, some of them as people write them.
+#[derive(Clone, Copy)]
+struct LocalDays(Evidence);
+
+impl LocalDays {
+    const LOCAL: Evidence = Evidence::LOCAL_DATE.and(Evidence::LOCAL_TIMESTAMP);
+    const SEPARATORS: [Evidence; 4] =
+        [Evidence::SLASH, Evidence::DASH, Evidence::DOT, Evidence::BLANK];
+
+    fn of(seen: Evidence) -> Option<Self> {
+        const ISO: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP);
+        if !seen.has(Self::LOCAL) || !seen.is_only(ISO.and(Evidence::LOCAL_DAYS)) {
+            return None;
+        }
+        let mut all = seen;
+        if seen.has(ISO) {
+            // `2024-10-31` may be what `2024-1-5` is with two digits more.
+            all = all.and(Evidence::DASH).and(Evidence::YEAR4);
+            all = all.and(Evidence::NOT_DMY).and(Evidence::NOT_MDY);
+        }
+        if seen.has(Evidence::TIMESTAMP) {
+            all = all.and(Evidence::CLOCK24);
+        }
+        Some(LocalDays(all))
+    }
+
+    fn has_all(self, kinds: [Evidence; 2]) -> bool {
+        kinds.iter().all(|it| self.0.has(*it))
+    }
+
+    /// Returns the orders that make every value a day.
+    fn open(self) -> Vec<DateOrder> {
+        let mut open: Vec<_> =
+            DateOrder::ALL.into_iter().filter(|it| !self.0.has(it.ruled_out())).collect();
+        if 1 < open.len() && open.contains(&DateOrder::Ymd) && !self.may_begin_with_year() {
+            open.retain(|it| *it != DateOrder::Ymd);
+        }
+        open
+    }
+
+    /// Returns whether years of two digits may come first, although they may come last as well.
+    ///
+    /// That is rare, and rarer with `/` and `.` than with `-`. Days of a month take most tens from 0
+    /// to 3; years of a table often take one.
+    fn may_begin_with_year(self) -> bool {
+        let (n_first, n_third) = self.0.n_tens();
+        if self.0.has(Evidence::DASH) {
+            n_first < 3 || n_third != 1
+        } else {
+            n_first == 1 && 3 <= n_third
+        }
+    }
+
+    fn read(self, told: Option<DateOrder>, others: Option<DateOrder>) -> Reading {
+        let n_separators = Self::SEPARATORS.iter().filter(|it| self.0.has(**it)).count();
+        if 1 < n_separators {
+            return Reading::text("text: days with different separators".to_owned());
+        }
+        if self.has_all([Evidence::YEAR2, Evidence::YEAR4]) {
+            return Reading::text("text: years of two and of four digits".to_owned());
+        }
+        if self.has_all([Evidence::CLOCK12, Evidence::CLOCK24]) {
+            return Reading::text("text: times with AM or PM and without".to_owned());
+        }
+        let may_be = |order: DateOrder| !self.0.has(order.ruled_out());
+        let is_named = self.0.has(Evidence::NAMED_MONTH);
+        if is_named && self.0.has(Evidence::NUMBERED_MONTH) {
+            return Reading::text("text: months in letters and in digits".to_owned());
+        }
+        let open = self.open();
+        // Nobody can tell where years of four digits or months in letters stand but the values.
+        let told = told.filter(|it| {
+            let is_year_first =
+                self.0.has(Evidence::YEAR4) && (*it == DateOrder::Ymd || open == [DateOrder::Ymd]);
+            !is_named && !is_year_first
+        });
+        if let Some(order) = told {
+            let words = order.words();
+            return if may_be(order) {
+                self.days(order, "as told")
+            } else {
+                Reading::text(format!("text: not every value is a day as {words}"))
+            };
+        }
+        match open[..] {
+            [] => Reading::text("text: no order of day and month fits every value".to_owned()),
+            [order] => self.days(order, "no other order fits every value"),
+            _ if self.0.has(Evidence::DOT) && may_be(DateOrder::Dmy) => {
+                self.days(DateOrder::Dmy, "`.` is between the parts")
+            }
+            _ => match others {
+                Some(order) if open.contains(&order) => self.days(order, "as in other columns"),
+                _ => Reading::ambiguous(
+                    "text: the order of day and month is ambiguous, `--date-order` decides",
+                ),
+            },
+        }
+    }
+
+    fn days(self, order: DateOrder, why: &str) -> Reading {
+        const TIME: Evidence = Evidence::TIMESTAMP.and(Evidence::LOCAL_TIMESTAMP);
+        let dtype = if self.0.has(TIME) { DType::Timestamp } else { DType::Date };
+        let years = if self.0.has(Evidence::YEAR2) { "; years are 1969 to 2068" } else { "" };
+        let note = if self.0.has(Evidence::NAMED_MONTH) {
+            format!("months in letters{years}")
+        } else {
+            format!("{}: {why}{years}", order.words())
+        };
+        Reading {
+            dtype: Some(dtype),
+            form: Form::Local(order),
+            note: Some(note),
+            is_ambiguous: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hints, Reading, decide};
+    use crate::catalog::DType;
+    use crate::dataset::infer::{Evidence, Nulls, classify};
+    use crate::dataset::local::DateOrder;
+
+    fn evidence<'a>(values: impl Iterator<Item = &'a &'a str>) -> Evidence {
+        let nulls = Nulls::new(None);
+        values.fold(Evidence::default(), |all, it| all.and(classify(it.as_bytes(), &nulls)))
+    }
+
+    fn reading(values: &[&str], hints: Hints) -> Reading {
+        decide(&[evidence(values.iter())], hints).remove(0)
+    }
+
+    #[track_caller]
+    fn check(values: &[&str], expected: DType) {
+        assert_eq!(reading(values, Hints::default()).dtype(), expected, "{values:?}");
+        let reversed: Vec<_> = values.iter().rev().copied().collect();
+        assert_eq!(reading(&reversed, Hints::default()).dtype(), expected, "{reversed:?}");
+    }
+
+    #[test]
+    fn clean_columns_have_their_type() {
+        check(&["1", "-2", "", "9223372036854775807"], DType::Int64);
+        check(&["1", "2.5", "1e-3"], DType::Float64);
+        check(&["true", "FALSE"], DType::Bool);
+        check(&["2024-02-29", "1999-12-31"], DType::Date);
+        check(&["2024-02-29", "1999-12-31 10:00"], DType::Timestamp);
+        check(&["2024-02-29T10:00:00Z", "2024-02-29T10:00:00+02:00"], DType::TimestampUtc);
+        check(&["10:00", "23:59:59.5"], DType::Time);
+        check(&["a", "b"], DType::String);
+    }
+
+    #[test]
+    fn what_would_change_stays_text() {
+        check(&["007", "12"], DType::String);
+        check(&["12345678901234567890", "1"], DType::String);
+        check(&["9007199254740993", "0.5"], DType::String);
+        check(&["+491701234567", "5"], DType::String);
+        check(&["0.12345678901234567890"], DType::String);
+        check(&["2024-01-01 00:00:00.000000001"], DType::String);
+    }
+
+    #[test]
+    fn mixed_columns_are_text() {
+        check(&["1", "a"], DType::String);
+        check(&["1", "true"], DType::String);
+        check(&["1", "2024-01-01"], DType::String);
+        check(&["2024-01-01T10:00:00Z", "2024-01-01T10:00:00"], DType::String);
+        check(&["1E5", "12"], DType::String);
+        check(&["1E5", "12", "0.5"], DType::Float64);
+    }
+
+    #[test]
+    fn a_null_marker_says_nothing_and_alone_is_text() {
+        check(&["NA", "1", "-", " "], DType::Int64);
+        check(&["NA", "", "null"], DType::String);
+        check(&["NA", "DE"], DType::String);
+    }
+
+    /// `expected` is the note; a type precedes it unless it is text.
+    #[track_caller]
+    fn check_days(values: &[&str], told: Option<DateOrder>, expected: &str) {
+        let reading = reading(values, Hints { date_order: told });
+        let dtype = reading.dtype.map_or(String::new(), |it| format!("{}, ", it.name()));
+        let found = format!("{dtype}{}", reading.note.unwrap_or_default());
+        assert_eq!(found, expected, "{values:?}");
+    }
+
+    #[test]
+    fn one_day_over_12_settles_the_order_of_its_column() {
+        let fits = "no other order fits every value";
+        let dmy = format!("date, day, month, year: {fits}");
+        check_days(&["01/02/2024", "31/12/2024"], None, &dmy);
+        check_days(&["01/02/2024", "", "29/02/2024"], None, &dmy);
+        check_days(&["1-2-2024", "12-31-2024"], None, &format!("date, month, day, year: {fits}"));
+        check_days(&["2024/1/2"], None, &format!("date, year, month, day: {fits}"));
+        check_days(&["2024-1-2", "2024-10-12"], None, &format!("date, year, month, day: {fits}"));
+        let ymd = format!("timestamp, year, month, day: {fits}");
+        check_days(&["2024-1-2", "2024-10-12 10:00"], None, &ymd);
+    }
+
+    #[test]
+    fn an_order_that_nothing_settles_leaves_text() {
+        let ambiguous = "text: the order of day and month is ambiguous, `--date-order` decides";
+        check_days(&["01/02/2024", "03/04/2024"], None, ambiguous);
+        check_days(&["01/02/24"], None, ambiguous);
+        check_days(&["24-01-15", "24-02-20"], None, ambiguous);
+        check_days(&["24/01/05", "24/02/15", "24/02/25"], None, ambiguous);
+        let told = Some(DateOrder::Mdy);
+        check_days(&["01/02/2024"], told, "date, month, day, year: as told");
+        check_days(
+            &["24-01-15"],
+            Some(DateOrder::Ymd),
+            "date, year, month, day: as told; years are 1969 to 2068",
+        );
+    }
+
+    #[test]
+    fn a_point_and_a_year_of_two_digits_come_after_the_day() {
+        check_days(&["01.02.2024"], None, "date, day, month, year: `.` is between the parts");
+        let fits = "no other order fits every value; years are 1969 to 2068";
+        check_days(&["31/12/24"], None, &format!("date, day, month, year: {fits}"));
+        check_days(&["12/31/24"], None, &format!("date, month, day, year: {fits}"));
+        let days = ["05-01-24", "15-01-24", "25-01-24"];
+        check_days(&days, None, &format!("date, day, month, year: {fits}"));
+        check_days(&["99-01-31"], None, &format!("date, year, month, day: {fits}"));
+    }
+
+    #[test]
+    fn what_contradicts_itself_or_the_user_is_text() {
+        let none = "text: no order of day and month fits every value";
+        check_days(&["31/12/2024", "12/31/2024"], None, none);
+        check_days(&["2024/01/31", "31/01/2024"], None, none);
+        check_days(&["31/12/2024", "31-12-2024"], None, "text: days with different separators");
+        check_days(&["31/12/2024", "2024-12-31"], None, "text: days with different separators");
+        check_days(&["31-12-2024", "2024-12-31"], None, none);
+        check_days(&["31/12/2024", "31/12/24"], None, "text: years of two and of four digits");
+        check_days(&["3-Jan-2024", "31-1-2024"], None, "text: months in letters and in digits");
+        let clocks = ["31/1/2024 1:00 PM", "31/1/2024 13:00"];
+        check_days(&clocks, None, "text: times with AM or PM and without");
+        let told = Some(DateOrder::Dmy);
+        check_days(&["12/31/2024"], told, "text: not every value is a day as day, month, year");
+    }
+
+    #[test]
+    fn a_told_order_leaves_alone_what_has_one() {
+        let told = Some(DateOrder::Dmy);
+        check_days(&["Jan 3, 2024"], told, "date, months in letters");
+        let fits = "no other order fits every value";
+        check_days(&["2024/1/2"], told, &format!("date, year, month, day: {fits}"));
+        let told = Some(DateOrder::Ymd);
+        check_days(&["31/1/2024"], told, &format!("date, day, month, year: {fits}"));
+    }
+
+    #[test]
+    fn an_impossible_day_or_another_value_makes_text() {
+        check(&["31/12/2024", "30/02/2024"], DType::String);
+        check(&["31/12/2024", "5"], DType::String);
+        check(&["31/12/2024", "n. d."], DType::String);
+        check(&["31/12/2024", "NA"], DType::Date);
+        check(&["31/12/2024", "31/12/2024 9:30"], DType::Timestamp);
+        check(&["31/12/2024 9:30", "2024-01-01T10:00:00Z"], DType::String);
+        check(&["20240131"], DType::Int64);
+    }
+
+    #[test]
+    fn one_column_settles_the_order_of_the_others() {
+        let columns = |second: &str, third: &str| {
+            let columns = [["01/02/2024"], [second], [third]];
+            let seen: Vec<_> = columns.iter().map(|it| evidence(it.iter())).collect();
+            decide(&seen, Hints::default()).remove(0)
+        };
+        let found = columns("31.12.2024", "x");
+        assert_eq!(found.note.as_deref(), Some("day, month, year: as in other columns"));
+        assert!(columns("31.12.2024", "12/31/2024").is_ambiguous);
+        assert!(columns("31-Dec-2024", "2024/12/31").is_ambiguous);
+    }
+}
