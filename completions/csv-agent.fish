@@ -60,7 +60,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s n -l name
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists -d 'What to do when the name is taken by other data' -r -f -a "error\t'Fail; the dataset stays as it is'
 replace\t'Put the new data in its place'
 skip\t'Keep the dataset and leave the file'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l delimiter -d 'What separates the cells: a character, or comma, tab, semicolon, pipe, space' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l delimiter -d 'What separates the cells: one or a few signs, or comma, tab, semicolon, pipe, space' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l quote -d 'What cells are quoted with: a sign, or none' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l escape -d 'What makes a quote within quotes text: a sign before it, backslash, doubled, none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l encoding -d 'Encoding of the text, such as utf-8, latin1, utf-16le' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l null -d 'Cells that mean nothing is there, separated by commas, such as NA,-' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dtype -d 'Type of a column, such as zip=string. May be repeated' -r

@@ -82,10 +82,13 @@ fn is_false(it: &bool) -> bool {
 pub struct Dialect {
     /// As in the WHATWG list, lower case: `utf-8`, `windows-1252`, …
     pub encoding: String,
-    /// One character, or `None` for a file of one column or a Parquet file.
-    pub delimiter: Option<char>,
+    /// A few characters, mostly one, or `None` for a file of one column or a Parquet file.
+    pub delimiter: Option<String>,
     /// The quote character, when any cell was quoted.
     pub quote: Option<char>,
+    /// What goes before a quote within quotes, where quotes are not doubled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escape: Option<char>,
     /// Whether the first record holds the column names.
     pub header: bool,
     /// One sentence for each decision that a user might question.

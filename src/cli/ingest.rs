@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
-use super::values::{self, Delimiter};
+use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
 use crate::catalog::DType;
 use crate::dataset::{self, DateOrder, IngestOptions};
@@ -43,7 +43,7 @@ pub struct IngestFlags {
     #[arg(long, value_name = "ACTION", value_enum, default_value_t)]
     pub if_exists: IfExists,
 
-    /// What separates the cells: a character, or comma, tab, semicolon, pipe, space
+    /// What separates the cells: one or a few signs, or comma, tab, semicolon, pipe, space
     #[arg(
         long,
         value_name = "CHAR",
@@ -53,6 +53,28 @@ pub struct IngestFlags {
         help_heading = "How to read the file [default: find it out]"
     )]
     pub delimiter: Delimiter,
+
+    /// What cells are quoted with: a sign, or none
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = values::quote,
+        default_value = "auto",
+        hide_default_value = true,
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub quote: QuoteFlag,
+
+    /// What makes a quote within quotes text: a sign before it, backslash, doubled, none
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = values::escape,
+        default_value = "auto",
+        hide_default_value = true,
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub escape: EscapeFlag,
 
     /// Encoding of the text, such as utf-8, latin1, utf-16le
     #[arg(long, value_name = "NAME", help_heading = "How to read the file [default: find it out]")]
@@ -256,7 +278,9 @@ fn is_name(name: &str) -> bool {
 impl IngestFlags {
     fn read_options(&self) -> ReadOptions {
         let options = IngestOptions {
-            delimiter: self.delimiter.0,
+            delimiter: self.delimiter.0.clone(),
+            quote: self.quote.0,
+            escape: self.escape.0,
             encoding: self.encoding.clone().filter(|it| it != "auto"),
             header: self.no_header.then_some(false),
             nulls: self.null.clone(),
@@ -266,6 +290,8 @@ impl IngestFlags {
             strict: self.strict,
         };
         let is_given = options.delimiter.is_some()
+            || options.quote.is_some()
+            || options.escape.is_some()
             || options.encoding.is_some()
             || options.header.is_some()
             || options.nulls.is_some()

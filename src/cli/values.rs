@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::catalog::DType;
+use crate::dataset::{Escape, Quote, is_delimiter};
 use crate::limits::ROUNDS_FLAG_MAX;
 
 /// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`.
@@ -80,7 +81,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses a delimiter: one character, or its name. `auto` is none: it is found out.
+/// Parses a delimiter: a few characters, or the name of one. `auto` is none: it is found out.
 ///
 /// # Errors
 ///
@@ -88,34 +89,68 @@ pub fn size(text: &str) -> Result<u64, String> {
 pub fn delimiter(text: &str) -> Result<Delimiter, String> {
     let found = match text {
         "auto" => return Ok(Delimiter(None)),
-        "comma" => ',',
-        "tab" | "\\t" => '\t',
-        "semicolon" => ';',
-        "pipe" => '|',
-        "space" => ' ',
-        _ => {
-            let mut chars = text.chars();
-            match (chars.next(), chars.next()) {
-                (Some(only), None) => only,
-                _ => {
-                    return Err("write one character, or one of `auto`, `comma`, `tab`, \
-                                `semicolon`, `pipe`, `space`"
-                        .to_owned());
-                }
-            }
-        }
+        "comma" => ",",
+        "tab" | "\\t" => "\t",
+        "semicolon" => ";",
+        "pipe" => "|",
+        "space" => " ",
+        text => text,
     };
-    if !found.is_ascii() || found.is_ascii_alphanumeric() || "\"\r\n\0".contains(found) {
+    if !is_delimiter(found) {
         return Err(format!(
-            "{found:?} cannot separate cells; try `,` or `tab`, or `auto` to find it out"
+            "{found:?} cannot separate cells; write a sign or a few, or one of `auto`, `comma`, \
+             `tab`, `semicolon`, `pipe`, `space`"
         ));
     }
-    Ok(Delimiter(Some(found)))
+    Ok(Delimiter(Some(found.to_owned())))
 }
 
 /// A delimiter, or none to find it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delimiter(pub Option<String>);
+
+/// Parses a quote: one ASCII sign, or `none`. `auto` is found out.
+///
+/// # Errors
+///
+/// Fails for anything else.
+pub fn quote(text: &str) -> Result<QuoteFlag, String> {
+    Ok(QuoteFlag(match text {
+        "auto" => None,
+        "none" => Some(Quote::None),
+        text => Some(Quote::Char(sign(text, "`auto` or `none`")?)),
+    }))
+}
+
+/// A quote, or none to find it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delimiter(pub Option<char>);
+pub struct QuoteFlag(pub Option<Quote>);
+
+/// Parses an escape: one ASCII sign, `doubled` or `none`. `auto` is found out.
+///
+/// # Errors
+///
+/// Fails for anything else.
+pub fn escape(text: &str) -> Result<EscapeFlag, String> {
+    Ok(EscapeFlag(match text {
+        "auto" => None,
+        "doubled" => Some(Escape::Doubled),
+        "none" => Some(Escape::None),
+        "backslash" => Some(Escape::Char(b'\\')),
+        text => Some(Escape::Char(sign(text, "`auto`, `doubled`, `backslash` or `none`")?)),
+    }))
+}
+
+/// An escape, or none to find it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EscapeFlag(pub Option<Escape>);
+
+fn sign(text: &str, words: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [only] if only.is_ascii_punctuation() => Ok(*only),
+        _ => Err(format!("write one ASCII sign, or {words}")),
+    }
+}
 
 /// Parses `COLUMN=TYPE`. The last `=` counts, so a column's name may hold others.
 ///
@@ -170,8 +205,9 @@ fn number_and_unit(text: &str) -> (&str, &str, &str) {
 mod tests {
     use std::time::Duration;
 
-    use super::{delimiter, duration, rounds, size, some_time, typed_column};
+    use super::{delimiter, duration, escape, quote, rounds, size, some_time, typed_column};
     use crate::catalog::DType;
+    use crate::dataset::{Escape, Quote};
 
     #[track_caller]
     fn check_duration(text: &str, millis: Option<u64>) {
@@ -208,11 +244,22 @@ mod tests {
     }
 
     #[test]
-    fn a_delimiter_is_one_character_or_a_name() {
+    fn a_quote_and_an_escape_are_a_sign_or_a_word() {
+        assert_eq!(quote("'").unwrap().0, Some(Quote::Char(b'\'')));
+        assert_eq!(quote("none").unwrap().0, Some(Quote::None));
+        assert_eq!(quote("auto").unwrap().0, None);
+        assert_eq!(escape("\\").unwrap().0, Some(Escape::Char(b'\\')));
+        assert_eq!(escape("doubled").unwrap().0, Some(Escape::Doubled));
+        assert_eq!(quote("x").unwrap_err(), "write one ASCII sign, or `auto` or `none`");
+        assert!(escape("ab").is_err());
+    }
+
+    #[test]
+    fn a_delimiter_is_a_few_signs_or_a_name() {
         assert_eq!(delimiter("auto").unwrap().0, None);
-        assert_eq!(delimiter("tab").unwrap().0, Some('\t'));
-        assert_eq!(delimiter("|").unwrap().0, Some('|'));
-        for text in ["", "ab", "\"", "x", "é"] {
+        assert_eq!(delimiter("tab").unwrap().0, Some("\t".to_owned()));
+        assert_eq!(delimiter("||").unwrap().0, Some("||".to_owned()));
+        for text in ["", "ab", "\"", "x", "123456789"] {
             assert!(delimiter(text).is_err(), "{text}");
         }
     }

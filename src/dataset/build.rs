@@ -328,7 +328,7 @@ fn text(
             validity.append_null();
         } else {
             look(raw);
-            if cell.is_doubled() {
+            if cell.is_escaped() {
                 cell.unescape(slice, bytes);
             } else {
                 bytes.extend_from_slice(raw);

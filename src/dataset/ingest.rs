@@ -12,14 +12,15 @@ use tempfile::NamedTempFile;
 
 use super::build::Guess;
 use super::decide::{Form, Hints, Reading, decide};
+use super::dialect;
 use super::infer::Nulls;
 use super::lines::LineWriter;
 use super::local::DateOrder;
 use super::pass::{self, Output, Settings, Tally};
-use super::records::Delimiter;
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Source, Undecodable};
+use super::syntax::{Escape, Quote, Syntax};
 use super::write::{BuiltColumn, ParquetFile, keep, sync_dir, temporary};
 use super::{Progress, Watch};
 use crate::catalog::{Column, DType, Dataset, Dialect};
@@ -32,8 +33,12 @@ use crate::status::{ExitStatus, Failure};
 /// What the user said about the file; everything else is found out.
 #[derive(Debug, Clone)]
 pub struct IngestOptions {
-    /// What separates cells.
-    pub delimiter: Option<char>,
+    /// What separates cells: a few characters.
+    pub delimiter: Option<String>,
+    /// What cells are quoted with.
+    pub quote: Option<Quote>,
+    /// How a quote is written within quotes.
+    pub escape: Option<Escape>,
     /// A label of the WHATWG list: `utf-8`, `latin1`, `shift_jis`, …
     pub encoding: Option<String>,
     /// Whether the first record holds names; `Some(false)` is `--no-header`.
@@ -54,6 +59,8 @@ impl Default for IngestOptions {
     fn default() -> Self {
         IngestOptions {
             delimiter: None,
+            quote: None,
+            escape: None,
             encoding: None,
             header: None,
             nulls: None,
@@ -176,8 +183,12 @@ pub(super) fn ingest_input(
         columns,
         dialect: Dialect {
             encoding: layout.encoding.name().to_ascii_lowercase(),
-            delimiter: layout.delimiter.char(),
-            quote: tally.any_quoted.then_some('"'),
+            delimiter: layout.syntax.delimiter_as_written(),
+            quote: layout.syntax.quote.filter(|_| tally.any_quoted).map(char::from),
+            escape: match layout.syntax.escape {
+                Escape::Char(escape) => Some(char::from(escape)),
+                Escape::Doubled | Escape::None => None,
+            },
             header: layout.header.is_present,
             reasons,
         },
@@ -219,7 +230,7 @@ struct Layout {
     /// It was not the user who said UTF-8, nor a mark.
     may_be_other_encoding: bool,
     mark_bytes: usize,
-    delimiter: Delimiter,
+    syntax: Syntax,
     header: sniff::Header,
     /// Bytes of text and lines before the first row.
     skip_text: usize,
@@ -267,9 +278,9 @@ impl Layout {
             }
             let mut reasons =
                 vec![format!("encoding {}: {reason}", encoding.name().to_ascii_lowercase())];
-            let (delimiter, n_declared) = delimiter(options, &mut windows, &mut reasons)?;
+            let (syntax, n_declared) = syntax(options, &mut windows, &mut reasons)?;
             let nulls = Nulls::new(options.nulls.as_deref());
-            let header = sniff::header(&windows, delimiter, options.header, &nulls, &mut reasons);
+            let header = sniff::header(&windows, syntax, options.header, &nulls, &mut reasons);
             if header.names.is_empty() {
                 if is_whole {
                     return Err(refuse("it has only blank lines", "check how the file was made"));
@@ -290,7 +301,7 @@ impl Layout {
                 encoding,
                 may_be_other_encoding: encoding == UTF_8 && told.is_none() && mark_bytes == 0,
                 mark_bytes,
-                delimiter,
+                syntax,
                 skip_text: n_declared + header.body_start,
                 first_line: u64::from(header.body_line) + u64::from(0 < n_declared),
                 header,
@@ -321,32 +332,24 @@ fn encoding_of(label: &str) -> anyhow::Result<&'static Encoding> {
     })
 }
 
-/// Returns the delimiter, and how many bytes of text a line takes that declares it.
-fn delimiter(
+/// Returns how cells are told apart, and how many bytes of text a line takes that declares it.
+fn syntax(
     options: &IngestOptions,
     windows: &mut Windows,
     reasons: &mut Vec<String>,
-) -> anyhow::Result<(Delimiter, usize)> {
-    let declared = sniff::declared_delimiter(&windows.head);
+) -> anyhow::Result<(Syntax, usize)> {
+    let mut told = dialect::Told::of(options)?;
+    let declared = dialect::declared(&windows.head);
     let n_declared = declared.map_or(0, |it| it.1);
     windows.head.drain(..n_declared);
-    let (delimiter, reason) = match (options.delimiter, declared) {
-        (Some(char), _) => {
-            let delimiter = Delimiter::new(char).ok_or_else(|| {
-                let message = format!("`{}` cannot separate cells", char.escape_debug());
-                let hint = "give one ASCII character that is no letter, digit or quote";
-                Failure::new(ExitStatus::Usage, message).hint(hint)
-            })?;
-            (delimiter, "as told".to_owned())
-        }
-        (None, Some((delimiter, _))) => (delimiter, "the first line says so".to_owned()),
-        (None, None) => sniff::delimiter(windows),
-    };
-    match delimiter.char() {
-        Some(char) => reasons.push(format!("delimiter `{}`: {reason}", char.escape_debug())),
-        None => reasons.push(format!("one column: {reason}")),
+    let is_declared = told.delimiter.is_none() && declared.is_some();
+    told.delimiter = told.delimiter.or(declared.map(|it| it.0));
+    let (syntax, mut found) = dialect::find(windows, &told);
+    if let (true, Some(first)) = (is_declared, found.first_mut()) {
+        *first = first.replace("as told", "the first line says so");
     }
-    Ok((delimiter, n_declared))
+    reasons.append(&mut found);
+    Ok((syntax, n_declared))
 }
 
 /// Where the files go.
@@ -396,7 +399,7 @@ fn read(
         guesses[at] = Guess { dtype: *dtype, form, is_told: true, is_settled: true };
     }
     let plan = Plan {
-        delimiter: layout.delimiter,
+        syntax: layout.syntax,
         guesses,
         has_extra: layout.header.has_surplus,
         nulls: layout.nulls.clone(),

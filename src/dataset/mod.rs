@@ -9,20 +9,25 @@
 
 mod build;
 mod decide;
+mod dialect;
 mod find;
 mod head;
 mod infer;
 mod ingest;
 pub mod lines;
 mod local;
+mod marks;
 mod parse;
 mod pass;
+mod quotes;
 mod records;
 mod repairs;
 mod scan;
+mod shape;
 mod slice;
 mod sniff;
 mod source;
+mod syntax;
 mod write;
 
 #[cfg(test)]
@@ -36,6 +41,7 @@ pub use ingest::{IngestOptions, ingest, inspect};
 pub use local::DateOrder;
 pub use scan::answer;
 pub use source::{Source, sha256_file};
+pub use syntax::{Escape, Quote, is_delimiter};
 
 use crate::limits::DATASET_NAME_BYTES_MAX;
 

@@ -152,7 +152,7 @@ fn read_all(
     // No buffer comes, or none is taken, once the collector has failed; it says why.
     for (index, mut bytes) in buffers.iter().enumerate() {
         check_cancelled(cancelled)?;
-        if !slices.next(&mut bytes, settings.plan.delimiter, settings.slice_bytes)? {
+        if !slices.next(&mut bytes, settings.plan.syntax, settings.slice_bytes)? {
             break;
         }
         if jobs.send(Job { index, bytes, offset: slices.offset() }).is_err() {

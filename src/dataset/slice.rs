@@ -4,14 +4,15 @@
 
 use super::build::{ColumnBuilder, Guess};
 use super::infer::{Evidence, Nulls};
-use super::records::{Block, Cell, Delimiter, Tokeniser};
+use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
+use super::syntax::Syntax;
 use crate::catalog::DType;
 
 /// How every slice of a pass is read.
 pub struct Plan {
-    /// Between cells.
-    pub delimiter: Delimiter,
+    /// How cells are told apart.
+    pub syntax: Syntax,
     /// What the columns are taken for; surplus cells not included.
     pub guesses: Vec<Guess>,
     /// Whether there is a column for surplus cells.
@@ -96,7 +97,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         misfit: None,
     };
 
-    let mut tokeniser = Tokeniser::new(slice, plan.delimiter);
+    let mut tokeniser = Tokeniser::new(slice, plan.syntax);
     let mut block = Block::default();
     let mut line_before = None;
     loop {

@@ -1,4 +1,4 @@
-//! What a file is: text or not, its encoding, its delimiter, its header, each with the reason.
+//! What a file is: text or not, its encoding, its header, each with the reason.
 //!
 //! Pure. Everything is judged from windows: the head of the file and some further ones spread over
 //! it, so that what comes late has a say.
@@ -8,8 +8,10 @@ use std::collections::HashSet;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::decide::is_typed;
+use super::dialect::mode;
 use super::infer::{Evidence, Nulls, classify};
-use super::records::{Block, Cell, Delimiter, Tokeniser, cut};
+use super::records::{Block, Tokeniser, cut};
+use super::syntax::Syntax;
 
 /// Parts of a file as text.
 #[derive(Debug)]
@@ -24,17 +26,17 @@ pub struct Windows {
 
 impl Windows {
     /// Returns the whole records of the head.
-    pub fn head(&self, delimiter: Delimiter) -> &[u8] {
-        &self.head[..cut(&self.head, delimiter, self.is_whole)]
+    pub fn head(&self, syntax: Syntax) -> &[u8] {
+        &self.head[..cut(&self.head, syntax, self.is_whole)]
     }
 
     /// Returns what seem to be whole records of the others. A line end may lie within quotes, so
     /// they may mislead.
-    fn others(&self, delimiter: Delimiter) -> impl Iterator<Item = &[u8]> {
+    pub fn others(&self, syntax: Syntax) -> impl Iterator<Item = &[u8]> {
         self.others.iter().map(move |window| {
             let start = memchr::memchr2(b'\n', b'\r', window).map_or(window.len(), |it| it + 1);
             let window = &window[start..];
-            &window[..cut(window, delimiter, false)]
+            &window[..cut(window, syntax, false)]
         })
     }
 }
@@ -141,129 +143,23 @@ fn is_utf8(window: &[u8]) -> bool {
     }
 }
 
-/// Delimiters in the order of preference, should two score the same.
-const CANDIDATES: &[char] = &[',', ';', '\t', '|'];
-
-/// Returns the delimiter and the reason.
-pub fn delimiter(windows: &Windows) -> (Delimiter, String) {
-    let mut best = (0.0, Delimiter::NONE, "no delimiter makes even rows".to_owned());
-    for &char in CANDIDATES {
-        let Some(delimiter) = Delimiter::new(char) else { continue };
-        let score = Score::of(windows, delimiter);
-        let value = score.value();
-        // A later candidate has to be clearly better.
-        if best.0 * 1.02 < value {
-            let Score { n_modal, n_records, width, .. } = score;
-            let reason = format!("{n_modal} of {n_records} sampled records have {width} cells");
-            best = (value, delimiter, reason);
-        }
-    }
-    (best.1, best.2)
-}
-
-/// Returns the delimiter that a first line `sep=;` declares, as Excel writes it, and its length.
-pub fn declared_delimiter(head: &[u8]) -> Option<(Delimiter, usize)> {
-    let line = head.get(..4)?.eq_ignore_ascii_case(b"sep=").then(|| &head[4..])?;
-    let delimiter = Delimiter::new(char::from(*line.first()?))?;
-    let rest = &line[1..];
-    let n_end = [&b"\r\n"[..], b"\n", b"\r"].iter().find(|it| rest.starts_with(it))?.len();
-    Some((delimiter, 5 + n_end))
-}
-
-/// How well a delimiter explains the windows.
-struct Score {
-    n_records: usize,
-    /// The most frequent number of cells, and how many records have it.
-    width: usize,
-    n_modal: usize,
-    /// How much the cells look like single values, 0 to 1 on average.
-    cells: f64,
-}
-
-impl Score {
-    fn of(windows: &Windows, delimiter: Delimiter) -> Self {
-        /// Records of a window that are looked at; more would not change the picture.
-        const RECORDS_MAX: usize = 1_000;
-        let mut widths: Vec<usize> = Vec::new();
-        let (mut sum, mut n_cells) = (0.0, 0_usize);
-        let mut cells = Vec::new();
-        for window in std::iter::once(windows.head(delimiter)).chain(windows.others(delimiter)) {
-            let mut tokeniser = Tokeniser::new(window, delimiter);
-            for _ in 0..RECORDS_MAX {
-                if tokeniser.record(&mut cells).is_none() {
-                    break;
-                }
-                widths.push(cells.len());
-                n_cells += cells.len();
-                sum += cells.iter().map(|it| cell_score(*it, window, delimiter)).sum::<f64>();
-            }
-        }
-        let (width, n_modal) = mode(&mut widths);
-        #[expect(clippy::cast_precision_loss, reason = "a count of cells in a few windows")]
-        Score { n_records: widths.len(), width, n_modal, cells: sum / n_cells.max(1) as f64 }
-    }
-
-    fn value(&self) -> f64 {
-        if self.width < 2 {
-            return 0.0;
-        }
-        #[expect(clippy::cast_precision_loss, reason = "a count of cells in a few windows")]
-        let (modal, width) = (self.n_modal as f64 / self.n_records as f64, self.width as f64);
-        // A text column with a comma in every third value is no table of two columns.
-        if modal < 0.4 {
-            return 0.0;
-        }
-        modal * self.cells * (1.0 - 1.0 / (width * width))
-    }
-}
-
-/// Returns the most frequent value, the larger of two, and how often it occurs.
-fn mode(values: &mut [usize]) -> (usize, usize) {
-    values.sort_unstable();
-    let runs = values.chunk_by(|a, b| a == b).map(|it| (it[0], it.len()));
-    runs.max_by_key(|(_, n)| *n).unwrap_or((0, 0))
-}
-
-fn cell_score(cell: Cell, window: &[u8], delimiter: Delimiter) -> f64 {
-    let text = cell.raw(window).trim_ascii();
-    if cell.is_quoted() || text.is_empty() {
-        return 1.0;
-    }
-    if text.first().is_some_and(|it| b"+-.0123456789".contains(it)) {
-        // Numbers, dates, times, `1,5` and `12.5 %` in one: no letters.
-        let is_value = text.iter().all(|it| b"+-.,:/%TZeE0123456789 ".contains(it));
-        let n_commas = memchr::memchr_iter(b',', text).count();
-        if is_value && n_commas <= 1 {
-            return 1.0;
-        }
-    }
-    let is_other = |it: &char| Some(*it) != delimiter.char() && text.contains(&(*it as u8));
-    let n_others = CANDIDATES.iter().filter(|it| is_other(it)).count();
-    match n_others {
-        0 => 0.95,
-        // A comma in prose is followed by a blank.
-        1 if text.windows(2).any(|it| it == b", ") => 0.8,
-        _ => 0.4,
-    }
-}
-
 /// Decides header, width, names and first guesses of the types.
 pub fn header(
     windows: &Windows,
-    delimiter: Delimiter,
+    syntax: Syntax,
     told: Option<bool>,
     nulls: &Nulls,
     reasons: &mut Vec<String>,
 ) -> Header {
     let mut first = Vec::new();
-    let head = windows.head(delimiter);
-    let mut tokeniser = Tokeniser::new(head, delimiter);
+    let head = windows.head(syntax);
+    let mut tokeniser = Tokeniser::new(head, syntax);
     tokeniser.record(&mut first);
     let (body_start, body_line) = (tokeniser.position(), tokeniser.n_lines());
     let labels: Vec<String> = first.iter().map(|it| it.text(head)).collect();
 
     let (modal, n_records) = modal_width(tokeniser);
-    let body = Sample::of(windows, delimiter, labels.len().max(modal), body_start, nulls);
+    let body = Sample::of(windows, syntax, labels.len().max(modal), body_start, nulls);
     let is_present = told.unwrap_or_else(|| {
         let (is_present, reason) = is_header(&labels, &body, nulls);
         reasons.push(format!("{}: {reason}", if is_present { "header" } else { "no header" }));
@@ -286,7 +182,7 @@ pub fn header(
         width = modal;
     }
     let (body_start, body_line) = if is_present { (body_start, body_line) } else { (0, 0) };
-    let body = Sample::of(windows, delimiter, width, body_start, nulls);
+    let body = Sample::of(windows, syntax, width, body_start, nulls);
     Header {
         names: names_of(names),
         is_present,
@@ -323,29 +219,23 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(
-        windows: &Windows,
-        delimiter: Delimiter,
-        width: usize,
-        start: usize,
-        nulls: &Nulls,
-    ) -> Self {
+    fn of(windows: &Windows, syntax: Syntax, width: usize, start: usize, nulls: &Nulls) -> Self {
         let mut sample = Sample {
             all: vec![Evidence::default(); width],
             head: vec![Evidence::default(); width],
-            repeats: repeats(windows.head(delimiter), delimiter, width, start),
+            repeats: repeats(windows.head(syntax), syntax, width, start),
             has_surplus: false,
             row_bytes: 1,
         };
         if width == 0 {
             return sample;
         }
-        let body = &windows.head(delimiter)[start..];
-        let n_rows = look(body, delimiter, &mut sample.head, &mut sample.has_surplus, nulls);
+        let body = &windows.head(syntax)[start..];
+        let n_rows = look(body, syntax, &mut sample.head, &mut sample.has_surplus, nulls);
         sample.row_bytes = (body.len() / n_rows.max(1)).max(1);
         sample.all.copy_from_slice(&sample.head);
-        for window in windows.others(delimiter) {
-            look(window, delimiter, &mut sample.all, &mut sample.has_surplus, nulls);
+        for window in windows.others(syntax) {
+            look(window, syntax, &mut sample.all, &mut sample.has_surplus, nulls);
         }
         sample
     }
@@ -356,14 +246,14 @@ impl Sample {
 }
 
 /// Returns for each column whether less than half of its values in the first rows are distinct.
-fn repeats(head: &[u8], delimiter: Delimiter, width: usize, start: usize) -> Vec<bool> {
+fn repeats(head: &[u8], syntax: Syntax, width: usize, start: usize) -> Vec<bool> {
     /// Cells that are compared; more would not change the picture.
     const CELLS_MAX: usize = 200_000;
     const ROWS_MAX: usize = 2_000;
     let body = &head[start..];
     let mut block = Block::default();
     let n_rows = (CELLS_MAX / width.max(1)).clamp(1, ROWS_MAX);
-    Tokeniser::new(body, delimiter).block(&mut block, width, n_rows);
+    Tokeniser::new(body, syntax).block(&mut block, width, n_rows);
     let is_repeated = |column: usize| {
         let cells = block.cells[column..].iter().step_by(width);
         let distinct: HashSet<&[u8]> = cells.map(|it| it.raw(body)).collect();
@@ -374,13 +264,13 @@ fn repeats(head: &[u8], delimiter: Delimiter, width: usize, start: usize) -> Vec
 
 fn look(
     window: &[u8],
-    delimiter: Delimiter,
+    syntax: Syntax,
     evidence: &mut [Evidence],
     has_surplus: &mut bool,
     nulls: &Nulls,
 ) -> usize {
     let width = evidence.len();
-    let mut tokeniser = Tokeniser::new(window, delimiter);
+    let mut tokeniser = Tokeniser::new(window, syntax);
     let mut block = Block::default();
     tokeniser.block(&mut block, width, usize::MAX);
     for row in block.cells.chunks_exact(width) {
@@ -464,38 +354,18 @@ pub fn names_of(labels: Vec<String>) -> Vec<String> {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{Windows, binary_kind, declared_delimiter, delimiter, encoding, header, names_of};
+    use super::{Windows, binary_kind, encoding, header, names_of};
+    use crate::dataset::dialect::{self, Told};
     use crate::dataset::infer::Nulls;
-    use crate::dataset::records::Delimiter;
+    use crate::dataset::syntax::{Delimiter, Syntax};
 
     fn windows(text: &[u8]) -> Windows {
         Windows { head: text.to_vec(), others: Vec::new(), is_whole: true }
     }
 
     #[track_caller]
-    fn check_delimiter(text: &str, expected: Option<char>) {
-        assert_eq!(delimiter(&windows(text.as_bytes())).0.char(), expected, "{text}");
-    }
-
-    #[test]
-    fn the_delimiter_is_the_one_that_makes_even_rows_of_clean_values() {
-        check_delimiter("a,b\n1,2\n", Some(','));
-        check_delimiter("a;b\n1,5;2,5\n2,5;3,5\n", Some(';'));
-        check_delimiter("a\tb\nx, y\tz\n1\t2\n", Some('\t'));
-        check_delimiter("a|b\n1|2\n", Some('|'));
-        check_delimiter("\"a;b\",c\n\"d;e\",f\n", Some(','));
-        check_delimiter("date,note\n2024-01-01,a;b\n2024-01-02,c\n", Some(','));
-    }
-
-    #[test]
-    fn a_file_without_a_delimiter_has_one_column() {
-        check_delimiter("name\nanna\nbert\n", None);
-        check_delimiter("text\nHello, world\nwell\nyes, no, maybe\nso\n", None);
-    }
-
-    #[track_caller]
     fn check_header(text: &str, expected: Option<&[&str]>) {
-        let comma = Delimiter::new(',').expect("a comma delimits");
+        let comma = Syntax::usual(Delimiter::new(",").unwrap());
         let found = header(&windows(text.as_bytes()), comma, None, &Nulls::new(None), &mut vec![]);
         let names = found.is_present.then_some(found.names);
         let expected = expected.map(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>());
@@ -527,15 +397,6 @@ mod tests {
     }
 
     #[test]
-    fn excel_may_declare_the_delimiter() {
-        assert_eq!(
-            declared_delimiter(b"sep=;\r\na;b").map(|it| (it.0.char(), it.1)),
-            Some((Some(';'), 7))
-        );
-        assert_eq!(declared_delimiter(b"sep=a;b\n"), None);
-    }
-
-    #[test]
     fn an_encoding_is_known_by_its_mark_or_its_zeros() {
         let check = |bytes: &[u8], name, length| {
             let (encoding, n, _) = encoding(bytes, &[]);
@@ -556,8 +417,8 @@ mod tests {
             binary_kind(&text);
             encoding(&text, &[]);
             let windows = windows(&text);
-            let (delimiter, _) = delimiter(&windows);
-            header(&windows, delimiter, None, &Nulls::new(None), &mut vec![]);
+            let (syntax, _) = dialect::find(&windows, &Told::default());
+            header(&windows, syntax, None, &Nulls::new(None), &mut vec![]);
         }
     }
 }

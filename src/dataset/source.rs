@@ -14,8 +14,9 @@ use anyhow::Context;
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use sha2::{Digest, Sha256};
 
-use super::records::{Delimiter, cut};
+use super::records::cut;
 use super::sniff::Windows;
+use super::syntax::Syntax;
 use crate::limits::{RECORD_BYTES_MAX, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
 use crate::status::{ExitStatus, Failure};
 
@@ -288,7 +289,7 @@ impl Slices<'_> {
     pub fn next(
         &mut self,
         slice: &mut Vec<u8>,
-        delimiter: Delimiter,
+        syntax: Syntax,
         n_bytes: usize,
     ) -> anyhow::Result<bool> {
         slice.clear();
@@ -301,7 +302,7 @@ impl Slices<'_> {
             if slice.is_empty() {
                 return Ok(false);
             }
-            let length = cut(slice, delimiter, self.is_end);
+            let length = cut(slice, syntax, self.is_end);
             if 0 < length {
                 self.rest.extend_from_slice(&slice[length..]);
                 slice.truncate(length);

@@ -203,7 +203,7 @@ fn an_ordinary_file_has_its_types() {
     assert_eq!(dataset.sha256, super::sha256_file(&fixture("sales.csv")).unwrap());
     assert_eq!((dataset.row_count, dataset.padded_rows, dataset.surplus_rows), (10, 0, 0));
     assert_eq!(dataset.dialect.encoding, "utf-8");
-    assert_eq!(dataset.dialect.delimiter, Some(','));
+    assert_eq!(dataset.dialect.delimiter.as_deref(), Some(","));
     assert_eq!(dataset.dialect.quote, None);
     assert!(dataset.dialect.header);
     assert_eq!(
@@ -220,7 +220,7 @@ fn an_ordinary_file_has_its_types() {
 fn a_semicolon_separates_as_well() {
     let bench = Bench::new();
     let dataset = bench.ingest(Source::File(fixture("semi.csv")), "semi.csv").unwrap();
-    assert_eq!(dataset.dialect.delimiter, Some(';'));
+    assert_eq!(dataset.dialect.delimiter.as_deref(), Some(";"));
     assert_eq!((dataset.columns.len(), dataset.row_count), (3, 10));
 }
 
@@ -791,7 +791,7 @@ proptest! {
     ) {
         let text = csv(&table, line_end, quotes);
         let bench = Bench::new().with(|it| {
-            it.delimiter = Some(',');
+            it.delimiter = Some(",".to_owned());
             it.header = Some(true);
         });
         let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
@@ -837,7 +837,7 @@ proptest! {
             .collect();
         let text = format!("day\n{}\n", written.join("\n"));
         let bench = Bench::new().with(|it| {
-            it.delimiter = Some(',');
+            it.delimiter = Some(",".to_owned());
             it.date_order = is_told.then_some(order);
         });
         let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();

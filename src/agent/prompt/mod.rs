@@ -75,8 +75,9 @@ mod tests {
         };
         let dialect = Dialect {
             encoding: "utf-8".into(),
-            delimiter: Some(','),
+            delimiter: Some(",".to_owned()),
             quote: None,
+            escape: None,
             header: true,
             reasons: Vec::new(),
         };

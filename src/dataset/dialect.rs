@@ -1,0 +1,556 @@
+//! How cells are told apart: delimiter, quote, escape and blanks, each with the reason.
+//!
+//! Pure. Every syntax that the windows speak for is tried on them: the one wins that makes even rows
+//! of cells that look like single values. The usual delimiters go first; another one has to win
+//! clearly.
+
+use memchr::memmem;
+
+use super::ingest::IngestOptions;
+use super::records::{Cell, Tokeniser};
+use super::shape::is_value;
+use super::sniff::Windows;
+use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use crate::status::{ExitStatus, Failure};
+
+/// What the user said; everything else is found out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told {
+    /// Between cells.
+    pub delimiter: Option<Delimiter>,
+    /// Around cells.
+    pub quote: Option<Quote>,
+    /// Within quotes.
+    pub escape: Option<Escape>,
+}
+
+impl Told {
+    /// Takes what the options say.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Usage`] when one of them cannot be followed, or two contradict each
+    /// other.
+    pub fn of(options: &IngestOptions) -> anyhow::Result<Told> {
+        let refuse = |message: String, hint: &str| {
+            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+        };
+        let shown = |it: &str| it.escape_debug().to_string();
+        let delimiter = options.delimiter.as_deref();
+        let told = Told {
+            delimiter: delimiter.and_then(Delimiter::new),
+            quote: options.quote,
+            escape: options.escape,
+        };
+        if let (Some(text), None) = (delimiter, told.delimiter) {
+            let message = format!("`{}` cannot separate cells", shown(text));
+            let hint = "give one to eight bytes that are no letter, digit, quote or line end";
+            return refuse(message, hint);
+        }
+        let quote = told.quote.and_then(Quote::char);
+        let escape = told.escape.and_then(Escape::char);
+        let is_in = |sign: &&u8| delimiter.is_some_and(|it| it.as_bytes().contains(sign));
+        if let Some(sign) = [quote, escape].iter().flatten().find(is_in) {
+            let sign = char::from(*sign);
+            let message = format!("`{sign}` cannot both separate cells and quote or escape");
+            let hint = "give `--delimiter`, `--quote` and `--escape` different characters";
+            return refuse(message, hint);
+        }
+        if told.quote == Some(Quote::None) && told.escape == Some(Escape::Doubled) {
+            let message = "quotes cannot be doubled where there are none".to_owned();
+            return refuse(message, "leave out `--quote none` or `--escape doubled`");
+        }
+        // A quote before a quote doubles it.
+        let is_doubled = escape.is_some() && escape == told.quote.map_or(Some(QUOTE), Quote::char);
+        Ok(if is_doubled { Told { escape: Some(Escape::Doubled), ..told } } else { told })
+    }
+}
+
+/// Delimiters in the order of preference, should two score the same.
+const USUAL: [&str; 4] = [",", ";", "\t", "|"];
+/// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
+const OTHERS: [&str; 9] = [" ", ":", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
+/// Records of a window that are looked at; more would not change the picture.
+const RECORDS_MAX: usize = 1_000;
+
+/// Returns how cells are told apart, with a sentence for each decision.
+pub fn find(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
+    let mut best: Option<Trial> = None;
+    for (delimiter, is_usual) in delimiters(windows, told) {
+        for quote in quotes(windows, told) {
+            let trial = Trial::of(windows, told, delimiter, quote, is_usual);
+            if trial.is_better(best.as_ref()) || told.delimiter.is_some() && best.is_none() {
+                best = Some(trial);
+            }
+        }
+    }
+    let is_one_column = |best: &Trial| told.delimiter.is_none() && best.cuts_values(windows);
+    let Some(best) = best.filter(|it| !is_one_column(it)) else {
+        return one_column(windows, told);
+    };
+    let best = best.without_quotes(windows, told).twice(windows, told).spaced(windows);
+    let reasons = best.reasons(told);
+    (best.syntax, reasons)
+}
+
+/// Returns the delimiter that a first line `sep=;` declares, as Excel writes it, and its length.
+pub fn declared(head: &[u8]) -> Option<(Delimiter, usize)> {
+    let line = head.get(..4)?.eq_ignore_ascii_case(b"sep=").then(|| &head[4..])?;
+    let n_line = line.iter().position(|it| matches!(it, b'\r' | b'\n'))?;
+    let (text, rest) = line.split_at(n_line);
+    let delimiter = Delimiter::new(std::str::from_utf8(text).ok()?)?;
+    // `sep=` in a file of keys and values goes on with a value.
+    let is_one = std::str::from_utf8(text).is_ok_and(|it| it.chars().count() == 1);
+    let n_end = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+    is_one.then_some((delimiter, 4 + n_line + n_end))
+}
+
+/// Returns delimiters that occur, and whether they are usual.
+fn delimiters(windows: &Windows, told: &Told) -> Vec<(Delimiter, bool)> {
+    if let Some(told) = told.delimiter {
+        return vec![(told, true)];
+    }
+    let occurs = |text: &&str| memmem::find(&windows.head, text.as_bytes()).is_some();
+    let usual = USUAL.iter().map(|it| (it, true));
+    let all = usual.chain(OTHERS.iter().map(|it| (it, false))).filter(|(it, _)| occurs(it));
+    all.filter_map(|(it, is_usual)| Some((Delimiter::new(it)?, is_usual))).collect()
+}
+
+/// Returns quotes in the order of preference.
+fn quotes(windows: &Windows, told: &Told) -> Vec<Option<u8>> {
+    if let Some(told) = told.quote {
+        return vec![told.char()];
+    }
+    let mut quotes = vec![Some(QUOTE)];
+    // Two cells in quotes, at least.
+    let n_single = memchr::memchr_iter(b'\'', &windows.head).take(4).count();
+    if 4 <= n_single {
+        quotes.push(Some(b'\''));
+    }
+    quotes
+}
+
+fn one_column(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
+    let quote = told.quote.map_or(Some(QUOTE), Quote::char);
+    let trial = Trial::of(windows, told, Delimiter::NONE, quote, true);
+    let mut reasons = vec!["one column: no delimiter makes even rows".to_owned()];
+    reasons.extend(trial.reasons(told).into_iter().skip(1));
+    (trial.syntax, reasons)
+}
+
+/// A syntax and what it makes of the windows.
+#[derive(Debug, Clone)]
+struct Trial {
+    syntax: Syntax,
+    is_usual: bool,
+    score: Score,
+}
+
+impl Trial {
+    /// Tries a delimiter and a quote with the escape that suits them better.
+    fn of(
+        windows: &Windows,
+        told: &Told,
+        delimiter: Delimiter,
+        quote: Option<u8>,
+        is_usual: bool,
+    ) -> Trial {
+        let escape = told.escape.unwrap_or(Escape::Doubled);
+        let blanks = blanks(windows, delimiter, quote);
+        let syntax = Syntax { delimiter, quote, escape, blanks };
+        let doubled = Trial { syntax, is_usual, score: Score::of(windows, syntax) };
+        let is_open = told.escape.is_none();
+        let has_backslash = |it: &u8| memmem::find(&windows.head, &[b'\\', *it]).is_some();
+        if !(is_open && quote.as_ref().is_some_and(has_backslash)) {
+            return doubled;
+        }
+        let syntax = Syntax { escape: Escape::Char(b'\\'), ..syntax };
+        let escaped = Trial { syntax, is_usual, score: Score::of(windows, syntax) };
+        if escaped.explains_quotes_better_than(&doubled) { escaped } else { doubled }
+    }
+
+    /// Returns whether quotes behind backslashes are text, which `doubled` takes for what they are.
+    fn explains_quotes_better_than(&self, doubled: &Trial) -> bool {
+        let (escaped, doubled) = (&self.score, &doubled.score);
+        if escaped.n_escapes == 0 || escaped.value() < doubled.value() {
+            return false;
+        }
+        doubled.value() * 1.001 < escaped.value() || escaped.n_bare <= escaped.n_escapes / 20
+    }
+
+    fn is_better(&self, best: Option<&Trial>) -> bool {
+        let value = self.score.value();
+        let Some(best) = best else { return 0.0 < value && self.is_credible() };
+        let margin = match (best.is_usual, self.is_usual) {
+            _ if best.syntax.delimiter == self.syntax.delimiter => 1.001,
+            (true, false) => 1.1,
+            _ => 1.02,
+        };
+        best.score.value() * margin < value && self.is_credible()
+    }
+
+    /// Returns whether a syntax that is less usual has the evidence it needs.
+    fn is_credible(&self) -> bool {
+        let score = &self.score;
+        let part = |n: usize, of: usize| ratio(n, of);
+        let is_quoted_well = self.syntax.quote != Some(b'\'')
+            || (2 <= score.n_quoted && score.n_unclosed * 20 <= score.n_quoted as u64);
+        if !is_quoted_well || self.is_usual {
+            return is_quoted_well;
+        }
+        let is_even = 3 <= score.n_records && 0.8 <= part(score.n_modal, score.n_records);
+        // Words make rows, too.
+        let is_common = matches!(self.syntax.delimiter.bytes(), b" " | b":");
+        let n_filled = score.n_cells - score.n_empty;
+        let has_values = 0.4 <= part(score.n_values + score.n_quoted, n_filled)
+            && part(score.n_empty, score.n_cells) <= 0.3;
+        is_even && (!is_common || has_values)
+    }
+
+    /// Returns whether lines are values already, which the delimiter occurs in.
+    fn cuts_values(&self, windows: &Windows) -> bool {
+        let lines = Syntax::usual(Delimiter::NONE);
+        let head = windows.head(lines);
+        let mut tokeniser = Tokeniser::new(head, lines);
+        let (mut cells, mut n_lines, mut n_values, mut has_label) = (Vec::new(), 0, 0, false);
+        while n_lines < RECORDS_MAX && tokeniser.record(&mut cells).is_some() {
+            let line = cells.first().map_or(&b""[..], |it| it.raw(head));
+            if n_lines == 0 && !is_value(line) {
+                if memmem::find(line, self.syntax.delimiter.bytes()).is_some() {
+                    return false;
+                }
+                has_label = true;
+            }
+            n_lines += 1;
+            n_values += usize::from(is_value(line));
+        }
+        let n_wanted = n_lines - usize::from(has_label);
+        // `1,2` may be two numbers as well as one, but a label tells.
+        let tells = has_label || !self.is_usual;
+        tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
+    }
+
+    /// Takes quotes for text where that makes rows clearly more even.
+    fn without_quotes(self, windows: &Windows, told: &Told) -> Trial {
+        if told.quote.is_some() || told.escape.is_some() || self.score.n_unclosed == 0 {
+            return self;
+        }
+        let syntax = Syntax { quote: None, escape: Escape::None, ..self.syntax };
+        let score = Score::of(windows, syntax);
+        let is_clear = self.score.value() * 1.1 < score.value();
+        if is_clear { Trial { syntax, score, ..self } } else { self }
+    }
+
+    /// Takes a delimiter that always stands there twice for one.
+    fn twice(self, windows: &Windows, told: &Told) -> Trial {
+        let text = self.syntax.delimiter.text().unwrap_or_default();
+        let can_be = told.delimiter.is_none() && ["|", ":", "^", "~"].contains(&text);
+        if !can_be || 0 < self.score.n_odd_filled || self.score.width < 3 {
+            return self;
+        }
+        let Some(delimiter) = Delimiter::new(&text.repeat(2)) else { return self };
+        let syntax = Syntax { delimiter, ..self.syntax };
+        Trial { syntax, score: Score::of(windows, syntax), ..self }
+    }
+
+    /// Takes the blank that follows every delimiter for a part of it.
+    fn spaced(self, windows: &Windows) -> Trial {
+        let Score { n_records, n_behind, n_blank_led, .. } = self.score;
+        let is_spaced = 2 <= n_records && 0 < n_behind && n_behind * 95 <= n_blank_led * 100;
+        if !is_spaced || self.syntax.delimiter.bytes() == b" " {
+            return self;
+        }
+        let syntax = Syntax { blanks: Blanks::OneBehindDelimiter, ..self.syntax };
+        Trial { syntax, score: Score::of(windows, syntax), ..self }
+    }
+
+    /// Returns one sentence each for delimiter, quote and escape, as far as there is one to say.
+    fn reasons(&self, told: &Told) -> Vec<String> {
+        let Syntax { delimiter, quote, escape, blanks } = self.syntax;
+        let Score { n_modal, n_records, width, n_quoted, n_escapes, .. } = self.score;
+        let delimiter = delimiter.text().unwrap_or_default().escape_debug().to_string();
+        let mut reasons = vec![if told.delimiter.is_some() {
+            format!("delimiter `{delimiter}`: as told")
+        } else {
+            format!(
+                "delimiter `{delimiter}`: {n_modal} of {n_records} sampled records have {width} cells"
+            )
+        }];
+        match (told.quote, quote) {
+            (Some(Quote::Char(quote)), _) => {
+                reasons.push(format!("quote `{}`: as told", char::from(quote)));
+            }
+            (Some(Quote::None), _) => reasons.push("no quote: as told".to_owned()),
+            (None, None) => reasons.push("no quote: rows are more even without".to_owned()),
+            (None, Some(QUOTE)) => {}
+            (None, Some(quote)) => reasons.push(format!(
+                "quote `{}`: {n_quoted} sampled cells begin and end with it",
+                char::from(quote)
+            )),
+        }
+        match (told.escape, escape) {
+            (Some(Escape::Char(escape)), _) => {
+                reasons.push(format!("escape `{}`: as told", char::from(escape)));
+            }
+            (Some(Escape::Doubled), _) => reasons.push("quotes are doubled: as told".to_owned()),
+            (Some(Escape::None), _) => reasons.push("no escape: as told".to_owned()),
+            (None, Escape::Char(escape)) => reasons.push(format!(
+                "escape `{}`: it stands before {n_escapes} quotes within sampled cells",
+                char::from(escape)
+            )),
+            (None, _) => {}
+        }
+        match blanks {
+            Blanks::Kept => {}
+            Blanks::AroundQuotes => reasons.push("blanks around quotes are no text".to_owned()),
+            Blanks::OneBehindDelimiter => {
+                reasons.push("a blank follows each delimiter and belongs to it".to_owned());
+            }
+        }
+        reasons
+    }
+}
+
+/// Returns what blanks mean, as far as it matters to where quotes open.
+fn blanks(windows: &Windows, delimiter: Delimiter, quote: Option<u8>) -> Blanks {
+    let (Some(quote), Some(text)) = (quote, delimiter.text()) else { return Blanks::Kept };
+    let count = |between: &[u8]| {
+        let pattern = [text.as_bytes(), between, &[quote]].concat();
+        memmem::find_iter(&windows.head, &pattern).count()
+    };
+    if text.ends_with(' ') || count(b" ") <= count(b"") {
+        Blanks::Kept
+    } else {
+        Blanks::AroundQuotes
+    }
+}
+
+/// How well a syntax explains the windows.
+#[derive(Debug, Clone, Default)]
+struct Score {
+    n_records: usize,
+    /// The most frequent number of cells, and how many records have it.
+    width: usize,
+    n_modal: usize,
+    /// How much the cells look like single values, 0 to 1 on average.
+    cells: f64,
+    n_cells: usize,
+    n_quoted: usize,
+    n_empty: usize,
+    /// Cells that look like a value of some type.
+    n_values: usize,
+    /// Filled cells behind a delimiter, and those of them that begin with a blank.
+    n_behind: usize,
+    n_blank_led: usize,
+    /// Filled cells in every second column.
+    n_odd_filled: usize,
+    /// Quotes within quoted cells, with their escape and without.
+    n_escapes: usize,
+    n_bare: usize,
+    n_unclosed: u64,
+}
+
+impl Score {
+    fn of(windows: &Windows, syntax: Syntax) -> Self {
+        let mut score = Score::default();
+        let mut widths: Vec<usize> = Vec::new();
+        let mut sum = 0.0;
+        let mut cells = Vec::new();
+        for window in std::iter::once(windows.head(syntax)).chain(windows.others(syntax)) {
+            let mut tokeniser = Tokeniser::new(window, syntax);
+            for _ in 0..RECORDS_MAX {
+                if tokeniser.record(&mut cells).is_none() {
+                    break;
+                }
+                widths.push(cells.len());
+                for (at, cell) in cells.iter().enumerate() {
+                    sum += score.look(at, *cell, window, &syntax);
+                }
+            }
+            score.n_unclosed += tokeniser.n_unclosed();
+        }
+        (score.width, score.n_modal) = mode(&mut widths);
+        score.n_records = widths.len();
+        #[expect(clippy::cast_precision_loss, reason = "a count of cells in a few windows")]
+        let n_cells = score.n_cells.max(1) as f64;
+        score.cells = sum / n_cells;
+        score
+    }
+
+    /// Counts a cell; returns how much it looks like a single value, 0 to 1.
+    fn look(&mut self, column: usize, cell: Cell, window: &[u8], syntax: &Syntax) -> f64 {
+        let raw = cell.raw(window);
+        let text = raw.trim_ascii();
+        self.n_cells += 1;
+        self.n_behind += usize::from(0 < column && !text.is_empty());
+        self.n_odd_filled += usize::from(column % 2 == 1 && (cell.is_quoted() || !text.is_empty()));
+        if cell.is_quoted() {
+            self.n_quoted += 1;
+            self.n_blank_led += usize::from(0 < column && cell.follows_blank(window));
+            self.count_quotes(raw, syntax);
+            return 1.0;
+        }
+        if text.is_empty() {
+            self.n_empty += 1;
+            return 1.0;
+        }
+        self.n_blank_led += usize::from(0 < column && raw.starts_with(b" "));
+        if is_value(text) {
+            self.n_values += 1;
+            return 1.0;
+        }
+        text_score(text, syntax)
+    }
+
+    fn count_quotes(&mut self, raw: &[u8], syntax: &Syntax) {
+        let (Some(quote), Escape::Char(escape)) = (syntax.quote, syntax.escape) else { return };
+        for at in memchr::memchr_iter(quote, raw) {
+            let n_before = raw[..at].iter().rev().take_while(|it| **it == escape).count();
+            self.n_escapes += usize::from(n_before % 2 == 1);
+            self.n_bare += usize::from(n_before % 2 == 0);
+        }
+    }
+
+    fn value(&self) -> f64 {
+        if self.width < 2 {
+            return 0.0;
+        }
+        let modal = ratio(self.n_modal, self.n_records);
+        #[expect(clippy::cast_precision_loss, reason = "a count of cells in a row")]
+        let width = self.width as f64;
+        // A text column with a comma in every third value is no table of two columns.
+        if modal < 0.4 {
+            return 0.0;
+        }
+        modal * self.cells * (1.0 - 1.0 / (width * width))
+    }
+}
+
+fn ratio(n: usize, of: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "counts in a few windows")]
+    let ratio = n as f64 / of.max(1) as f64;
+    ratio
+}
+
+/// Returns the most frequent value, the larger of two, and how often it occurs.
+pub fn mode(values: &mut [usize]) -> (usize, usize) {
+    values.sort_unstable();
+    let runs = values.chunk_by(|a, b| a == b).map(|it| (it[0], it.len()));
+    runs.max_by_key(|(_, n)| *n).unwrap_or((0, 0))
+}
+
+/// Returns how much a text that is not quoted looks like one cell, 0 to 1.
+fn text_score(text: &[u8], syntax: &Syntax) -> f64 {
+    let is_within = |sign: u8| 1 < text.len() && text[0] == sign && text.ends_with(&[sign]);
+    if [b'"', b'\''].into_iter().any(is_within) {
+        return 0.7;
+    }
+    let delimiter = syntax.delimiter.bytes();
+    let is_other = |it: &&&str| it.as_bytes() != delimiter && text.contains(&it.as_bytes()[0]);
+    let n_others = USUAL.iter().filter(is_other).count();
+    match n_others {
+        0 if delimiter != b":" && has_inner_colon(text) => 0.7,
+        0 if text.iter().any(|it| b"\x01\x1e\x1f^~".contains(it)) => 0.6,
+        0 => 0.95,
+        // A comma in prose is followed by a blank.
+        1 if text.windows(2).any(|it| it == b", ") => 0.8,
+        _ => 0.4,
+    }
+}
+
+/// Returns whether a colon stands between letters or digits, as in no sentence and no address.
+fn has_inner_colon(text: &[u8]) -> bool {
+    text.windows(3)
+        .any(|it| it[1] == b':' && it[0].is_ascii_alphanumeric() && it[2].is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Told, declared, find};
+    use crate::dataset::sniff::Windows;
+    use crate::dataset::syntax::{Blanks, Escape, QUOTE, Syntax};
+
+    fn found(text: &str) -> Syntax {
+        let windows =
+            Windows { head: text.as_bytes().to_vec(), others: Vec::new(), is_whole: true };
+        find(&windows, &Told::default()).0
+    }
+
+    #[track_caller]
+    fn check_delimiter(text: &str, expected: Option<&str>) {
+        assert_eq!(found(text).delimiter.text(), expected, "{text}");
+    }
+
+    #[test]
+    fn the_delimiter_is_the_one_that_makes_even_rows_of_clean_values() {
+        check_delimiter("a,b\n1,2\n", Some(","));
+        check_delimiter("a;b\n1,5;2,5\n2,5;3,5\n", Some(";"));
+        check_delimiter("a\tb\nx, y\tz\n1\t2\n", Some("\t"));
+        check_delimiter("a|b\n1|2\n", Some("|"));
+        check_delimiter("\"a;b\",c\n\"d;e\",f\n", Some(","));
+        check_delimiter("date,note\n2024-01-01,a;b\n2024-01-02,c\n", Some(","));
+        check_delimiter("at,n\n2024-01-01 10:30:00,5\n2024-01-01 10:31:00,6\n", Some(","));
+    }
+
+    #[test]
+    fn a_rarer_delimiter_has_to_win_clearly() {
+        check_delimiter("id:x:name\n1:2,5:anna\n2:3,5:bert\n3:4,5:carl\n", Some(":"));
+        check_delimiter("id^name\n1^anna\n2^bert\n", Some("^"));
+        check_delimiter("id\u{1}name\n1\u{1}anna\n2\u{1}bert\n", Some("\u{1}"));
+        check_delimiter("id§name\n1§anna\n2§bert\n", Some("§"));
+        check_delimiter("a||b||c\n1||2||3\n4||||6\n", Some("||"));
+        check_delimiter("a|b|c\n1||3\n4|5|6\n", Some("|"));
+        check_delimiter("day n x\n2024-01-01 5 a\n2024-01-02 6 \"b c\"\n", Some(" "));
+    }
+
+    #[test]
+    fn a_file_without_a_delimiter_has_one_column() {
+        check_delimiter("name\nanna\nbert\n", None);
+        check_delimiter("text\nHello, world\nwell\nyes, no, maybe\nso\n", None);
+        check_delimiter("text\nto be or\nnot to be\nthat is the\n", None);
+        check_delimiter("time\n10:30:00\n10:31:00\n10:32:00\n", None);
+        check_delimiter("at\n2024-01-01 10:30\n2024-01-01 10:31\n2024-01-01 10:32\n", None);
+        check_delimiter("price\n1,5\n2,5\n3,5\n", None);
+        check_delimiter("day\n12 Jan 2024\n13 Jan 2024\n14 Jan 2024\n", None);
+        check_delimiter("url\nhttp://a.de:80/x\nhttp://b.de:80/y\nhttp://c.de:80/z\n", None);
+        check_delimiter("one line: of text\n", None);
+    }
+
+    #[track_caller]
+    fn check_quote(text: &str, quote: Option<u8>, escape: Escape) {
+        let found = found(text);
+        assert_eq!((found.quote, found.escape), (quote, escape), "{text}");
+    }
+
+    #[test]
+    fn a_single_quote_quotes_where_cells_begin_and_end_with_it() {
+        check_quote("a,b\n1,'x,y'\n2,'z'\n", Some(b'\''), Escape::Doubled);
+        check_quote("a,b\n1,it's\n2,'tis\n3,dogs'\n4,o'c\n", Some(QUOTE), Escape::Doubled);
+        check_quote("a,b\n1,\"'x'\"\n2,\"'y'\"\n", Some(QUOTE), Escape::Doubled);
+    }
+
+    #[test]
+    fn a_backslash_escapes_where_it_explains_the_quotes() {
+        let backslash = Escape::Char(b'\\');
+        check_quote("a,b\n1,\"x \\\"y\\\"\"\n2,\"z\"\n", Some(QUOTE), backslash);
+        check_quote("a,b\n1,\"x \\\"y\\\" z\"\n2,\"z\"\n", Some(QUOTE), backslash);
+        check_quote("a,b\n\"C:\\\",\"x\"\n\"D:\\\",\"y\"\n", Some(QUOTE), Escape::Doubled);
+    }
+
+    #[test]
+    fn a_blank_behind_each_delimiter_belongs_to_it() {
+        let blanks = |text| found(text).blanks;
+        assert_eq!(blanks("a, b\n1, 2\n3, \"x, y\"\n"), Blanks::OneBehindDelimiter);
+        assert_eq!(blanks("a,b,c\n1,x, \"x, y\"\n2,y, \"z\"\n"), Blanks::AroundQuotes);
+        assert_eq!(blanks("a,b\n1,x\n2, y\n"), Blanks::Kept);
+    }
+
+    #[test]
+    fn excel_may_declare_the_delimiter() {
+        let declared = |text: &str| {
+            declared(text.as_bytes()).map(|it| (it.0.text().unwrap_or_default().to_owned(), it.1))
+        };
+        assert_eq!(declared("sep=;\r\na;b"), Some((";".to_owned(), 7)));
+        assert_eq!(declared("sep=a;b\n"), None);
+    }
+}

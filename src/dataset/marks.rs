@@ -1,0 +1,67 @@
+//! Finds the few bytes that may end a cell, 64 bytes at a time.
+//!
+//! Pure. The compiler turns the comparison into vector code; a multiplication gathers eight results
+//! into eight bits. This is several times faster than a search per cell, since cells are short.
+
+/// Finds delimiters, line ends and quotes.
+pub struct Marks<'a> {
+    bytes: &'a [u8],
+    /// Two bytes that are looked for beside line ends.
+    wanted: [u8; 2],
+    base: usize,
+    mask: u64,
+}
+
+const LANES: usize = 64;
+
+impl<'a> Marks<'a> {
+    /// Makes ready to find line ends and the two bytes `wanted`.
+    pub fn new(bytes: &'a [u8], wanted: [u8; 2]) -> Self {
+        let mut marks = Marks { bytes, wanted, base: 0, mask: 0 };
+        marks.load(0);
+        marks
+    }
+
+    /// Returns the first mark at or behind `from`, or the end of the bytes.
+    #[inline]
+    pub fn next(&mut self, from: usize) -> usize {
+        if self.base + LANES <= from {
+            self.load(from / LANES * LANES);
+        }
+        let mut mask = self.mask & (u64::MAX << (from - self.base).min(LANES - 1));
+        while mask == 0 {
+            let base = self.base + LANES;
+            if self.bytes.len() <= base {
+                return self.bytes.len();
+            }
+            self.load(base);
+            mask = self.mask;
+        }
+        self.base + mask.trailing_zeros() as usize
+    }
+
+    fn load(&mut self, base: usize) {
+        self.base = base;
+        let rest = self.bytes.get(base..).unwrap_or_default();
+        self.mask = if let Some(chunk) = rest.first_chunk::<LANES>() {
+            mask_of(chunk, self.wanted)
+        } else {
+            let mut chunk = [0; LANES];
+            chunk[..rest.len()].copy_from_slice(rest);
+            mask_of(&chunk, self.wanted)
+        };
+    }
+}
+
+#[inline]
+fn mask_of(chunk: &[u8; LANES], [first, second]: [u8; 2]) -> u64 {
+    let hits: [u8; LANES] = std::array::from_fn(|at| {
+        let it = chunk[at];
+        u8::from(it == first) | u8::from(it == b'\n' || it == b'\r' || it == second)
+    });
+    let (eights, _) = hits.as_chunks::<8>();
+    eights.iter().rev().fold(0, |mask, eight| {
+        let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        mask << 8 | gathered
+    })
+}

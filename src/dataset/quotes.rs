@@ -1,0 +1,176 @@
+//! Where quotes close.
+//!
+//! Pure. Within quotes, a quote closes if a delimiter, a line end or the end follows, and is text
+//! otherwise; a quote that nobody closes is text.
+
+use memchr::{memchr, memchr2};
+
+use super::syntax::{Escape, QUOTE, Syntax};
+use crate::limits::QUOTED_BYTES_MAX;
+
+/// Where an opening quote is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Close {
+    /// At this position; between the quotes, escapes may occur.
+    At { at: usize, is_escaped: bool },
+    /// Perhaps behind the bytes at hand.
+    Behind,
+    /// Nowhere: the opening quote is text.
+    Never,
+}
+
+/// Whether a cell ends somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Here,
+    NotHere,
+    /// What is known of the bytes does not tell.
+    Behind,
+}
+
+/// Finds closing quotes, each byte once even when many quotes are never closed.
+pub struct Quotes<'a> {
+    bytes: &'a [u8],
+    syntax: Syntax,
+    delimiter: u8,
+    quote: u8,
+    is_end: bool,
+    /// No quote before this position closes one that was opened before it, except in the run of
+    /// quotes that the opening one begins.
+    searched: usize,
+}
+
+impl<'a> Quotes<'a> {
+    /// Makes ready to search `bytes`, which `is_end` says nothing follows.
+    pub fn new(bytes: &'a [u8], syntax: Syntax, is_end: bool) -> Self {
+        let delimiter = syntax.delimiter.first_byte();
+        let quote = syntax.quote.unwrap_or(QUOTE);
+        Quotes { bytes, syntax, delimiter, quote, is_end, searched: 0 }
+    }
+
+    /// Returns whether the quote at `quote`, outside of quotes, begins a cell of the plain syntax.
+    pub fn opens(&self, quote: usize) -> bool {
+        quote == 0 || self.ends_cell(self.bytes[quote - 1])
+    }
+
+    #[inline]
+    fn ends_cell(&self, byte: u8) -> bool {
+        byte == self.delimiter || byte == b'\n' || byte == b'\r'
+    }
+
+    #[inline]
+    fn end_at<const PLAIN: bool>(&self, at: usize) -> End {
+        let is_here = if PLAIN {
+            self.bytes.get(at).map(|it| self.ends_cell(*it))
+        } else {
+            return self.general_end_at(at);
+        };
+        match is_here {
+            Some(true) => End::Here,
+            Some(false) => End::NotHere,
+            None if self.is_end => End::Here,
+            None => End::Behind,
+        }
+    }
+
+    fn general_end_at(&self, at: usize) -> End {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let rest = &rest[self.syntax.n_blanks(rest)..];
+        let delimiter = self.syntax.delimiter.bytes();
+        match rest.first() {
+            Some(b'\n' | b'\r') => End::Here,
+            None if self.is_end => End::Here,
+            None => End::Behind,
+            Some(_) if delimiter.is_empty() => End::NotHere,
+            Some(_) if rest.starts_with(delimiter) => End::Here,
+            Some(_) if !self.is_end && delimiter.starts_with(rest) => End::Behind,
+            Some(_) => End::NotHere,
+        }
+    }
+
+    /// Finds the quote that closes the one at `open`.
+    #[inline]
+    pub fn close<const PLAIN: bool>(&mut self, open: usize) -> Close {
+        if PLAIN || self.syntax.escape == Escape::Doubled {
+            self.close_doubled::<PLAIN>(open)
+        } else {
+            self.close_escaped(open)
+        }
+    }
+
+    #[inline]
+    fn close_doubled<const PLAIN: bool>(&mut self, open: usize) -> Close {
+        let quote_byte = if PLAIN { QUOTE } else { self.quote };
+        let mut is_escaped = false;
+        let mut from = open + 1;
+        if open < self.searched {
+            // An earlier opening quote was followed from before this one in vain. Behind the run
+            // that begins here, that search saw the same pairs as this one would.
+            let run = self.bytes[open..].iter().take_while(|it| **it == quote_byte).count();
+            let behind = open + run;
+            if run % 2 == 0 && self.end_at::<PLAIN>(behind) != End::NotHere {
+                return self.found::<PLAIN>(behind - 1, 2 < run);
+            }
+            from = self.searched.max(behind);
+            is_escaped = true;
+        }
+        let stop = self.stop(open);
+        while let Some(at) = self.bytes.get(from..stop).and_then(|it| memchr(quote_byte, it)) {
+            let quote = from + at;
+            if self.bytes.get(quote + 1) == Some(&quote_byte) {
+                is_escaped = true;
+                from = quote + 2;
+            } else if self.end_at::<PLAIN>(quote + 1) == End::NotHere {
+                from = quote + 1;
+            } else {
+                return self.found::<PLAIN>(quote, is_escaped);
+            }
+        }
+        self.not_found(from, stop)
+    }
+
+    fn close_escaped(&mut self, open: usize) -> Close {
+        let escape = match self.syntax.escape {
+            Escape::Char(escape) => escape,
+            Escape::Doubled | Escape::None => self.quote,
+        };
+        // A search from an earlier opening quote read the bytes behind this one in the same way,
+        // since no escape precedes the beginning of a cell.
+        let mut from = self.searched.max(open + 1);
+        let mut is_escaped = open < self.searched;
+        let stop = self.stop(open);
+        while let Some(at) =
+            self.bytes.get(from..stop).and_then(|it| memchr2(self.quote, escape, it))
+        {
+            let found = from + at;
+            if self.bytes[found] == escape && escape != self.quote {
+                is_escaped = true;
+                from = found + 2;
+            } else if self.end_at::<false>(found + 1) == End::NotHere {
+                from = found + 1;
+            } else {
+                return self.found::<false>(found, is_escaped);
+            }
+        }
+        self.not_found(from, stop)
+    }
+
+    fn stop(&self, open: usize) -> usize {
+        self.bytes.len().min(open.saturating_add(QUOTED_BYTES_MAX))
+    }
+
+    fn not_found(&mut self, from: usize, stop: usize) -> Close {
+        self.searched = from.max(stop);
+        let is_behind = stop == self.bytes.len() && !self.is_end;
+        if is_behind { Close::Behind } else { Close::Never }
+    }
+
+    /// The last byte at hand may be the first of a doubled quote.
+    #[inline]
+    fn found<const PLAIN: bool>(&self, at: usize, is_escaped: bool) -> Close {
+        match self.end_at::<PLAIN>(at + 1) {
+            End::Behind => Close::Behind,
+            End::Here | End::NotHere => Close::At { at, is_escaped },
+        }
+    }
+}
