@@ -85,7 +85,7 @@ never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-header -d 'The first record is data: columns are named `column_1`, `column_2`, …'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l strict -d 'Refuse a file whose rows differ in length, instead of padding and setting aside'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l strict -d 'Refuse a file with rows of other lengths or bytes that are no text, instead of repairing it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dry-run -d 'Show what the file would become and keep nothing'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'

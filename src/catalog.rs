@@ -93,6 +93,20 @@ pub struct Dialect {
     pub header: bool,
     /// One sentence for each decision that a user might question.
     pub reasons: Vec<String>,
+    /// What could not be read as text of the encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damage: Option<Damage>,
+}
+
+/// Bytes of the source that are no text of its encoding; U+FFFD stands in their place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Damage {
+    /// How many U+FFFD there are.
+    pub n_replaced: u64,
+    /// The line of the first one; the first line is 1.
+    pub line: u64,
+    /// Where it is in the file, in bytes.
+    pub offset: u64,
 }
 
 /// A table of the session.

@@ -17,7 +17,7 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
-use crate::catalog::DType;
+use crate::catalog::{DType, Damage};
 use crate::dataset::{self, DateOrder, IngestOptions};
 use crate::session::{ResetScope, Session};
 use crate::sink::Format;
@@ -115,7 +115,7 @@ pub struct IngestFlags {
     #[arg(long, value_name = "SIZE", value_parser = values::size, default_value = MAX_BYTES)]
     pub max_bytes: u64,
 
-    /// Refuse a file whose rows differ in length, instead of padding and setting aside
+    /// Refuse a file with rows of other lengths or bytes that are no text, instead of repairing it
     #[arg(long)]
     pub strict: bool,
 
@@ -322,6 +322,18 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     for column in dataset.columns.iter().filter(|it| it.is_ambiguous) {
         let note = column.note.as_deref().unwrap_or_default();
         report::warning(&format!("`{name}`: column `{}`: {note}", column.name), colour);
+    }
+    if let Some(Damage { n_replaced, line, offset }) = dataset.dialect.damage {
+        let encoding = &dataset.dialect.encoding;
+        let what = match n_replaced {
+            1 => format!("bytes that are no {encoding}, replaced by U+FFFD"),
+            n => format!("{n} times bytes that are no {encoding}, each replaced by U+FFFD"),
+        };
+        let message = format!(
+            "`{name}`: {what}; first at line {line}, byte offset {offset}; `--strict` refuses such \
+             a file"
+        );
+        report::warning(&message, colour);
     }
     let counted = |n_rows: u64, what: &str| match n_rows {
         1 => format!("1 row {what}"),

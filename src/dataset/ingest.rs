@@ -7,23 +7,24 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use anyhow::{Context, ensure};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use tempfile::NamedTempFile;
 
 use super::build::Guess;
+use super::charset::Charset;
 use super::decide::{Form, Hints, Reading, decide};
 use super::dialect;
+use super::encoding::{self, Found};
 use super::infer::Nulls;
 use super::lines::LineWriter;
 use super::local::DateOrder;
 use super::pass::{self, Output, Settings, Tally};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
-use super::source::{Input, Source, Undecodable};
+use super::source::{Input, Source, Text, Undecodable};
 use super::syntax::{Escape, Quote, Syntax};
 use super::write::{BuiltColumn, ParquetFile, keep, sync_dir, temporary};
 use super::{Progress, Watch};
-use crate::catalog::{Column, DType, Dataset, Dialect};
+use crate::catalog::{Column, DType, Damage, Dataset, Dialect};
 use crate::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
     SNIFF_HEAD_BYTES,
@@ -51,7 +52,8 @@ pub struct IngestOptions {
     pub date_order: Option<DateOrder>,
     /// Bytes of the source.
     pub bytes_max: u64,
-    /// Refuse a file with rows that are shorter or longer than the others.
+    /// Refuse a file with rows that are shorter or longer than the others, or with bytes that are no
+    /// text of its encoding.
     pub strict: bool,
 }
 
@@ -105,7 +107,8 @@ impl Tuning {
 /// No value is changed: a column whose values a type would change is text. Missing are empty cells
 /// and, in columns that are not text, the usual markers such as `NA`; an empty cell in quotes is
 /// empty text in a text column. Rows that are too short are padded with null; the surplus of rows
-/// that are too long is kept in a column `_extra`. Lines without a character are skipped.
+/// that are too long is kept in a column `_extra`. Lines without a character are skipped. Bytes that
+/// are no text in a file that otherwise is become U+FFFD, which the dialect tells.
 ///
 /// # Errors
 ///
@@ -159,11 +162,12 @@ pub(super) fn ingest_input(
     watch: &Watch<'_>,
 ) -> anyhow::Result<Dataset> {
     let target = dir.map(|dir| Target { dir, name });
-    let mut layout = Layout::find(input, shown_name, options, None)?;
+    let mut layout = Layout::find(input, shown_name, options, None, watch)?;
     let read = match read(input, &layout, target, options, tuning, watch) {
-        // The windows were UTF-8, what lies between them is not.
-        Err(error) if error.is::<Undecodable>() && layout.may_be_other_encoding => {
-            layout = Layout::find(input, shown_name, options, Some(WINDOWS_1252))?;
+        // What lies between the windows tells otherwise.
+        Err(error) if error.is::<Undecodable>() && options.encoding.is_none() => {
+            let found = found_in_all(input, layout.found, layout.text.end, watch)?;
+            layout = Layout::find(input, shown_name, options, Some(found), watch)?;
             read(input, &layout, target, options, tuning, watch)
         }
         read => read,
@@ -182,7 +186,7 @@ pub(super) fn ingest_input(
         row_count: tally.n_rows,
         columns,
         dialect: Dialect {
-            encoding: layout.encoding.name().to_ascii_lowercase(),
+            encoding: layout.text.charset.name(),
             delimiter: layout.syntax.delimiter_as_written(),
             quote: layout.syntax.quote.filter(|_| tally.any_quoted).map(char::from),
             escape: match layout.syntax.escape {
@@ -191,6 +195,7 @@ pub(super) fn ingest_input(
             },
             header: layout.header.is_present,
             reasons,
+            damage: layout.found.damage,
         },
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,
@@ -226,10 +231,8 @@ fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::E
 
 /// How the file is laid out, decided before it is read.
 struct Layout {
-    encoding: &'static Encoding,
-    /// It was not the user who said UTF-8, nor a mark.
-    may_be_other_encoding: bool,
-    mark_bytes: usize,
+    found: Found,
+    text: Text,
     syntax: Syntax,
     header: sniff::Header,
     /// Bytes of text and lines before the first row.
@@ -245,7 +248,8 @@ impl Layout {
         input: &Input,
         shown_name: &str,
         options: &IngestOptions,
-        second_try: Option<&'static Encoding>,
+        mut surveyed: Option<Found>,
+        watch: &Watch<'_>,
     ) -> anyhow::Result<Layout> {
         let refuse = |found: &str, hint: &str| {
             let message = format!("cannot read `{shown_name}` as CSV: {found}");
@@ -253,31 +257,44 @@ impl Layout {
         };
         let mut n_head = SNIFF_HEAD_BYTES;
         loop {
-            let head = input.head(n_head)?;
-            let others = input.others(n_head)?;
+            let narrow_end = input.text_end(Charset::UTF_8)?;
+            let head = input.head(n_head, narrow_end)?;
             if let Some(kind) = sniff::binary_kind(&head) {
                 return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
             }
-            let is_whole = head.len() as u64 == input.bytes;
-            let told = options.encoding.as_deref().map(encoding_of).transpose()?;
-            let (found, mark_bytes, why) = sniff::encoding(&head, &others);
-            let (encoding, reason) = match (told, second_try) {
-                (Some(told), _) => (told, "as told"),
-                (None, Some(second)) => (second, sniff::NOT_UTF_8),
-                (None, None) => (found, why),
+            let by_head = encoding::of_head(&head);
+            let is_wide = by_head.as_ref().is_some_and(|it| 1 < it.charset.unit_bytes());
+            if let (false, Some(at)) = (is_wide, sniff::first_control(&head)) {
+                return Err(refuse(
+                    &binary(&head, at),
+                    "export the table as CSV, or name another file",
+                ));
+            }
+            let others = input.others(n_head, narrow_end)?;
+            let found = match (&surveyed, options.encoding.as_deref()) {
+                (Some(found), _) => found.clone(),
+                (None, Some(label)) => told(label, by_head)?,
+                (None, None) => match by_head.or_else(|| encoding::utf8(&head, &others)) {
+                    Some(found) => found,
+                    None => surveyed.insert(survey(input, narrow_end, watch)?).clone(),
+                },
             };
-            let mark_bytes = if encoding == found { mark_bytes } else { 0 };
-            let mut windows = Input::decode(&head, &others, encoding, mark_bytes, is_whole);
-            // UTF-16 is full of zeros; anything else is judged by its own bytes.
-            let is_wide = [UTF_16LE, UTF_16BE].contains(&encoding);
-            let sample = if is_wide { &windows.head } else { &head };
-            if let Some(at) = sniff::first_control(sample) {
-                let byte = sample[at];
-                let found = format!("it is binary (byte 0x{byte:02X} at offset {at})");
+            let Found { charset, mark_bytes, damage, .. } = found;
+            let end = input.text_end(charset)?;
+            let text = Text { charset, mark_bytes, end, is_lossy: damage.is_some() };
+            // The end of wide text is another one than that of its bytes.
+            let head = input.head(n_head, end)?;
+            let mut windows = text.windows(&head, input.others(n_head, end)?);
+            let is_whole = windows.is_whole;
+            if let (true, Some(at)) = (is_wide, sniff::first_control(&windows.head)) {
+                let found = binary(&windows.head, at);
                 return Err(refuse(&found, "export the table as CSV, or name another file"));
             }
-            let mut reasons =
-                vec![format!("encoding {}: {reason}", encoding.name().to_ascii_lowercase())];
+            let mut reasons = vec![format!("encoding {}: {}", charset.name(), found.reason)];
+            if end < input.bytes {
+                let n_padding = input.bytes - end;
+                reasons.push(format!("{n_padding} bytes of NUL or ^Z behind the text left out"));
+            }
             let (syntax, n_declared) = syntax(options, &mut windows, &mut reasons)?;
             let nulls = Nulls::new(options.nulls.as_deref());
             let header = sniff::header(&windows, syntax, options.header, &nulls, &mut reasons);
@@ -298,9 +315,8 @@ impl Layout {
                 return Err(refuse(&found, "name the delimiter with `--delimiter`"));
             }
             return Ok(Layout {
-                encoding,
-                may_be_other_encoding: encoding == UTF_8 && told.is_none() && mark_bytes == 0,
-                mark_bytes,
+                found,
+                text,
                 syntax,
                 skip_text: n_declared + header.body_start,
                 first_line: u64::from(header.body_line) + u64::from(0 < n_declared),
@@ -324,12 +340,47 @@ fn hint_for(kind: &str) -> &'static str {
     }
 }
 
-fn encoding_of(label: &str) -> anyhow::Result<&'static Encoding> {
-    Encoding::for_label(label.as_bytes()).ok_or_else(|| {
+fn binary(text: &[u8], at: usize) -> String {
+    format!("it is binary (byte 0x{:02X} at offset {at})", text[at])
+}
+
+/// Returns the encoding that the user names, with its mark if it is there.
+fn told(label: &str, by_head: Option<Found>) -> anyhow::Result<Found> {
+    let charset = Charset::for_label(label).ok_or_else(|| {
         let message = format!("no encoding is called `{label}`");
         let hint = "try `utf-8`, `utf-16`, `windows-1252`, `latin1`, `shift_jis`, `gbk` or `big5`";
-        Failure::new(ExitStatus::Usage, message).hint(hint).into()
-    })
+        Failure::new(ExitStatus::Usage, message).hint(hint)
+    })?;
+    let mark_bytes = by_head.filter(|it| it.charset == charset).map_or(0, |it| it.mark_bytes);
+    Ok(Found { charset, mark_bytes, damage: None, reason: "as told".to_owned() })
+}
+
+/// Finds out the encoding from the whole file.
+fn survey(input: &Input, end: u64, watch: &Watch<'_>) -> anyhow::Result<Found> {
+    encoding::survey(&|each| input.parts(0, end, watch.cancelled, each))
+}
+
+/// Finds out, from the whole file, what to make of bytes that do not fit the encoding found at first.
+fn found_in_all(input: &Input, first: Found, end: u64, watch: &Watch<'_>) -> anyhow::Result<Found> {
+    if first.charset == Charset::UTF_8 && first.mark_bytes == 0 {
+        return survey(input, end, watch);
+    }
+    let start = first.mark_bytes;
+    encoding::with_damage(first, &|each| input.parts(start, end, watch.cancelled, each))
+}
+
+/// Fails when bytes would be replaced and the user does not want that.
+fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::Result<()> {
+    let (Some(Damage { line, offset, .. }), true) = (layout.found.damage, is_strict) else {
+        return Ok(());
+    };
+    let name = layout.text.charset.name();
+    let message = format!(
+        "cannot read `{shown_name}` as {name}: the bytes at offset {offset}, on line {line}, are none"
+    );
+    let hint = "without `--strict` U+FFFD replaces such bytes; or name another encoding with \
+                `--encoding`";
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
 /// Returns how cells are told apart, and how many bytes of text a line takes that declares it.
@@ -374,6 +425,7 @@ fn read(
     tuning: Tuning,
     watch: &Watch<'_>,
 ) -> anyhow::Result<Read> {
+    check_damage(layout, &input.name, options.strict)?;
     let names = &layout.header.names;
     let hints = Hints { date_order: options.date_order };
     let readings = decide(&layout.header.evidence, hints);
@@ -452,8 +504,8 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     /// Reads the whole file once; the files it made vanish unless they are kept.
     fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, Tally)> {
-        let Layout { encoding, mark_bytes, skip_text, first_line, header, .. } = self.layout;
-        let slices = self.input.slices(encoding, *mark_bytes, *skip_text)?;
+        let Layout { text, skip_text, first_line, header, .. } = self.layout;
+        let slices = self.input.slices(*text, *skip_text)?;
         let settings = Settings {
             plan: &self.plan,
             names: &header.names,

@@ -1,15 +1,18 @@
 //! CSV files to Parquet datasets, and questions that Parquet answers without Python.
 //!
-//! The way of a file: `source` opens it and hands out windows and slices; `sniff` decides from
-//! windows how it is laid out; `pass` has slices read side by side, each by `slice`: `records` finds
-//! their cells, `build` makes columns of them with the rules of `parse` and `local`, `infer` notes what
-//! was seen and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass is needed, and gives the
+//! The way of a file: `source` opens it and hands out windows and slices; `encoding` finds out which
+//! `charset` its text has, `sniff` decides from windows how it is laid out; `pass` has slices read
+//! side by side, each by `slice`: `records` finds their cells, `build` makes columns of them with the
+//! rules of `parse` and `local`, `infer` notes what was seen and `decide` weighs it; `write` makes row
+//! groups. `ingest` decides whether a second pass is needed, and gives the
 //! files their names when all is well. The way back: `scan` answers queries, `find` searches, `head`
 //! shows the first rows.
 
 mod build;
+mod charset;
 mod decide;
 mod dialect;
+mod encoding;
 mod find;
 mod head;
 mod infer;

@@ -122,7 +122,7 @@ pub fn run(
     thread::scope(|scope| {
         let reader = scope.spawn(move || {
             read_all(&mut slices, settings, &buffers, &job_sender, watch.cancelled)?;
-            Ok(slices.sha256())
+            slices.sha256()
         });
         for _ in 0..settings.n_workers {
             let (jobs, done, is_broken) = (Arc::clone(&jobs), done_sender.clone(), &is_broken);

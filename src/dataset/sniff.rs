@@ -1,11 +1,9 @@
-//! What a file is: text or not, its encoding, its header, each with the reason.
+//! What a file is: text or not, its header, each with the reason.
 //!
 //! Pure. Everything is judged from windows: the head of the file and some further ones spread over
 //! it, so that what comes late has a say.
 
 use std::collections::HashSet;
-
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::decide::is_typed;
 use super::dialect::mode;
@@ -105,42 +103,13 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
 
 /// Returns where the first control character stands, if there are too many of them for text.
 pub fn first_control(text: &[u8]) -> Option<usize> {
+    /// In a short file a few are still text.
+    const A_FEW: usize = 3;
     let is_control = |it: &u8| matches!(it, 0..=6 | 0x0e..=0x1a | 0x7f);
     let n_control = text.iter().filter(|it| is_control(it)).count();
-    // One in a hundred. An odd NUL in a long file is kept as it is.
-    (text.len() < n_control * 100).then(|| text.iter().position(is_control))?
-}
-
-/// Returns the encoding, how many bytes of mark precede the text, and the reason.
-pub fn encoding(head: &[u8], others: &[Vec<u8>]) -> (&'static Encoding, usize, &'static str) {
-    if let Some((encoding, length)) = Encoding::for_bom(head) {
-        return (encoding, length, "the file begins with its byte order mark");
-    }
-    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|it| **it == 0).count();
-    let (even, odd, half) = (zeros(0), zeros(1), head.len() / 2);
-    if 1 < half && half / 2 < odd && even * 10 < odd {
-        return (UTF_16LE, 0, "every other byte is zero");
-    }
-    if 1 < half && half / 2 < even && odd * 10 < even {
-        return (UTF_16BE, 0, "every other byte is zero");
-    }
-    if is_utf8(head) && others.iter().all(|it| is_utf8(it)) {
-        (UTF_8, 0, "the whole file is valid UTF-8")
-    } else {
-        (WINDOWS_1252, 0, NOT_UTF_8)
-    }
-}
-
-/// The reason for reading a file as windows-1252.
-pub const NOT_UTF_8: &str = "the file is no valid UTF-8";
-
-/// A window may begin and end within a character.
-fn is_utf8(window: &[u8]) -> bool {
-    let n_rest = window.iter().take(3).take_while(|it| (0x80..0xc0).contains(*it)).count();
-    match simdutf8::compat::from_utf8(&window[n_rest..]) {
-        Ok(_) => true,
-        Err(error) => error.error_len().is_none(),
-    }
+    // One in a hundred. An odd NUL in a cell is kept as it is.
+    let is_binary = A_FEW < n_control && text.len() < n_control * 100;
+    is_binary.then(|| text.iter().position(is_control))?
 }
 
 /// Decides header, width, names and first guesses of the types.
@@ -354,7 +323,7 @@ pub fn names_of(labels: Vec<String>) -> Vec<String> {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{Windows, binary_kind, encoding, header, names_of};
+    use super::{Windows, binary_kind, header, names_of};
     use crate::dataset::dialect::{self, Told};
     use crate::dataset::infer::Nulls;
     use crate::dataset::syntax::{Delimiter, Syntax};
@@ -396,26 +365,10 @@ mod tests {
         assert_eq!(names_of(labels), ["a", "A_2", "column_3", "b c", "a_2_2"]);
     }
 
-    #[test]
-    fn an_encoding_is_known_by_its_mark_or_its_zeros() {
-        let check = |bytes: &[u8], name, length| {
-            let (encoding, n, _) = encoding(bytes, &[]);
-            assert_eq!((encoding.name(), n), (name, length), "{bytes:?}");
-        };
-        check("a,b\n".as_bytes(), "UTF-8", 0);
-        check("ä,b\n".as_bytes(), "UTF-8", 0);
-        check(b"\xef\xbb\xbfa,b\n", "UTF-8", 3);
-        check(b"\xff\xfea\0,\0", "UTF-16LE", 2);
-        check(b"a\0,\0b\0\n\0", "UTF-16LE", 0);
-        check(b"\0a\0,\0b\0\n", "UTF-16BE", 0);
-        check(b"caf\xe9,b\n", "windows-1252", 0);
-    }
-
     proptest! {
         #[test]
         fn whatever_bytes_arrive_nothing_panics(text in prop::collection::vec(any::<u8>(), 0..300)) {
             binary_kind(&text);
-            encoding(&text, &[]);
             let windows = windows(&text);
             let (syntax, _) = dialect::find(&windows, &Told::default());
             header(&windows, syntax, None, &Nulls::new(None), &mut vec![]);

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use sha2::{Digest, Sha256};
 
+use super::charset::{Charset, TextDecoder};
 use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::Syntax;
@@ -32,7 +32,7 @@ pub enum Source {
 pub struct Input {
     file: File,
     /// As the user named it, for messages.
-    name: String,
+    pub name: String,
     /// Bytes of the file.
     pub bytes: u64,
     changed: (i64, i64),
@@ -85,26 +85,64 @@ impl Input {
         Ok(Input { file, name: name.to_owned(), bytes, changed })
     }
 
-    /// Returns the first `n_bytes`, or all there are.
-    pub fn head(&self, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
-        self.window(0, n_bytes)
+    /// Returns where text of an encoding ends: behind it may be NULs and `^Z`, with which old
+    /// programs fill the last block of a file. A file of nothing else has no such end.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn text_end(&self, charset: Charset) -> anyhow::Result<u64> {
+        const WINDOW_BYTES: u64 = 64 * 1024;
+        let unit = charset.unit_bytes();
+        if !self.bytes.is_multiple_of(unit as u64) {
+            return Ok(self.bytes);
+        }
+        let is_padding = |it: &&[u8]| {
+            let is_blank = it.iter().all(|byte| matches!(byte, 0 | 0x1a));
+            is_blank && (unit == 1 || charset.window(it).len() == 1)
+        };
+        let mut end = self.bytes;
+        while 0 < end {
+            let start = end.saturating_sub(WINDOW_BYTES);
+            let window = self.window(start, usize::try_from(end - start)?)?;
+            let n_padding = window.rchunks_exact(unit).take_while(is_padding).count() * unit;
+            end -= n_padding as u64;
+            if n_padding < window.len() {
+                return Ok(end);
+            }
+        }
+        Ok(self.bytes)
     }
 
-    /// Returns windows spread over what lies behind the first `n_bytes`.
-    pub fn others(&self, n_bytes: usize) -> anyhow::Result<Vec<Vec<u8>>> {
+    /// Returns the first `n_bytes` of what ends at `end`, or all there are.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn head(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<u8>> {
+        self.window(0, n_bytes.min(usize::try_from(end).unwrap_or(usize::MAX)))
+    }
+
+    /// Returns windows spread over what lies between the first `n_bytes` and `end`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn others(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<Vec<u8>>> {
         let window = SNIFF_WINDOW_BYTES as u64;
-        let rest = self.bytes.saturating_sub(n_bytes as u64);
+        let rest = end.saturating_sub(n_bytes as u64);
         if rest < window * SNIFF_WINDOWS {
             return Ok(if rest == 0 {
                 vec![]
             } else {
-                vec![self.window(n_bytes as u64, 1 << 18)?]
+                vec![self.window(n_bytes as u64, usize::try_from(rest)?)?]
             });
         }
         let step = (rest - window) / (SNIFF_WINDOWS - 1);
-        // Even offsets, so that no UTF-16 unit is halved.
-        let starts = (0..SNIFF_WINDOWS).map(|it| (n_bytes as u64 + it * step) & !1);
-        starts.map(|it| self.window(it, SNIFF_WINDOW_BYTES + 1)).collect()
+        // Such offsets that no unit of UTF-16 or UTF-32 is halved.
+        let starts = (0..SNIFF_WINDOWS).map(|it| (n_bytes as u64 + it * step) & !3);
+        let n_bytes = |start: u64| usize::try_from((window + 3).min(end - start));
+        starts.map(|it| self.window(it, n_bytes(it)?)).collect()
     }
 
     fn window(&self, start: u64, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
@@ -116,46 +154,46 @@ impl Input {
         Ok(bytes)
     }
 
-    /// Returns windows as text, without the mark of `mark_bytes` at the beginning.
-    pub fn decode(
-        head: &[u8],
-        others: &[Vec<u8>],
-        encoding: &'static Encoding,
-        mark_bytes: usize,
-        is_whole: bool,
-    ) -> Windows {
-        let decode = |bytes: &[u8]| {
-            if encoding == UTF_8 {
-                bytes.to_vec()
-            } else {
-                encoding.decode_without_bom_handling(bytes).0.into_owned().into_bytes()
+    /// Hands the text on, part after part, as it is encoded.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read, and when the user wants to stop.
+    pub fn parts(
+        &self,
+        start: usize,
+        end: u64,
+        cancelled: &AtomicBool,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> anyhow::Result<()> {
+        const PART_BYTES: u64 = 256 * 1024;
+        let mut at = start as u64;
+        while at < end {
+            check_cancelled(cancelled)?;
+            let part = self.window(at, usize::try_from(PART_BYTES.min(end - at))?)?;
+            if part.is_empty() {
+                return self.check_unchanged();
             }
-        };
-        Windows {
-            head: decode(&head[mark_bytes.min(head.len())..]),
-            others: others.iter().map(|it| decode(it)).collect(),
-            is_whole,
+            each(&part);
+            at += part.len() as u64;
         }
+        Ok(())
     }
 
-    /// Returns the slices of the file behind its byte order mark and the first `skip_text` bytes of
-    /// text.
+    /// Returns the slices of the text behind its first `skip_text` bytes of UTF-8.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn slices(
-        &self,
-        encoding: &'static Encoding,
-        mark_bytes: usize,
-        skip_text: usize,
-    ) -> anyhow::Result<Slices<'_>> {
+    pub fn slices(&self, text: Text, skip_text: usize) -> anyhow::Result<Slices<'_>> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{}`", self.name))?;
+        let Text { charset, mark_bytes, is_lossy, .. } = text;
+        let is_checked = charset == Charset::UTF_8 && !is_lossy;
         Ok(Slices {
             input: self,
-            decoder: (encoding != UTF_8).then(|| encoding.new_decoder_without_bom_handling()),
-            encoding,
+            decoder: (!is_checked).then(|| TextDecoder::new(charset, is_lossy)),
+            text,
             encoded: Vec::new(),
             hash: Sha256::new(),
             mark_bytes,
@@ -232,19 +270,44 @@ pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Which bytes of a file are its text, and how they are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Text {
+    /// The encoding.
+    pub charset: Charset,
+    /// Bytes of the byte order mark before the text.
+    pub mark_bytes: usize,
+    /// Where the text ends.
+    pub end: u64,
+    /// Whether U+FFFD stands in for what is malformed.
+    pub is_lossy: bool,
+}
+
+impl Text {
+    /// Returns windows as UTF-8, without the mark at the beginning.
+    pub fn windows(self, head: &[u8], others: Vec<Vec<u8>>) -> Windows {
+        let is_whole = head.len() as u64 == self.end;
+        let head = &head[self.mark_bytes.min(head.len())..];
+        if self.charset == Charset::UTF_8 && !self.is_lossy {
+            return Windows { head: head.to_vec(), others, is_whole };
+        }
+        let others = others.iter().map(|it| self.charset.window(it)).collect();
+        Windows { head: self.charset.window(head), others, is_whole }
+    }
+}
+
 /// The bytes do not belong to the encoding. The caller may know another one.
 #[derive(Debug)]
 pub struct Undecodable {
     /// The encoding that was tried.
-    pub encoding: &'static str,
+    pub charset: Charset,
     /// About where the first such byte is in the file.
     pub offset: u64,
 }
 
 impl std::fmt::Display for Undecodable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let encoding = self.encoding.to_ascii_lowercase();
-        write!(f, "the bytes at about offset {} are no {encoding}", self.offset)
+        write!(f, "the bytes at about offset {} are no {}", self.offset, self.charset.name())
     }
 }
 
@@ -253,9 +316,9 @@ impl std::error::Error for Undecodable {}
 /// Reads the file from its first to its last byte.
 pub struct Slices<'a> {
     input: &'a Input,
-    encoding: &'static Encoding,
-    /// `None` for UTF-8, which is checked instead.
-    decoder: Option<Decoder>,
+    text: Text,
+    /// `None` for UTF-8 without damage, which is checked instead.
+    decoder: Option<TextDecoder>,
     encoded: Vec<u8>,
     hash: Sha256,
     /// Bytes of the byte order mark still to skip.
@@ -275,9 +338,16 @@ impl Slices<'_> {
         self.offset
     }
 
-    /// Returns the hash of the file, which has been read to its end.
-    pub fn sha256(self) -> String {
-        hex(&self.hash.finalize())
+    /// Returns the hash of the file, whose text has been read to its end.
+    ///
+    /// # Errors
+    ///
+    /// Fails when what lies behind the text cannot be read.
+    pub fn sha256(mut self) -> anyhow::Result<String> {
+        let mut file = &self.input.file;
+        std::io::copy(&mut file, &mut self.hash)
+            .with_context(|| format!("cannot read `{}`", self.input.name))?;
+        Ok(hex(&self.hash.finalize()))
     }
 
     /// Fills `slice` with whole records of about `n_bytes`; returns false when there are no more.
@@ -326,26 +396,26 @@ impl Slices<'_> {
         let Slices { decoder, encoded, .. } = self;
         let buffer = if decoder.is_some() { encoded } else { &mut *slice };
         let start = buffer.len();
-        let n_wanted = if decoder.is_some() { ENCODED_BYTES } else { wanted - start };
+        let n_left = usize::try_from(self.text.end - self.offset).unwrap_or(usize::MAX);
+        let n_wanted = n_left.min(if decoder.is_some() { ENCODED_BYTES } else { wanted - start });
         buffer.reserve(n_wanted);
         let n_read = (&self.input.file)
             .take(n_wanted as u64)
             .read_to_end(buffer)
             .with_context(|| format!("cannot read `{}`", self.input.name))?;
         self.hash.update(&buffer[start..]);
-        self.is_end = n_read < n_wanted;
+        self.is_end = n_read < n_wanted || n_read == n_left;
         self.offset += n_read as u64;
         let n_mark = self.mark_bytes.min(n_read);
         self.mark_bytes -= n_mark;
         buffer.drain(start..start + n_mark);
-        if let Some(decoder) = decoder {
-            let bytes = std::mem::take(&mut self.encoded);
-            decode_into(decoder, &bytes, slice, self.is_end).map_err(|at| Undecodable {
-                encoding: self.encoding.name(),
-                offset: self.offset - (bytes.len() - at) as u64,
-            })?;
-            self.encoded = bytes;
+        if let Some(decoder) = &mut self.decoder {
+            let decoded = decoder.decode(&self.encoded, slice, self.is_end);
             self.encoded.clear();
+            decoded.map_err(|malformed| Undecodable {
+                charset: self.text.charset,
+                offset: malformed.offset + self.text.mark_bytes as u64,
+            })?;
         }
         let n_skipped = self.skip_text.min(slice.len() - text_start);
         self.skip_text -= n_skipped;
@@ -361,29 +431,7 @@ impl Slices<'_> {
         let at = simdutf8::compat::from_utf8(slice).err().map_or(0, |it| it.valid_up_to());
         let behind = (slice.len() - at + self.rest.len()) as u64;
         let offset = self.offset.saturating_sub(behind);
-        Err(Undecodable { encoding: self.encoding.name(), offset }.into())
-    }
-}
-
-/// Decodes all of `bytes`; fails with the position of what is malformed.
-fn decode_into(
-    decoder: &mut Decoder,
-    bytes: &[u8],
-    text: &mut Vec<u8>,
-    is_end: bool,
-) -> Result<(), usize> {
-    let mut chunk = [0; 16 * 1024];
-    let mut at = 0;
-    loop {
-        let (result, n_read, n_written) =
-            decoder.decode_to_utf8_without_replacement(&bytes[at..], &mut chunk, is_end);
-        text.extend_from_slice(&chunk[..n_written]);
-        at += n_read;
-        match result {
-            DecoderResult::InputEmpty => return Ok(()),
-            DecoderResult::OutputFull => {}
-            DecoderResult::Malformed(..) => return Err(at),
-        }
+        Err(Undecodable { charset: self.text.charset, offset }.into())
     }
 }
 

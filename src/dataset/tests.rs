@@ -23,7 +23,7 @@ use super::source::Input;
 use super::{
     DateOrder, IngestOptions, Progress, Source, Watch, answer, head, ingest, inspect, name_of,
 };
-use crate::catalog::{DType, Dataset, Facts, Query, ValueMatch};
+use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
 use crate::status::{ExitStatus, Failure};
 
 /// A directory of datasets for one test.
@@ -463,6 +463,111 @@ fn late_surplus_cells_are_kept_as_well() {
     let dataset = bench.sliced(text.as_bytes(), 64 * 1024).unwrap();
     assert_eq!(dataset.surplus_rows, 1);
     assert_eq!(bench.rows()[200_000][2].as_deref(), Some("3"));
+}
+
+/// Many lines of ASCII, with others in a place that no window shows.
+fn with_late(late: &[u8]) -> Vec<u8> {
+    let mut text = b"a,b\n".to_vec();
+    (0..200_000).for_each(|_| text.extend_from_slice(b"1,x\n"));
+    let far = text.len() / 2 / 4 * 4;
+    text.splice(far..far, late.iter().copied());
+    text
+}
+
+#[test]
+fn late_bytes_that_are_damage_are_replaced_counted_and_told() {
+    let late = "2,é\n2,ñ\n2,ü\n".as_bytes();
+    let late = [late, b"2,caf\xe9\n"].concat();
+    let bench = Bench::new();
+    let dataset = bench.bytes(with_late(&late)).unwrap();
+    assert_eq!(dataset.dialect.encoding, "utf-8");
+    let damage = Damage { n_replaced: 1, line: 100_004, offset: 400_020 };
+    assert_eq!(dataset.dialect.damage, Some(damage));
+    assert_eq!(
+        dataset.dialect.reasons[0],
+        "encoding utf-8: nearly the whole file is valid UTF-8; U+FFFD replaces what is not, 1 in \
+         all, the first on line 100004 at byte offset 400020"
+    );
+    assert!(bench.rows().iter().any(|it| it[1].as_deref() == Some("caf\u{fffd}")));
+    assert!(bench.rows().iter().any(|it| it[1].as_deref() == Some("ñ")));
+
+    let bench = Bench::new().with(|it| it.strict = true);
+    let result = bench.bytes(with_late(&late));
+    check_refused(
+        &bench,
+        result,
+        "cannot read `-` as utf-8: the bytes at offset 400020, on line 100004, are none / without \
+         `--strict` U+FFFD replaces such bytes; or name another encoding with `--encoding`",
+    );
+}
+
+#[test]
+fn text_is_read_in_the_encoding_that_its_letters_fit() {
+    let check = |label: &str, text: &str| {
+        let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).unwrap();
+        let expected = table_of(text);
+        for bytes in [encoding.encode(text).0.into_owned(), with_late(&encoding.encode(text).0)] {
+            let bench = Bench::new();
+            let dataset = bench.bytes(&bytes).unwrap();
+            assert_eq!(dataset.dialect.encoding, encoding.name().to_ascii_lowercase());
+            assert!(bench.rows().contains(&expected), "{label}");
+        }
+    };
+    check("shift_jis", "1,田中さくら\n2,鈴木けんじ\n");
+    check("gbk", "1,上海的天气很好\n2,北京\n");
+    check("windows-1251", "1,Новосибирск\n2,Москва\n");
+}
+
+/// The first row of a text without quotes.
+fn table_of(text: &str) -> Vec<Option<String>> {
+    text.lines().next().unwrap().split(',').map(|it| Some(it.to_owned())).collect()
+}
+
+#[test]
+fn wide_text_is_read_with_and_without_a_mark() {
+    let expected = "a:int64 | b:string\n1 | é\n2 | 名";
+    let text = "a,b\n1,é\n2,名\n";
+    let utf16 = |mark: &str, is_big: bool| -> Vec<u8> {
+        let units = mark.encode_utf16().chain(text.encode_utf16());
+        units.flat_map(|it| if is_big { it.to_be_bytes() } else { it.to_le_bytes() }).collect()
+    };
+    let utf32 = |is_big: bool| -> Vec<u8> {
+        let units = "\u{feff}".chars().chain(text.chars()).map(u32::from);
+        units.flat_map(|it| if is_big { it.to_be_bytes() } else { it.to_le_bytes() }).collect()
+    };
+    let cases = [
+        (utf16("\u{feff}", false), "utf-16le"),
+        (utf16("\u{feff}", true), "utf-16be"),
+        (utf16("", false), "utf-16le"),
+        (utf16("", true), "utf-16be"),
+        (utf32(false), "utf-32le"),
+        (utf32(true), "utf-32be"),
+    ];
+    for (bytes, name) in cases {
+        for padding in [0, 4, 100_000] {
+            let bench = Bench::new();
+            let dataset = bench.bytes([bytes.clone(), vec![0; padding]].concat()).unwrap();
+            assert_eq!(dataset.dialect.encoding, name);
+            assert_eq!(table(&bench, &dataset), expected, "{name} and {padding} zeros");
+        }
+    }
+}
+
+#[test]
+fn what_fills_the_last_block_of_a_file_is_no_text() {
+    let long = vec![0; 70_000];
+    for padding in [&b"\x1a"[..], b"\0\0\0", b"\x1a\0\0\0\0", &long] {
+        let bench = Bench::new();
+        let bytes = [b"a,b\n1,x\0y\n", padding].concat();
+        let dataset = bench.bytes(&bytes).unwrap();
+        assert_eq!(table(&bench, &dataset), "a:int64 | b:string\n1 | x\0y");
+        let told = format!("{} bytes of NUL or ^Z behind the text left out", padding.len());
+        assert_eq!(dataset.dialect.reasons[1], told);
+        assert_eq!(dataset.bytes, bytes.len() as u64);
+        let source = bench.dir.path().join("source");
+        fs::write(&source, &bytes).unwrap();
+        assert_eq!(dataset.sha256, super::sha256_file(&source).unwrap());
+    }
 }
 
 #[test]

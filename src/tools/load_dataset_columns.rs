@@ -83,6 +83,7 @@ mod tests {
             escape: None,
             header: true,
             reasons: Vec::new(),
+            damage: None,
         };
         let dataset = Dataset {
             path: "datasets/sales.parquet".into(),

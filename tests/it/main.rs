@@ -11,6 +11,7 @@
 
 mod ask;
 mod bench;
+mod bytes;
 mod cassettes;
 mod cmd;
 mod conventions;

@@ -24,7 +24,7 @@ const FLOORS: [(&str, u32); 15] = [
 ];
 
 /// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
-const DOORS: [(&str, &[&str]); 13] = [
+const DOORS: [(&str, &[&str]); 14] = [
     ("reqwest", &["provider/transport/http.rs"]),
     ("polars", &["dataset/"]),
     ("parquet", &["dataset/"]),
@@ -37,6 +37,7 @@ const DOORS: [(&str, &[&str]); 13] = [
     ("clap_mangen", &["cli/"]),
     ("indicatif", &["cli/"]),
     ("encoding_rs", &["dataset/"]),
+    ("chardetng", &["dataset/encoding.rs"]),
     ("uuid", &["session/", "python/"]),
 ];
 

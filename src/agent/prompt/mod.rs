@@ -80,6 +80,7 @@ mod tests {
             escape: None,
             header: true,
             reasons: Vec::new(),
+            damage: None,
         };
         Dataset {
             path: "datasets/x.parquet".into(),
