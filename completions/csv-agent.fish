@@ -69,6 +69,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dtype -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l date-order -d 'Order of days that can be read in two ways, such as 01/02/2024' -r -f -a "dmy\t'Day, month, year'
 mdy\t'Month, day, year'
 ymd\t'Year, month, day'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l decimal -d 'Decimal mark of all numbers, a comma or a point' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l max-bytes -d 'Refuse a larger file' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r

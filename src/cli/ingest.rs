@@ -18,7 +18,7 @@ use super::options::GlobalOptions;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
 use crate::catalog::{DType, Damage};
-use crate::dataset::{self, DateOrder, IngestOptions};
+use crate::dataset::{self, DateOrder, DecimalMark, IngestOptions};
 use crate::session::{ResetScope, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
@@ -110,6 +110,15 @@ pub struct IngestFlags {
         help_heading = "How to read the file [default: find it out]"
     )]
     pub date_order: Option<Order>,
+
+    /// Decimal mark of all numbers, a comma or a point
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = values::decimal,
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub decimal: Option<DecimalMark>,
 
     /// Refuse a larger file
     #[arg(long, value_name = "SIZE", value_parser = values::size, default_value = MAX_BYTES)]
@@ -286,6 +295,7 @@ impl IngestFlags {
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
             date_order: self.date_order.map(DateOrder::from),
+            decimal: self.decimal,
             bytes_max: self.max_bytes,
             strict: self.strict,
         };
@@ -296,7 +306,8 @@ impl IngestFlags {
             || options.header.is_some()
             || options.nulls.is_some()
             || !options.dtypes.is_empty()
-            || options.date_order.is_some();
+            || options.date_order.is_some()
+            || options.decimal.is_some();
         ReadOptions { options, is_given }
     }
 }

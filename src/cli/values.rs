@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::catalog::DType;
-use crate::dataset::{Escape, Quote, is_delimiter};
+use crate::dataset::{DecimalMark, Escape, Quote, is_delimiter};
 use crate::limits::ROUNDS_FLAG_MAX;
 
 /// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`.
@@ -78,6 +78,19 @@ pub fn size(text: &str) -> Result<u64, String> {
         Some(0) => Err(format!("no bytes at all; {example}")),
         Some(bytes) => Ok(bytes),
         None => Err("more than can be counted".to_owned()),
+    }
+}
+
+/// Parses a decimal mark: `,` or `.`, or its name.
+///
+/// # Errors
+///
+/// Fails for anything else.
+pub fn decimal(text: &str) -> Result<DecimalMark, String> {
+    match text {
+        "," | "comma" => Ok(DecimalMark::Comma),
+        "." | "point" => Ok(DecimalMark::Point),
+        _ => Err("write `,` or `.`".to_owned()),
     }
 }
 

@@ -15,8 +15,9 @@ use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBufferBuilder, OffsetBuffer
 use arrow_schema::{DataType, Field, TimeUnit};
 
 use super::decide::Form;
-use super::infer::{Evidence, Nulls, classify};
+use super::infer::{self, Evidence, Nulls, classify};
 use super::local::{DateOrder, Local};
+use super::number;
 use super::parse;
 use super::records::Cell;
 use crate::catalog::DType;
@@ -125,6 +126,18 @@ impl ColumnBuilder {
         let seen = &mut self.evidence;
         let is_told = self.guess.is_told;
         let n_fit = match (&mut self.values, self.guess.dtype) {
+            (Values::Int(values), DType::Int64) if let Form::Number(form) = self.guess.form => {
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    seen.add(infer::number(it)?);
+                    number::int(it, form)
+                })
+            }
+            (Values::Float(values), _) if let Form::Number(form) = self.guess.form => {
+                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    seen.add(infer::number(it)?);
+                    number::float(it, form)
+                })
+            }
             (Values::Date(values), _) if self.guess.form != Form::Plain => {
                 let form = self.guess.form;
                 fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
@@ -148,25 +161,11 @@ impl ColumnBuilder {
                 });
             }
             (Values::Bool(values), _) => {
-                let validity = &mut self.nulls;
-                let mut n_fit = 0;
-                for cell in cells.clone() {
-                    let raw = cell.raw(slice);
-                    if let Some(value) =
-                        parse::bool(raw.trim_ascii()).filter(|_| !nulls.is_told(raw))
-                    {
-                        seen.add(Evidence::BOOL);
-                        values.append(value);
-                        validity.append_non_null();
-                    } else if nulls.is_null(raw) {
-                        values.append(false);
-                        validity.append_null();
-                    } else {
-                        break;
-                    }
-                    n_fit += 1;
-                }
-                n_fit
+                flags(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                    let (value, evidence) = flag(it, self.guess.form)?;
+                    seen.add(evidence);
+                    Some(value)
+                })
             }
             (Values::Float(values), _) => {
                 fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
@@ -185,11 +184,7 @@ impl ColumnBuilder {
             (Values::Int(values), DType::Int64) => {
                 fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
                     if let Some(value) = parse::int(it) {
-                        seen.add(if parse::is_long(value) {
-                            Evidence::LONG_INT
-                        } else {
-                            Evidence::INT
-                        });
+                        seen.add(Evidence::int(value));
                         return Some(value);
                     }
                     if is_told { told(it) } else { None }
@@ -267,6 +262,18 @@ fn primitive<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
 }
 
+/// Reads a truth value in the words of `form`, and what it says.
+#[inline]
+fn flag(text: &[u8], form: Form) -> Option<(bool, Evidence)> {
+    match form {
+        Form::YesNo(pair) => {
+            let (found, value) = parse::yes_no(text).filter(|it| it.0 == pair)?;
+            Some((value, Evidence::word(found, value)))
+        }
+        _ => Some((parse::bool(text)?, Evidence::BOOL)),
+    }
+}
+
 /// Takes a local day apart and notes what it says.
 #[inline]
 fn local(text: &[u8], form: Form, seen: &mut Evidence) -> Option<(Local, DateOrder)> {
@@ -305,6 +312,33 @@ fn fill<T: Default>(
             validity.append_null();
         } else {
             return n_fit;
+        }
+        n_fit += 1;
+    }
+    n_fit
+}
+
+/// Appends truth values; returns how many fitted before the first that did not.
+#[inline]
+fn flags(
+    slice: &[u8],
+    cells: impl Iterator<Item = Cell>,
+    values: &mut BooleanBufferBuilder,
+    validity: &mut NullBufferBuilder,
+    nulls: &Nulls,
+    mut parse: impl FnMut(&[u8]) -> Option<bool>,
+) -> usize {
+    let mut n_fit = 0;
+    for cell in cells {
+        let raw = cell.raw(slice);
+        if let Some(value) = parse(raw.trim_ascii()).filter(|_| !nulls.is_told(raw)) {
+            values.append(value);
+            validity.append_non_null();
+        } else if nulls.is_null(raw) {
+            values.append(false);
+            validity.append_null();
+        } else {
+            break;
         }
         n_fit += 1;
     }

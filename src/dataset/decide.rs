@@ -5,6 +5,8 @@
 
 use super::infer::Evidence;
 use super::local::DateOrder;
+use super::number::{DecimalMark, Group, NumberForm};
+use super::parse::YES_NO;
 use crate::catalog::DType;
 
 /// How the values of a column are written.
@@ -15,6 +17,10 @@ pub enum Form {
     Plain,
     /// Days in this order.
     Local(DateOrder),
+    /// Numbers in this form.
+    Number(NumberForm),
+    /// Words of this pair of [`YES_NO`].
+    YesNo(usize),
 }
 
 /// What the user said about all values.
@@ -22,6 +28,10 @@ pub enum Form {
 pub struct Hints {
     /// Of days that can be read in two ways.
     pub date_order: Option<DateOrder>,
+    /// Of all numbers.
+    pub decimal: Option<DecimalMark>,
+    /// Cells are separated by `;`, as where the comma is the decimal mark.
+    pub is_semicolon: bool,
 }
 
 /// What a column is.
@@ -58,21 +68,187 @@ impl Reading {
 
 /// Returns what each column is.
 pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
-    let mut clear = columns.iter().filter_map(|it| match LocalDays::of(*it)?.open()[..] {
-        [order @ (DateOrder::Dmy | DateOrder::Mdy)] if !it.has(Evidence::NAMED_MONTH) => {
-            Some(order)
-        }
-        _ => None,
-    });
-    let first = clear.next();
-    let others = first.filter(|first| clear.all(|it| it == *first));
-    columns
+    let marks = columns.iter().filter_map(|it| Numbers::of(*it)?.clear_mark());
+    let decimal = hints.decimal.or_else(|| agreed(marks));
+    let is_told = hints.decimal.is_some();
+    let orders = columns.iter().filter_map(|it| LocalDays::of(*it)?.clear_order());
+    let order = agreed(orders).map(|it| (it, "as in other columns"));
+    let by_comma = (hints.is_semicolon && decimal == Some(DecimalMark::Comma))
+        .then_some((DateOrder::Dmy, "as in files with `;` and decimal comma"));
+    // Where no column shows an order; where they contradict each other, nothing does.
+    let is_open = !columns
         .iter()
-        .map(|seen| match LocalDays::of(*seen) {
-            Some(days) => days.read(hints.date_order, others),
-            None => Reading::plain(plain_dtype(*seen)),
-        })
-        .collect()
+        .any(|it| LocalDays::of(*it).is_some_and(|days| days.clear_order().is_some()));
+    let order = order.or(by_comma.filter(|_| is_open));
+    let groups_by_point =
+        columns.iter().any(|it| Numbers::of(*it).is_some_and(Numbers::has_clear_points));
+    let read = |seen: &Evidence| {
+        if let Some(days) = LocalDays::of(*seen) {
+            days.read(hints.date_order, order)
+        } else if let Some(numbers) = Numbers::of(*seen) {
+            numbers.read(decimal, is_told, groups_by_point)
+        } else {
+            yes_no(*seen)
+                .or_else(|| amounts(*seen))
+                .unwrap_or_else(|| Reading::plain(plain_dtype(*seen)))
+        }
+    };
+    columns.iter().map(read).collect()
+}
+
+/// Returns what all say, if they say the same.
+fn agreed<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|it| it == first).then_some(first)
+}
+
+/// Words for yes and no are truth values where both of a pair occur.
+fn yes_no(seen: Evidence) -> Option<Reading> {
+    let both = |at: usize| Evidence::word(at, true).and(Evidence::word(at, false));
+    let at = (0..YES_NO.len()).find(|at| seen == both(*at))?;
+    let [yes, no] = YES_NO[at];
+    Some(Reading {
+        dtype: Some(DType::Bool),
+        form: Form::YesNo(at),
+        note: Some(format!("`{yes}` is true, `{no}` is false")),
+        is_ambiguous: false,
+    })
+}
+
+/// Says why amounts stay text.
+fn amounts(seen: Evidence) -> Option<Reading> {
+    let (kind, what) = [
+        (Evidence::PERCENT, "percentages; as numbers they would lose their `%`"),
+        (Evidence::CURRENCY, "amounts of money; as numbers they would lose their currency"),
+        (Evidence::ACCOUNTING, "numbers in brackets, which may be negative"),
+    ]
+    .into_iter()
+    .find(|(kind, _)| seen.has(*kind))?;
+    let numbers = Evidence::PLAIN_NUMBERS.and(Evidence::LOCAL_NUMBERS);
+    let is_only = seen.is_only(kind.and(Evidence::ACCOUNTING).and(numbers));
+    is_only.then(|| Reading::text(format!("text: {what}")))
+}
+
+/// A column of nothing but numbers.
+#[derive(Clone, Copy)]
+struct Numbers(Evidence);
+
+impl Numbers {
+    fn of(seen: Evidence) -> Option<Self> {
+        let numbers = Evidence::PLAIN_NUMBERS.and(Evidence::LOCAL_NUMBERS);
+        let is_number = seen != Evidence::default() && seen.is_only(numbers);
+        is_number.then_some(Numbers(seen))
+    }
+
+    fn is_plain(self) -> bool {
+        !self.0.has(Evidence::LOCAL_NUMBER)
+    }
+
+    fn is_open(self, form: NumberForm) -> bool {
+        !self.0.has(form.ruled_out())
+    }
+
+    /// Returns the forms that every value has.
+    fn open(self) -> impl Iterator<Item = NumberForm> {
+        NumberForm::ALL.into_iter().filter(move |it| self.is_open(*it))
+    }
+
+    /// Returns the decimal mark if the column leaves no other, and has marks at all.
+    fn clear_mark(self) -> Option<DecimalMark> {
+        let has_marks = Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT);
+        if !self.0.has(has_marks) || self.is_scientific() {
+            return None;
+        }
+        let is_plain = self.is_plain().then_some(DecimalMark::Point);
+        agreed(self.open().map(|it| it.decimal).chain(is_plain))
+    }
+
+    /// Exponents and infinity are what programs write, wherever they are.
+    fn is_scientific(self) -> bool {
+        self.open().next().is_none()
+    }
+
+    /// Returns whether points are between thousands, and nothing else can be.
+    fn has_clear_points(self) -> bool {
+        let is_points =
+            |it: NumberForm| it.decimal == DecimalMark::Comma && it.group == Group::Point;
+        !self.is_plain() && self.open().all(is_points)
+    }
+
+    fn read(self, decimal: Option<DecimalMark>, is_told: bool, groups_by_point: bool) -> Reading {
+        if self.is_plain() {
+            return self.read_plain(decimal, is_told, groups_by_point);
+        }
+        let why = if is_told { "; as told" } else { "; as in other columns" };
+        let open: Vec<NumberForm> = self.open().collect();
+        let of = |mark: DecimalMark| open.iter().copied().find(|it| it.decimal == mark);
+        let (comma, point) = (of(DecimalMark::Comma), of(DecimalMark::Point));
+        let is_same = !self.0.has(Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT));
+        match (comma, point, decimal) {
+            (None, None, _) => Reading::text("text: numbers of different forms".to_owned()),
+            (Some(form), _, _) if is_same => self.numbers(form, ""),
+            (Some(form), Some(_), Some(DecimalMark::Comma))
+            | (Some(_), Some(form), Some(DecimalMark::Point)) => self.numbers(form, why),
+            (Some(_), Some(_), None) => Reading::ambiguous(
+                "text: `,` may be before a fraction or between thousands, `--decimal` decides",
+            ),
+            (Some(_), None, Some(DecimalMark::Point)) if is_told => {
+                Reading::text("text: not every value is a number with a decimal point".to_owned())
+            }
+            (None, Some(_), Some(DecimalMark::Comma)) if is_told => {
+                Reading::text("text: not every value is a number with a decimal comma".to_owned())
+            }
+            (Some(form), None, _) | (None, Some(form), _) => self.numbers(form, ""),
+        }
+    }
+
+    /// Reads a column that programs may have written: its points are before fractions, unless the
+    /// file has decimal commas.
+    fn read_plain(
+        self,
+        decimal: Option<DecimalMark>,
+        is_told: bool,
+        groups_by_point: bool,
+    ) -> Reading {
+        let form = NumberForm { decimal: DecimalMark::Comma, group: Group::Point };
+        let is_comma = decimal == Some(DecimalMark::Comma);
+        if !is_comma || !self.0.has(Evidence::POINT) || self.is_scientific() {
+            return Reading::plain(plain_dtype(self.0.without(Evidence::NOT_NUMBERS)));
+        }
+        match (self.is_open(form), is_told) {
+            (true, true) => self.numbers(form, "; as told"),
+            (true, false) if groups_by_point => self.numbers(form, "; as in other columns"),
+            (true, false) => Reading::ambiguous(
+                "text: `.` may be before a fraction or between thousands, `--decimal` decides",
+            ),
+            (false, true) => {
+                Reading::text("text: not every value is a number with a decimal comma".to_owned())
+            }
+            (false, false) => Reading::plain(plain_dtype(self.0.without(Evidence::NOT_NUMBERS))),
+        }
+    }
+
+    fn numbers(self, form: NumberForm, why: &str) -> Reading {
+        if form.group == Group::Blank && !self.0.has(Evidence::SHORT_GROUP) {
+            let note = "text: groups of three digits, which may be identifiers";
+            return Reading::text(note.to_owned());
+        }
+        let fraction = match form.decimal {
+            DecimalMark::Comma => Evidence::COMMA,
+            DecimalMark::Point => Evidence::POINT.and(Evidence::LAST_POINT),
+        };
+        let dtype = if self.0.has(fraction) { DType::Float64 } else { DType::Int64 };
+        let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
+        if dtype == DType::Float64 && self.0.has(long) {
+            return Reading::text("text: more digits than a float holds".to_owned());
+        }
+        Reading {
+            dtype: Some(dtype),
+            form: Form::Number(form),
+            note: Some(format!("{}{why}", form.words())),
+            is_ambiguous: false,
+        }
+    }
 }
 
 /// Returns whether the values of a column are of some type, even if it is open how to read them.
@@ -141,6 +317,16 @@ impl LocalDays {
         kinds.iter().all(|it| self.0.has(*it))
     }
 
+    /// Returns the order of day and month, if numbers alone leave no other.
+    fn clear_order(self) -> Option<DateOrder> {
+        match self.open()[..] {
+            [order @ (DateOrder::Dmy | DateOrder::Mdy)] => {
+                (!self.0.has(Evidence::NAMED_MONTH)).then_some(order)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the orders that make every value a day.
     fn open(self) -> Vec<DateOrder> {
         let mut open: Vec<_> =
@@ -164,7 +350,7 @@ impl LocalDays {
         }
     }
 
-    fn read(self, told: Option<DateOrder>, others: Option<DateOrder>) -> Reading {
+    fn read(self, told: Option<DateOrder>, others: Option<(DateOrder, &str)>) -> Reading {
         let n_separators = Self::SEPARATORS.iter().filter(|it| self.0.has(**it)).count();
         if 1 < n_separators {
             return Reading::text("text: days with different separators".to_owned());
@@ -202,7 +388,7 @@ impl LocalDays {
                 self.days(DateOrder::Dmy, "`.` is between the parts")
             }
             _ => match others {
-                Some(order) if open.contains(&order) => self.days(order, "as in other columns"),
+                Some((order, why)) if open.contains(&order) => self.days(order, why),
                 _ => Reading::ambiguous(
                     "text: the order of day and month is ambiguous, `--date-order` decides",
                 ),
@@ -234,6 +420,7 @@ mod tests {
     use crate::catalog::DType;
     use crate::dataset::infer::{Evidence, Nulls, classify};
     use crate::dataset::local::DateOrder;
+    use crate::dataset::number::DecimalMark;
 
     fn evidence<'a>(values: impl Iterator<Item = &'a &'a str>) -> Evidence {
         let nulls = Nulls::new(None);
@@ -293,10 +480,104 @@ mod tests {
     /// `expected` is the note; a type precedes it unless it is text.
     #[track_caller]
     fn check_days(values: &[&str], told: Option<DateOrder>, expected: &str) {
-        let reading = reading(values, Hints { date_order: told });
+        let reading = reading(values, Hints { date_order: told, ..Hints::default() });
         let dtype = reading.dtype.map_or(String::new(), |it| format!("{}, ", it.name()));
         let found = format!("{dtype}{}", reading.note.unwrap_or_default());
         assert_eq!(found, expected, "{values:?}");
+    }
+
+    #[track_caller]
+    fn check_numbers(values: &[&str], decimal: Option<DecimalMark>, expected: &str) {
+        let reading = reading(values, Hints { decimal, ..Hints::default() });
+        let dtype = reading.dtype.map_or(String::new(), |it| format!("{} ", it.name()));
+        let found = format!("{dtype}{}", reading.note.unwrap_or_default());
+        assert_eq!(found, expected, "{values:?}");
+    }
+
+    #[test]
+    fn numbers_of_one_form_are_numbers() {
+        check_numbers(&["1234,56", "5", "0,123"], None, "float64 decimal comma");
+        let comma = "float64 `.` between thousands, decimal comma";
+        check_numbers(&["1.234,56", "5,5", "1.234"], None, comma);
+        check_numbers(&["1,234,567", "1,234", "12"], None, "int64 `,` between thousands");
+        check_numbers(&["1,234", "5.5"], None, "float64 `,` between thousands");
+        check_numbers(&["1.234.567"], None, "int64 `.` between thousands, decimal comma");
+        check_numbers(&["1 234", "12"], None, "int64 blanks between thousands, decimal comma");
+        check_numbers(&["1'234.50"], None, "float64 `'` between thousands");
+        check_numbers(&["1.234", "5"], None, "float64 ");
+        check_numbers(&["1234", "1.5", "1e5"], None, "float64 ");
+    }
+
+    #[test]
+    fn numbers_that_can_be_read_in_two_ways_wait_for_the_user() {
+        let ambiguous =
+            "text: `,` may be before a fraction or between thousands, `--decimal` decides";
+        check_numbers(&["1,234", "5"], None, ambiguous);
+        check_numbers(&["1,234"], Some(DecimalMark::Comma), "float64 decimal comma; as told");
+        let thousands = "int64 `,` between thousands; as told";
+        check_numbers(&["1,234"], Some(DecimalMark::Point), thousands);
+        let points = "int64 `.` between thousands, decimal comma; as told";
+        check_numbers(&["1.234"], Some(DecimalMark::Comma), points);
+        let not = "text: not every value is a number with a decimal comma";
+        check_numbers(&["5.5"], Some(DecimalMark::Comma), not);
+        check_numbers(&["1,234.5"], Some(DecimalMark::Comma), not);
+        let not = "text: not every value is a number with a decimal point";
+        check_numbers(&["5,5"], Some(DecimalMark::Point), not);
+    }
+
+    #[test]
+    fn numbers_of_two_forms_are_text() {
+        let mixed = "text: numbers of different forms";
+        check_numbers(&["5,5", "5.5"], None, mixed);
+        check_numbers(&["1,234,567", "1234"], None, mixed);
+        check_numbers(&["1.234,5", "1,234.5"], None, mixed);
+        check_numbers(&["1 234", "1'234"], None, mixed);
+        check_numbers(&["5,5", "1e5"], None, mixed);
+        let identifiers = "text: groups of three digits, which may be identifiers";
+        check_numbers(&["555 123 456", "555 987 654"], None, identifiers);
+        let long = "text: more digits than a float holds";
+        check_numbers(&["5,5", "12345678901234567"], None, long);
+    }
+
+    #[test]
+    fn amounts_with_signs_stay_text_and_are_told_why() {
+        let check = |values: &[&str], expected| check_numbers(values, None, expected);
+        check(&["12.5%", "5 %"], "text: percentages; as numbers they would lose their `%`");
+        let money = "text: amounts of money; as numbers they would lose their currency";
+        check(&["$1,234.50", "(5 €)"], money);
+        check(&["(1,234)", "5"], "text: numbers in brackets, which may be negative");
+        check(&["$5", "12%"], "string ");
+    }
+
+    #[test]
+    fn words_are_truth_values_where_both_of_a_pair_occur() {
+        check(&["yes", "No", ""], DType::Bool);
+        check(&["Y", "n"], DType::Bool);
+        check(&["t", "F"], DType::Bool);
+        check(&["on", "OFF"], DType::Bool);
+        check(&["yes", "yes"], DType::String);
+        check(&["yes", "n"], DType::String);
+        check(&["yes", "no", "maybe"], DType::String);
+        check(&["yes", "no", "true"], DType::String);
+        check(&["0", "1"], DType::Int64);
+    }
+
+    #[test]
+    fn one_column_settles_how_the_numbers_of_the_others_are_read() {
+        let first = |columns: &[&str], is_semicolon| {
+            let seen: Vec<_> = columns.iter().map(|it| evidence([it].into_iter())).collect();
+            let hints = Hints { is_semicolon, ..Hints::default() };
+            decide(&seen, hints).remove(0).note.unwrap_or_default()
+        };
+        assert_eq!(first(&["1,234", "5,5"], true), "decimal comma; as in other columns");
+        assert_eq!(first(&["1,234", "5.5"], false), "`,` between thousands; as in other columns");
+        assert!(first(&["1,234", "5.5", "5,5"], false).contains("--decimal"));
+        assert!(first(&["1.234", "5,5"], true).contains("--decimal"));
+        let points = "`.` between thousands, decimal comma; as in other columns";
+        assert_eq!(first(&["1.234", "5,5", "1.234,5"], true), points);
+        let semicolon = "day, month, year: as in files with `;` and decimal comma";
+        assert_eq!(first(&["1/2/2024", "5,5"], true), semicolon);
+        assert!(first(&["1/2/2024", "5,5"], false).contains("--date-order"));
     }
 
     #[test]

@@ -38,7 +38,7 @@ use crate::limits::INGEST_WORKERS_MAX;
 /// - numbers by amount: `7`, `7.0` and `7e0` are one, in whole and in other numbers;
 /// - days and times by the moment: `2024-01-01` is also its midnight in a column of timestamps; in a
 ///   column of instants a time without an offset is taken as UTC;
-/// - `true` and `false` in any case;
+/// - `true` and `false` in any case, and the words that stand for them, such as `yes` and `no`;
 /// - text ignoring case and blanks around it. A number in a text column is text: `7` does not find
 ///   `007`.
 ///
@@ -115,7 +115,7 @@ impl Needle {
         Needle {
             int,
             float,
-            bool: parse::bool(bytes),
+            bool: parse::bool(bytes).or_else(|| parse::yes_no(bytes).map(|it| it.1)),
             day: day.and_then(|it| i32::try_from(it).ok()),
             local,
             instant: timestamp.map(|it| it.0).or(midnight),

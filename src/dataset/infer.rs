@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use super::local::Local;
+use super::number;
 use super::parse::{self, Written};
 
 /// What was seen among the values of a column.
@@ -69,6 +70,56 @@ impl Evidence {
     /// All that days tell as people write them.
     pub const LOCAL_DAYS: Evidence = Evidence(((1 << 33) - 1) & !((1 << 10) - 1));
 
+    /// A number with marks in it that programs do not write.
+    pub const LOCAL_NUMBER: Evidence = Evidence(1 << 40);
+    /// Of more digits than a float holds for certain.
+    pub const LOCAL_LONG: Evidence = Evidence(1 << 41);
+    /// With a comma.
+    pub const COMMA: Evidence = Evidence(1 << 42);
+    /// With a point as the last mark.
+    pub const LAST_POINT: Evidence = Evidence(1 << 43);
+    /// With less than three digits before the first mark, or with a fraction.
+    pub const SHORT_GROUP: Evidence = Evidence(1 << 44);
+    /// `12 %`
+    pub const PERCENT: Evidence = Evidence(1 << 45);
+    /// `$12`
+    pub const CURRENCY: Evidence = Evidence(1 << 46);
+    /// `(12)`
+    pub const ACCOUNTING: Evidence = Evidence(1 << 47);
+    /// All forms of numbers that values rule out.
+    pub const NOT_NUMBERS: Evidence = Evidence(0x7f << 33);
+    /// All that numbers tell as people write them.
+    pub const LOCAL_NUMBERS: Evidence = Evidence((0x7f << 33) | (0x1f << 40));
+    /// All that numbers tell as programs write them.
+    pub const PLAIN_NUMBERS: Evidence =
+        Self::INT.and(Self::LONG_INT).and(Self::POINT).and(Self::EXPONENT).and(Self::NOT_NUMBERS);
+    /// All words for yes and no.
+    pub const WORDS: Evidence = Evidence(0xff << 48);
+
+    /// A number that is none in the form at this place of
+    /// [`NumberForm::ALL`](super::number::NumberForm::ALL).
+    pub const fn not_number(at: u32) -> Evidence {
+        Evidence(1 << (33 + at))
+    }
+
+    /// A word of this pair of [`YES_NO`](parse::YES_NO).
+    #[inline]
+    pub fn word(pair: usize, is_yes: bool) -> Evidence {
+        Evidence(1 << (48 + 2 * pair + usize::from(is_yes)))
+    }
+
+    /// A whole number, written plainly.
+    #[inline]
+    pub fn int(value: i64) -> Evidence {
+        if parse::is_long(value) {
+            Evidence::from(Written::LongWhole)
+        } else if 1_000 <= value.unsigned_abs() {
+            Evidence::from(Written::WideWhole)
+        } else {
+            Evidence::INT
+        }
+    }
+
     /// The first part of a day with a year of two digits lies in these tens, 3 and above as one.
     #[inline]
     pub fn first_tens(tens: u32) -> Evidence {
@@ -85,6 +136,17 @@ impl Evidence {
     /// [`Evidence::third_tens`] told.
     pub fn n_tens(self) -> (u32, u32) {
         (((self.0 >> 24) & 0xf).count_ones(), ((self.0 >> 28) & 0xf).count_ones())
+    }
+
+    /// Returns whether a value may name a column: it is text, or a word such as `y`.
+    pub fn is_name(self) -> bool {
+        self.is_settled() || (self.has(Self::WORDS) && self.is_only(Self::WORDS))
+    }
+
+    /// Returns what was seen but for `kinds`.
+    #[must_use]
+    pub const fn without(self, kinds: Evidence) -> Evidence {
+        Evidence(self.0 & !kinds.0)
     }
 
     /// Returns whether any of `kinds` was seen.
@@ -120,11 +182,19 @@ impl Evidence {
 impl From<Written> for Evidence {
     #[inline]
     fn from(written: Written) -> Self {
+        // By place in `NumberForm::ALL`.
+        const NOT_COMMA: Evidence = Evidence(0b000_1111 << 33);
+        const NOT_GROUPED: Evidence = Evidence(0b111_1110 << 33);
+        const NOT_COMMA_NOR_GROUPS: Evidence = Evidence(0b000_1101 << 33);
         match written {
             Written::Whole => Evidence::INT,
-            Written::LongWhole => Evidence::LONG_INT,
-            Written::Point => Evidence::POINT,
-            Written::Exponent => Evidence::EXPONENT,
+            Written::WideWhole => Evidence::INT.and(NOT_GROUPED),
+            Written::LongWhole => Evidence::LONG_INT.and(NOT_GROUPED),
+            Written::Point => Evidence::POINT.and(NOT_COMMA),
+            Written::WidePoint => Evidence::POINT.and(NOT_COMMA).and(NOT_GROUPED),
+            Written::GroupPoint => Evidence::POINT.and(NOT_COMMA_NOR_GROUPS),
+            Written::Scientific => Evidence::POINT.and(Evidence::NOT_NUMBERS),
+            Written::Exponent => Evidence::EXPONENT.and(Evidence::NOT_NUMBERS),
         }
     }
 }
@@ -175,12 +245,15 @@ pub fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
     let Some(&first) = trimmed.first() else { return Evidence::default() };
     let evidence = match first {
         b'0'..=b'9' | b'+' | b'-' | b'.' => {
-            parse::float(trimmed).map(|it| it.1.into()).or_else(|| temporal(trimmed))
+            number(trimmed).or_else(|| temporal(trimmed)).or_else(|| number::amount(trimmed))
         }
         b'i' | b'I' => parse::float(trimmed).map(|it| it.1.into()),
-        b't' | b'T' => parse::bool(trimmed).map(|_| Evidence::BOOL),
-        b'f' | b'F' => parse::bool(trimmed).map(|_| Evidence::BOOL).or_else(|| local(trimmed)),
-        it if it.is_ascii_alphabetic() => local(trimmed),
+        b'$' | b'(' | 0xc2 | 0xe2 => number::amount(trimmed),
+        b't' | b'T' | b'f' | b'F' if parse::bool(trimmed).is_some() => Some(Evidence::BOOL),
+        it if it.is_ascii_alphabetic() => {
+            let word = parse::yes_no(trimmed).map(|(pair, is_yes)| Evidence::word(pair, is_yes));
+            word.or_else(|| local(trimmed))
+        }
         _ => None,
     };
     match evidence {
@@ -188,6 +261,12 @@ pub fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
         _ if nulls.is_null(text) => Evidence::default(),
         _ => Evidence::TEXT,
     }
+}
+
+/// Returns what a number says, however it is written.
+#[inline]
+pub fn number(text: &[u8]) -> Option<Evidence> {
+    parse::float(text).map(|it| it.1.into()).or_else(|| number::evidence(text))
 }
 
 fn temporal(text: &[u8]) -> Option<Evidence> {

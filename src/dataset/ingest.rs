@@ -17,6 +17,7 @@ use super::encoding::{self, Found};
 use super::infer::Nulls;
 use super::lines::LineWriter;
 use super::local::DateOrder;
+use super::number::DecimalMark;
 use super::pass::{self, Output, Settings, Tally};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
@@ -50,6 +51,8 @@ pub struct IngestOptions {
     pub dtypes: Vec<(String, DType)>,
     /// Of days that can be read in two ways, such as `01/02/2024`.
     pub date_order: Option<DateOrder>,
+    /// What precedes the fraction of numbers, in every column.
+    pub decimal: Option<DecimalMark>,
     /// Bytes of the source.
     pub bytes_max: u64,
     /// Refuse a file with rows that are shorter or longer than the others, or with bytes that are no
@@ -68,6 +71,7 @@ impl Default for IngestOptions {
             nulls: None,
             dtypes: Vec::new(),
             date_order: None,
+            decimal: None,
             bytes_max: CSV_BYTES_MAX,
             strict: false,
         }
@@ -427,7 +431,11 @@ fn read(
 ) -> anyhow::Result<Read> {
     check_damage(layout, &input.name, options.strict)?;
     let names = &layout.header.names;
-    let hints = Hints { date_order: options.date_order };
+    let hints = Hints {
+        date_order: options.date_order,
+        decimal: options.decimal,
+        is_semicolon: layout.syntax.delimiter.text() == Some(";"),
+    };
     let readings = decide(&layout.header.evidence, hints);
     let mut guesses: Vec<_> = readings
         .iter()

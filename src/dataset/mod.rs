@@ -3,8 +3,8 @@
 //! The way of a file: `source` opens it and hands out windows and slices; `encoding` finds out which
 //! `charset` its text has, `sniff` decides from windows how it is laid out; `pass` has slices read
 //! side by side, each by `slice`: `records` finds their cells, `build` makes columns of them with the
-//! rules of `parse` and `local`, `infer` notes what was seen and `decide` weighs it; `write` makes row
-//! groups. `ingest` decides whether a second pass is needed, and gives the
+//! rules of `parse`, `local` and `number`, `infer` notes what was seen and `decide` weighs it; `write`
+//! makes row groups. `ingest` decides whether a second pass is needed, and gives the
 //! files their names when all is well. The way back: `scan` answers queries, `find` searches, `head`
 //! shows the first rows.
 
@@ -20,6 +20,7 @@ mod ingest;
 pub mod lines;
 mod local;
 mod marks;
+mod number;
 mod parse;
 mod pass;
 mod quotes;
@@ -42,6 +43,7 @@ use std::sync::atomic::AtomicBool;
 pub use head::head;
 pub use ingest::{IngestOptions, ingest, inspect};
 pub use local::DateOrder;
+pub use number::DecimalMark;
 pub use scan::answer;
 pub use source::{Source, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};

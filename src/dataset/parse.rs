@@ -8,12 +8,20 @@ pub const DAY_US: i64 = 86_400_000_000;
 /// How a number was written; it decides which numbers may share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// Digits alone: `42`.
+    /// One to three digits alone: `42`.
     Whole,
+    /// More digits alone: `4200`.
+    WideWhole,
     /// Digits alone, more than a 64-bit float holds exactly: `9007199254740993`.
     LongWhole,
-    /// With a point: `4.2`; or infinite.
+    /// With a point: `4.2`.
     Point,
+    /// With a point and four or more digits before it: `4200.5`.
+    WidePoint,
+    /// With a point and three digits behind it, which may be thousands: `4.200`.
+    GroupPoint,
+    /// With a point and an exponent, or infinite.
+    Scientific,
     /// With an exponent and no point: `1E5`, which may as well be an identifier.
     Exponent,
 }
@@ -60,7 +68,7 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
     let unsigned = if let [b'-' | b'+', rest @ ..] = text { rest } else { text };
     match unsigned {
         [b'0'..=b'9' | b'.', ..] => {}
-        [b'i' | b'I', ..] => return infinite(text, unsigned).map(|it| (it, Written::Point)),
+        [b'i' | b'I', ..] => return infinite(text, unsigned).map(|it| (it, Written::Scientific)),
         _ => return None,
     }
     let n_whole = n_digits(unsigned);
@@ -70,7 +78,11 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
     let mut rest = &unsigned[n_whole..];
     if rest.is_empty() {
         let value = int(text)?;
-        let written = if is_long(value) { Written::LongWhole } else { Written::Whole };
+        let written = match n_whole {
+            ..=3 => Written::Whole,
+            _ if is_long(value) => Written::LongWhole,
+            _ => Written::WideWhole,
+        };
         // A column of floats has no long whole numbers: `infer` makes it text.
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53; above it is not used")]
         return Some((if text[0] == b'-' && value == 0 { -0.0 } else { value as f64 }, written));
@@ -82,8 +94,13 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
         if n_whole + n_fraction == 0 {
             return None;
         }
-        written = Written::Point;
         rest = &fraction[n_fraction..];
+        written = match n_whole {
+            _ if !rest.is_empty() => Written::Scientific,
+            4.. => Written::WidePoint,
+            1.. if n_fraction == 3 && unsigned[0] != b'0' => Written::GroupPoint,
+            _ => Written::Point,
+        };
     }
     match rest {
         [] => {}
@@ -171,6 +188,20 @@ pub fn bool(text: &[u8]) -> Option<bool> {
         5 if text.eq_ignore_ascii_case(b"false") => Some(false),
         _ => None,
     }
+}
+
+/// Words that say yes and no, in any case.
+pub const YES_NO: [[&str; 2]; 4] = [["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"]];
+
+/// Returns which pair of [`YES_NO`] a word is of, and whether it says yes.
+#[inline]
+pub fn yes_no(text: &[u8]) -> Option<(usize, bool)> {
+    if 3 < text.len() {
+        return None;
+    }
+    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+    let at = YES_NO.iter().position(|pair| pair.iter().any(|it| is(it)))?;
+    Some((at, is(YES_NO[at][0])))
 }
 
 /// Returns the days since 1970-01-01 of a day written `2024-02-29`.
@@ -337,7 +368,13 @@ mod tests {
         assert_eq!(float(b"42").map(|it| it.1), Some(Written::Whole));
         assert_eq!(float(b"9007199254740993").map(|it| it.1), Some(Written::LongWhole));
         assert_eq!(float(b"1E5").map(|it| it.1), Some(Written::Exponent));
-        assert_eq!(float(b"1.0E5").map(|it| it.1), Some(Written::Point));
+        assert_eq!(float(b"1.0E5").map(|it| it.1), Some(Written::Scientific));
+        assert_eq!(float(b"inf").map(|it| it.1), Some(Written::Scientific));
+        assert_eq!(float(b"-4200").map(|it| it.1), Some(Written::WideWhole));
+        assert_eq!(float(b"4.2").map(|it| it.1), Some(Written::Point));
+        assert_eq!(float(b"4200.5").map(|it| it.1), Some(Written::WidePoint));
+        assert_eq!(float(b"4.200").map(|it| it.1), Some(Written::GroupPoint));
+        assert_eq!(float(b"0.200").map(|it| it.1), Some(Written::Point));
     }
 
     #[test]

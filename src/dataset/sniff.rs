@@ -265,7 +265,7 @@ fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static
     let has_body = body.all.iter().any(|it| *it != Evidence::default());
     if !has_body {
         let is_text =
-            labels.iter().all(|it| classify(it.as_bytes(), nulls).is_settled() || it.is_empty());
+            labels.iter().all(|it| classify(it.as_bytes(), nulls).is_name() || it.is_empty());
         return (is_text, "there is no other record to compare with");
     }
     if typed.is_empty() {
@@ -282,7 +282,7 @@ fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static
     if typed.iter().all(|it| it.1 == Evidence::default()) {
         return (true, "the first record has no values where the others have");
     }
-    if labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_settled())
+    if labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name())
         && are_years(typed.iter().map(|it| it.2))
     {
         return (true, "the labels count years");

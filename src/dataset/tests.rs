@@ -21,7 +21,8 @@ use super::ingest::{Tuning, ingest_input};
 use super::lines::line_of;
 use super::source::Input;
 use super::{
-    DateOrder, IngestOptions, Progress, Source, Watch, answer, head, ingest, inspect, name_of,
+    DateOrder, DecimalMark, IngestOptions, Progress, Source, Watch, answer, head, ingest, inspect,
+    name_of,
 };
 use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
 use crate::status::{ExitStatus, Failure};
@@ -618,6 +619,31 @@ fn days_may_be_written_as_people_do() {
 }
 
 #[test]
+fn numbers_and_flags_may_be_written_as_people_do() {
+    check(
+        "price;total;n;ok;share;day\n1234,5;1.234,56;1 234;yes;5 %;1/2/2024\n\
+         -0,25;7,00;56;No;7,5 %;3/4/2024\n;NA;;;;\n",
+        "price:float64 | total:float64 | n:int64 | ok:bool | share:string | day:date
+         1234.5 | 1234.56 | 1234 | true | 5 % | 2024-02-01
+         -0.25 | 7 | 56 | false | 7,5 % | 2024-04-03
+         ~ | ~ | ~ | ~ | ~ | ~",
+    );
+    check("a,b\n\"1,234\",0.5\n", "a:int64 | b:float64\n1234 | 0.5");
+    check("a,b\n\"1,234\",x\n", "a:string | b:string\n1,234 | x");
+    let told = Bench::new().with(|it| it.decimal = Some(DecimalMark::Comma));
+    check_with(&told, "a,b\n\"1,234\",1.234\n", "a:float64 | b:int64\n1.234 | 1234");
+    let bench = Bench::new();
+    let dataset = bench.sliced(b"a\n\"1,234\"\n12\n\"5,678,901\"\n", 8).unwrap();
+    assert_eq!(table(&bench, &dataset), "a:int64\n1234\n12\n5678901");
+}
+
+#[test]
+fn a_header_of_short_words_is_a_header() {
+    check("x,y\n", "x:string | y:string\n");
+    check("no,y\n1,2\n", "no:int64 | y:int64\n1 | 2");
+}
+
+#[test]
 fn the_last_row_may_settle_the_order_of_days() {
     let bench = Bench::new();
     let dataset = bench.sliced(b"a\n1/2/2024\n3/4/2024\n31/1/2024\n", 8).unwrap();
@@ -913,6 +939,60 @@ proptest! {
         for (at, column) in dataset.columns.iter().enumerate() {
             let nulls = rows.iter().filter(|it| it[at].is_none()).count() as u64;
             prop_assert_eq!(nulls, column.nulls);
+        }
+    }
+
+    #[test]
+    fn numbers_in_one_form_are_read_as_those_numbers_or_stay_text(
+        numbers in prop::collection::vec((-99_999_999_i64..99_999_999, 0_u8..100), 1..20),
+        (decimal, group) in prop_oneof![
+            Just((',', "")), Just((',', ".")), Just((',', " ")), Just((',', "\u{a0}")),
+            Just((',', "'")), Just(('.', ",")), Just(('.', " ")), Just(('.', "'")),
+        ],
+        (has_fraction, is_told, slice_bytes) in (any::<bool>(), any::<bool>(), 1_usize..100),
+    ) {
+        let grouped = |whole: i64| {
+            let digits = whole.unsigned_abs().to_string();
+            let n_first = (digits.len() + 2) % 3 + 1;
+            let mut text = digits[..n_first].to_owned();
+            for at in (n_first..digits.len()).step_by(3) {
+                text.push_str(group);
+                text.push_str(&digits[at..at + 3]);
+            }
+            format!("{}{text}", if whole < 0 { "-" } else { "" })
+        };
+        let written: Vec<_> = numbers
+            .iter()
+            .map(|(whole, hundredths)| {
+                let fraction = format!("{decimal}{hundredths:02}");
+                let whole = grouped(*whole);
+                if has_fraction { whole + &fraction } else { whole }
+            })
+            .collect();
+        let quoted: Vec<_> = written.iter().map(|it| format!("\"{it}\"")).collect();
+        let text = format!("number\n{}\n", quoted.join("\n"));
+        let bench = Bench::new().with(|it| {
+            it.delimiter = Some(";".to_owned());
+            it.header = Some(true);
+            let told = if decimal == ',' { DecimalMark::Comma } else { DecimalMark::Point };
+            it.decimal = is_told.then_some(told);
+        });
+        let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
+        let read: Vec<_> = bench.rows().into_iter().map(|mut it| it.remove(0).unwrap()).collect();
+        let plain: Vec<f64> = numbers
+            .iter()
+            .map(|(whole, hundredths)| {
+                let fraction = if has_fraction { format!(".{hundredths:02}") } else { String::new() };
+                format!("{whole}{fraction}").parse().unwrap()
+            })
+            .collect();
+        let is_wide = numbers.iter().any(|it| 999_999 < it.0.abs());
+        if dataset.columns[0].dtype == DType::String {
+            prop_assert_eq!(&read, &written);
+            prop_assert!(!(has_fraction || (is_told && group != " " && group != "\u{a0}")), "{}", text);
+        } else if has_fraction || is_told || is_wide || decimal == ',' && group != "." {
+            let read: Vec<f64> = read.iter().map(|it| it.parse().unwrap()).collect();
+            prop_assert_eq!(read, plain, "{}", text);
         }
     }
 

@@ -144,6 +144,19 @@ fn days_that_can_be_read_in_two_ways_are_told_until_the_user_decides() {
 }
 
 #[test]
+fn numbers_that_can_be_read_in_two_ways_are_told_until_the_user_decides() {
+    let shell = Shell::new();
+    fs::write(shell.path("prices.csv"), "name,price\nx,\"1,234\"\ny,\"5,678\"\n").unwrap();
+    let output = shell.run(&["ingest", "prices.csv"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("column `price`") && stderr.contains("--decimal"), "{stderr}");
+    shell.succeeds(&["ingest", "prices.csv", "--decimal", ","]);
+    let head = shell.succeeds(&["datasets", "prices", "--head", "1"]);
+    assert_eq!(head, "name\tprice\nx\t1.234\n");
+    shell.fails(&["ingest", "prices.csv", "--decimal", ";"], 2);
+}
+
+#[test]
 fn other_data_under_a_name_is_refused_unless_told_otherwise() {
     let shell = Shell::new();
     shell.succeeds(&["ingest", "sales.csv"]);

@@ -1,0 +1,345 @@
+//! Numbers as people write them: `1234,56`, `1.234,56`, `1,234,567`, `1 234`, `1'234.50`.
+//!
+//! Pure, from bytes, without allocation. `1,234` may be two numbers. So a value says which forms it
+//! rules out, and the whole column decides.
+
+use super::infer::Evidence;
+use super::parse::{self, Written};
+
+/// What stands between the whole part of a number and its fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecimalMark {
+    /// `0.5`
+    Point,
+    /// `0,5`
+    Comma,
+}
+
+/// What stands between thousands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Nothing.
+    None,
+    /// `1,234`
+    Comma,
+    /// `1.234`
+    Point,
+    /// `1 234`, the blank breaking or not, wide or narrow.
+    Blank,
+    /// `1'234`
+    Apostrophe,
+}
+
+/// How the numbers of a column are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberForm {
+    /// Before the fraction.
+    pub decimal: DecimalMark,
+    /// Between thousands.
+    pub group: Group,
+}
+
+impl NumberForm {
+    /// All but the plain one, those without thousands first.
+    pub const ALL: [NumberForm; 7] = [
+        NumberForm { decimal: DecimalMark::Comma, group: Group::None },
+        NumberForm { decimal: DecimalMark::Comma, group: Group::Point },
+        NumberForm { decimal: DecimalMark::Comma, group: Group::Blank },
+        NumberForm { decimal: DecimalMark::Comma, group: Group::Apostrophe },
+        NumberForm { decimal: DecimalMark::Point, group: Group::Comma },
+        NumberForm { decimal: DecimalMark::Point, group: Group::Blank },
+        NumberForm { decimal: DecimalMark::Point, group: Group::Apostrophe },
+    ];
+
+    /// Returns what a value leaves that cannot be read in this form.
+    pub(super) const fn ruled_out(self) -> Evidence {
+        let at = match (self.decimal, self.group) {
+            (DecimalMark::Comma, Group::Point) => 1,
+            (DecimalMark::Comma, Group::Blank) => 2,
+            (DecimalMark::Comma, Group::Apostrophe) => 3,
+            (DecimalMark::Comma, _) => 0,
+            (DecimalMark::Point, Group::Blank) => 5,
+            (DecimalMark::Point, Group::Apostrophe) => 6,
+            (DecimalMark::Point, _) => 4,
+        };
+        Evidence::not_number(at)
+    }
+
+    /// Returns the form in words.
+    pub fn words(self) -> String {
+        let group = match self.group {
+            Group::None => return "decimal comma".to_owned(),
+            Group::Comma => "`,`",
+            Group::Point => "`.`",
+            Group::Blank => "blanks",
+            Group::Apostrophe => "`'`",
+        };
+        match self.decimal {
+            DecimalMark::Comma => format!("{group} between thousands, decimal comma"),
+            DecimalMark::Point => format!("{group} between thousands"),
+        }
+    }
+}
+
+/// A number with marks in it, taken apart.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    n_digits: usize,
+    /// Digits before the first mark and behind the last.
+    n_first: usize,
+    n_last: usize,
+    n_marks: usize,
+    /// The first mark and the last.
+    first: Group,
+    last: Group,
+    /// Whether the marks but the last are alike and have three digits between them.
+    is_even: bool,
+    begins_with_zero: bool,
+}
+
+impl Shape {
+    fn of(unsigned: &[u8]) -> Option<Self> {
+        let mut shape = Shape {
+            n_digits: 0,
+            n_first: 0,
+            n_last: 0,
+            n_marks: 0,
+            first: Group::None,
+            last: Group::None,
+            is_even: true,
+            begins_with_zero: unsigned.first() == Some(&b'0'),
+        };
+        let mut rest = unsigned;
+        while let Some(&byte) = rest.first() {
+            if byte.is_ascii_digit() {
+                shape.n_last += 1;
+                shape.n_digits += 1;
+                rest = &rest[1..];
+                continue;
+            }
+            let (mark, n) = mark(rest)?;
+            if shape.n_marks == 0 {
+                (shape.first, shape.n_first) = (mark, shape.n_last);
+            } else {
+                shape.is_even &= shape.last == shape.first && shape.n_last == 3;
+            }
+            shape.n_marks += 1;
+            (shape.last, shape.n_last) = (mark, 0);
+            rest = &rest[n..];
+        }
+        if shape.n_marks == 0 {
+            shape.n_first = shape.n_last;
+        }
+        (0 < shape.n_first && 0 < shape.n_last).then_some(shape)
+    }
+
+    fn fits(&self, form: NumberForm) -> bool {
+        let is_wide = 3 < self.n_first;
+        let is_grouped = form.group != Group::None;
+        let decimal = match form.decimal {
+            DecimalMark::Point => Group::Point,
+            DecimalMark::Comma => Group::Comma,
+        };
+        if (is_grouped && is_wide) || (1 < self.n_first && self.begins_with_zero) {
+            return false;
+        }
+        let is_whole_group = is_grouped && !self.begins_with_zero && self.first == form.group;
+        match self.n_marks {
+            0 => true,
+            1 if self.last == decimal => true,
+            _ if self.last == decimal => is_whole_group && self.is_even,
+            _ => is_whole_group && self.is_even && self.last == form.group && self.n_last == 3,
+        }
+    }
+}
+
+/// Returns a mark between digits and its bytes.
+fn mark(text: &[u8]) -> Option<(Group, usize)> {
+    match text {
+        [b',', ..] => Some((Group::Comma, 1)),
+        [b'.', ..] => Some((Group::Point, 1)),
+        [b'\'', ..] => Some((Group::Apostrophe, 1)),
+        [0xe2, 0x80, 0x99, ..] => Some((Group::Apostrophe, 3)),
+        [b' ', ..] => Some((Group::Blank, 1)),
+        [0xc2, 0xa0, ..] => Some((Group::Blank, 2)),
+        [0xe2, 0x80, 0x89 | 0xaf, ..] => Some((Group::Blank, 3)),
+        _ => None,
+    }
+}
+
+fn unsigned(text: &[u8]) -> &[u8] {
+    if let [b'-' | b'+', rest @ ..] = text { rest } else { text }
+}
+
+/// Returns what a number that is not written plainly says about its column.
+#[inline]
+pub fn evidence(text: &[u8]) -> Option<Evidence> {
+    let shape = Shape::of(unsigned(text))?;
+    // `+49 170 123` is called, not counted.
+    if text[0] == b'+' && shape.first == Group::Blank {
+        return None;
+    }
+    let must_try = 15 < shape.n_digits || text[0] == b'+';
+    let mut seen = Evidence::LOCAL_NUMBER;
+    let mut any = false;
+    for form in NumberForm::ALL {
+        if shape.fits(form) && (!must_try || normal(text, form, parse::float).is_some()) {
+            any = true;
+        } else {
+            seen.add(form.ruled_out());
+        }
+    }
+    if 15 < shape.n_digits {
+        seen.add(Evidence::LOCAL_LONG);
+    }
+    if [shape.first, shape.last].contains(&Group::Comma) {
+        seen.add(Evidence::COMMA);
+    }
+    if shape.last == Group::Point {
+        seen.add(Evidence::LAST_POINT);
+    }
+    if shape.n_first < 3 || shape.first != shape.last {
+        seen.add(Evidence::SHORT_GROUP);
+    }
+    any.then_some(seen)
+}
+
+/// Returns the whole number that `text` spells in `form`.
+#[inline]
+pub fn int(text: &[u8], form: NumberForm) -> Option<i64> {
+    read(text, form, parse::int)
+}
+
+/// Returns the number that `text` spells in `form`.
+#[inline]
+pub fn float(text: &[u8], form: NumberForm) -> Option<f64> {
+    let (value, written) = read(text, form, parse::float)?;
+    (written != Written::LongWhole).then_some(value)
+}
+
+fn read<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+    Shape::of(unsigned(text)).filter(|it| it.fits(form))?;
+    normal(text, form, parse)
+}
+
+/// Parses the number without marks between thousands and with a point before the fraction.
+fn normal<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+    /// Longer numbers are longer than any float.
+    const NUMBER_BYTES_MAX: usize = 64;
+    let mut plain = [0_u8; NUMBER_BYTES_MAX];
+    let mut n = 0;
+    let mut rest = text;
+    while let Some(&byte) = rest.first() {
+        let (byte, n_read) = match mark(rest) {
+            None => (byte, 1),
+            Some((Group::Comma, n)) if form.decimal == DecimalMark::Comma => (b'.', n),
+            Some((Group::Point, n)) if form.decimal == DecimalMark::Point => (b'.', n),
+            Some((_, n)) => {
+                rest = &rest[n..];
+                continue;
+            }
+        };
+        *plain.get_mut(n)? = byte;
+        n += 1;
+        rest = &rest[n_read..];
+    }
+    parse(&plain[..n])
+}
+
+/// Returns what an amount with a sign of its kind is: `12.5%`, `$1,234.50`, `5,00 €`, `(1,234)`.
+pub fn amount(text: &[u8]) -> Option<Evidence> {
+    const CURRENCIES: [&[u8]; 4] = [b"$", "€".as_bytes(), "£".as_bytes(), "¥".as_bytes()];
+    let is_number = |it: &[u8]| {
+        let it = it.trim_ascii();
+        it.last().is_some_and(u8::is_ascii_digit)
+            && (parse::float(it).is_some() || evidence(it).is_some())
+    };
+    if let Some(number) = text.strip_suffix(b"%") {
+        return is_number(number).then_some(Evidence::PERCENT);
+    }
+    let inner = text.strip_prefix(b"(").and_then(|it| it.strip_suffix(b")"));
+    let body = inner.unwrap_or(text);
+    let body = body.strip_prefix(b"-").unwrap_or(body);
+    let without = |it: &&[u8]| body.strip_prefix(*it).or_else(|| body.strip_suffix(*it));
+    if let Some(number) = CURRENCIES.iter().find_map(without) {
+        return is_number(number).then_some(Evidence::CURRENCY);
+    }
+    (inner.is_some() && is_number(body)).then_some(Evidence::ACCOUNTING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DecimalMark, Group, NumberForm, amount, evidence, float, int};
+    use crate::dataset::infer::Evidence;
+
+    const fn form(decimal: DecimalMark, group: Group) -> NumberForm {
+        NumberForm { decimal, group }
+    }
+    const COMMA: DecimalMark = DecimalMark::Comma;
+    const POINT: DecimalMark = DecimalMark::Point;
+
+    #[test]
+    fn a_number_equals_what_was_written_or_is_none() {
+        let check = |text: &str, form, expected: Option<f64>| {
+            assert_eq!(float(text.as_bytes(), form), expected, "{text}");
+        };
+        check("1234,56", form(COMMA, Group::None), Some(1234.56));
+        check("-0,5", form(COMMA, Group::None), Some(-0.5));
+        check("1.234,56", form(COMMA, Group::Point), Some(1234.56));
+        check("1.234", form(COMMA, Group::Point), Some(1234.0));
+        check("12,5", form(COMMA, Group::Point), Some(12.5));
+        check("1234,5", form(COMMA, Group::Point), None);
+        check("1.23,5", form(COMMA, Group::Point), None);
+        check("0.123,5", form(COMMA, Group::Point), None);
+        check("1,234,567.25", form(POINT, Group::Comma), Some(1_234_567.25));
+        check("1,234", form(POINT, Group::Comma), Some(1234.0));
+        check("1,234,56", form(POINT, Group::Comma), None);
+        check("1,2345", form(POINT, Group::Comma), None);
+        check("1\u{a0}234,5", form(COMMA, Group::Blank), Some(1234.5));
+        check("1\u{202f}234.5", form(POINT, Group::Blank), Some(1234.5));
+        check("1’234'567.5", form(POINT, Group::Apostrophe), Some(1_234_567.5));
+        check("1,234.567,8", form(COMMA, Group::Point), None);
+        check("0,12345678901234567890", form(COMMA, Group::None), None);
+        check("9.007.199.254.740.993,0", form(COMMA, Group::Point), None);
+        check("007,5", form(COMMA, Group::None), None);
+        check(",5", form(COMMA, Group::None), None);
+        check("5,", form(COMMA, Group::None), None);
+        check("1,5e3", form(COMMA, Group::None), None);
+    }
+
+    #[test]
+    fn whole_numbers_with_thousands_are_exact() {
+        let check = |text: &str, group, expected| {
+            assert_eq!(int(text.as_bytes(), form(POINT, group)), expected, "{text}");
+        };
+        check("9,007,199,254,740,993", Group::Comma, Some(9_007_199_254_740_993));
+        check("-1 234", Group::Blank, Some(-1234));
+        check("030 123 456", Group::Blank, None);
+        check("1 23", Group::Blank, None);
+        check("9,223,372,036,854,775,808", Group::Comma, None);
+    }
+
+    #[test]
+    fn what_is_no_number_in_any_form_is_none() {
+        for text in ["1,2,3", "1.2.3", "1 2", "030 123", "+49 170 123", "1,,2", "a", "", "-", "1-2"]
+        {
+            assert_eq!(evidence(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_amount_has_a_sign_of_its_kind() {
+        let check = |text: &str, expected| assert_eq!(amount(text.as_bytes()), expected, "{text}");
+        check("12.5%", Some(Evidence::PERCENT));
+        check("12,5 %", Some(Evidence::PERCENT));
+        check("$1,234.50", Some(Evidence::CURRENCY));
+        check("-$5", Some(Evidence::CURRENCY));
+        check("5,00 €", Some(Evidence::CURRENCY));
+        check("(£5)", Some(Evidence::CURRENCY));
+        check("(1,234)", Some(Evidence::ACCOUNTING));
+        check("(a)", None);
+        check("$", None);
+        check("%", None);
+        check("50% off", None);
+    }
+}
