@@ -117,7 +117,7 @@ impl Tuning {
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Input`] when the source is missing, no file, unreadable, empty, no text,
-/// compressed, longer than `bytes_max`, not of the encoding given, has a value that is not of the
+/// compressed in an unknown way, longer than `bytes_max` even when decompressed, not of the encoding given, has a value that is not of the
 /// type given for its column, has uneven rows and `strict` is set, or changes while it is read; with
 /// [`ExitStatus::Usage`] when an option cannot be followed; with [`ExitStatus::Interrupted`] once
 /// `cancelled` is set.
@@ -181,12 +181,16 @@ pub(super) fn ingest_input(
         Err(error) => error,
     })?;
 
-    let reasons = [std::mem::take(&mut layout.reasons), reasons, repairs(&tally)].concat();
+    let archive = input.archive.iter().map(|it| {
+        format!("{}-compressed, {} bytes decompressed", it.compression.name(), input.bytes)
+    });
+    let reasons =
+        [archive.collect(), std::mem::take(&mut layout.reasons), reasons, repairs(&tally)].concat();
     Ok(Dataset {
         path: PathBuf::from("datasets").join(format!("{name}.parquet")),
         source: shown_name.to_owned(),
-        sha256: tally.sha256,
-        bytes: input.bytes,
+        sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
+        bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: tally.n_rows,
         columns,
         dialect: Dialect {
@@ -262,10 +266,11 @@ impl Layout {
         let mut n_head = SNIFF_HEAD_BYTES;
         loop {
             let narrow_end = input.text_end(Charset::UTF_8)?;
-            let head = input.head(n_head, narrow_end)?;
-            if let Some(kind) = sniff::binary_kind(&head) {
+            // The zeros that end a short file may be of what tells its kind.
+            if let Some(kind) = sniff::binary_kind(&input.head(n_head, input.bytes)?) {
                 return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
             }
+            let head = input.head(n_head, narrow_end)?;
             let by_head = encoding::of_head(&head);
             let is_wide = by_head.as_ref().is_some_and(|it| 1 < it.charset.unit_bytes());
             if let (false, Some(at)) = (is_wide, sniff::first_control(&head)) {
@@ -334,7 +339,7 @@ impl Layout {
 
 fn hint_for(kind: &str) -> &'static str {
     if kind.ends_with("compressed") {
-        "decompress it first, or pipe it in: `zcat FILE | csv-agent ingest --name NAME -`"
+        "decompress it first, or pipe it in: `xzcat FILE | csv-agent ingest --name NAME -`"
     } else if kind.contains("Excel") {
         "save the sheet as CSV"
     } else if kind.contains("Parquet") || kind.contains("Arrow") {

@@ -1,6 +1,7 @@
 //! CSV files to Parquet datasets, and questions that Parquet answers without Python.
 //!
-//! The way of a file: `source` opens it and hands out windows and slices; `encoding` finds out which
+//! The way of a file: `source` opens it, through
+//! `compression` if need be, and hands out windows and slices; `encoding` finds out which
 //! `charset` its text has, `sniff` decides from windows how it is laid out; `pass` has slices read
 //! side by side, each by `slice`: `records` finds their cells, `build` makes columns of them with the
 //! rules of `parse`, `local` and `number`, `infer` notes what was seen and `decide` weighs it; `write`
@@ -10,6 +11,7 @@
 
 mod build;
 mod charset;
+mod compression;
 mod decide;
 mod dialect;
 mod encoding;
@@ -72,7 +74,7 @@ struct Watch<'a> {
 /// Letters and digits stay, in lower case, endings such as `.csv.gz` go, everything else becomes
 /// one `_`. The name is an identifier, so it never begins with a digit and is never empty.
 pub fn name_of(path: &Path) -> String {
-    const ENDINGS: [&str; 8] = ["gz", "zst", "zip", "csv", "tsv", "tab", "txt", "parquet"];
+    const ENDINGS: [&str; 9] = ["gz", "zst", "zip", "bz2", "csv", "tsv", "tab", "txt", "parquet"];
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let mut stem = file_name.as_str();
     while let Some((before, ending)) = stem.rsplit_once('.')

@@ -85,6 +85,9 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
             .any(|it| memchr::memmem::find(head, it).is_some());
         return Some(if is_workbook { "an Excel workbook" } else { "zip-compressed" });
     }
+    if head.get(257..262) == Some(b"ustar") {
+        return Some("a tar archive");
+    }
     let by_magic = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|it| it.1);
     by_magic.or_else(|| {
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();

@@ -14,10 +14,11 @@ use anyhow::Context;
 use sha2::{Digest, Sha256};
 
 use super::charset::{Charset, TextDecoder};
+use super::compression::{Compression, damaged};
 use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::Syntax;
-use crate::limits::{RECORD_BYTES_MAX, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
+use crate::limits::{RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
 use crate::status::{ExitStatus, Failure};
 
 /// Where a table comes from.
@@ -28,17 +29,30 @@ pub enum Source {
     Stdin(Box<dyn Read + Send>),
 }
 
+/// A compressed file that was decompressed to be read.
+pub struct Archive {
+    /// How it is compressed.
+    pub compression: Compression,
+    /// Of the compressed file.
+    pub bytes: u64,
+    /// Of the compressed file.
+    pub sha256: String,
+}
+
 /// A source that can be read more than once.
 pub struct Input {
     file: File,
     /// As the user named it, for messages.
     pub name: String,
-    /// Bytes of the file.
+    /// Bytes of the file that is read: decompressed, if it was compressed.
     pub bytes: u64,
+    /// What the user named, if what is read is what it holds.
+    pub archive: Option<Archive>,
     changed: (i64, i64),
 }
 
-fn refuse(message: String, hint: &str) -> anyhow::Error {
+/// Makes the error for a source that cannot be read.
+pub fn refuse(message: String, hint: &str) -> anyhow::Error {
     Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
@@ -56,20 +70,21 @@ impl Input {
         bytes_max: u64,
         cancelled: &AtomicBool,
     ) -> anyhow::Result<Self> {
+        let copy = |reader: &mut dyn Read| {
+            let unreadable =
+                |error| anyhow::Error::from(error).context(format!("cannot read `{name}`"));
+            spool(reader, name, dir, bytes_max, cancelled, &unreadable)
+        };
         let file = match source {
-            Source::Stdin(reader) => spool(reader, name, dir, bytes_max, cancelled)?,
+            Source::Stdin(mut reader) => copy(&mut reader)?,
             Source::File(path) => {
-                let file = File::open(&path).map_err(|error| cannot_open(name, &error))?;
+                let mut file = File::open(&path).map_err(|error| cannot_open(name, &error))?;
                 let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
                 if metadata.is_dir() {
                     let message = format!("cannot read `{name}`: it is a directory");
                     return Err(refuse(message, "name the files in it"));
                 }
-                if metadata.is_file() {
-                    file
-                } else {
-                    spool(Box::new(file), name, dir, bytes_max, cancelled)?
-                }
+                if metadata.is_file() { file } else { copy(&mut file)? }
             }
         };
         let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
@@ -82,7 +97,40 @@ impl Input {
             return Err(too_large(name, Some(bytes), bytes_max));
         }
         let changed = (metadata.mtime(), metadata.mtime_nsec());
-        Ok(Input { file, name: name.to_owned(), bytes, changed })
+        let input = Input { file, name: name.to_owned(), bytes, changed, archive: None };
+        match Compression::of(&input.head(SNIFF_HEAD_BYTES, bytes)?) {
+            None => Ok(input),
+            Some(compression) => input.decompressed(compression, dir, bytes_max, cancelled),
+        }
+    }
+
+    /// Returns what a compressed file holds, in a file of its own.
+    fn decompressed(
+        self,
+        compression: Compression,
+        dir: &Path,
+        bytes_max: u64,
+        cancelled: &AtomicBool,
+    ) -> anyhow::Result<Self> {
+        let name = &self.name;
+        let mut hash = Sha256::new();
+        self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{name}`"))?;
+        let damaged = |error: std::io::Error| damaged(name, compression, &error);
+        let file = compression.open(file, name, &mut |reader| {
+            spool(reader, name, dir, bytes_max, cancelled, &damaged)
+        })?;
+        self.check_unchanged()?;
+        let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
+        if metadata.len() == 0 {
+            let message = format!("cannot read `{name}`: it is empty once decompressed (0 bytes)");
+            return Err(refuse(message, "check how the file was made"));
+        }
+        let archive = Archive { compression, bytes: self.bytes, sha256: hex(&hash.finalize()) };
+        let changed = (metadata.mtime(), metadata.mtime_nsec());
+        let (bytes, archive) = (metadata.len(), Some(archive));
+        Ok(Input { file, name: self.name, bytes, archive, changed })
     }
 
     /// Returns where text of an encoding ends: behind it may be NULs and `^Z`, with which old
@@ -234,13 +282,14 @@ fn too_large(name: &str, bytes: Option<u64>, bytes_max: u64) -> anyhow::Error {
     refuse(message, "raise the limit with `--max-bytes`")
 }
 
-/// Copies a stream to a file without a name.
+/// Copies a stream to a file without a name; `unreadable` says why the stream broke off.
 fn spool(
-    mut reader: Box<dyn Read + Send>,
+    reader: &mut dyn Read,
     name: &str,
     dir: &Path,
     bytes_max: u64,
     cancelled: &AtomicBool,
+    unreadable: &dyn Fn(std::io::Error) -> anyhow::Error,
 ) -> anyhow::Result<File> {
     let doing = || format!("cannot copy `{name}` to {}", dir.display());
     let mut file = tempfile::tempfile_in(dir).with_context(doing)?;
@@ -252,7 +301,7 @@ fn spool(
             Ok(0) => return Ok(file),
             Ok(n) => n,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error).with_context(|| format!("cannot read `{name}`")),
+            Err(error) => return Err(unreadable(error)),
         };
         bytes += n as u64;
         if bytes_max < bytes {

@@ -1,7 +1,7 @@
 //! Whole files in, datasets out, read back with the Parquet reader.
 
 use std::fs::{self, File};
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -475,6 +475,95 @@ fn with_late(late: &[u8]) -> Vec<u8> {
     text
 }
 
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in entries {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn compressed_files_are_read_as_what_they_hold() {
+    let text = b"a,b\n1,x\n2,y\n";
+    let (first, second) = text.split_at(6);
+    let zstd = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
+    let zipped =
+        [("d/", &b""[..]), ("__MACOSX/d/._t.csv", b"x"), (".note", b"x"), ("d/t.csv", text)];
+    let cases = [
+        ("gzip", gzip(text)),
+        ("gzip", [gzip(first), gzip(second)].concat()),
+        ("zstd", zstd(text)),
+        ("zstd", [zstd(first), zstd(second)].concat()),
+        ("bzip2", bzip2(text)),
+        ("zip", zip(&zipped)),
+    ];
+    for (name, bytes) in cases {
+        let bench = Bench::new();
+        let dataset = bench.bytes(&bytes).unwrap();
+        assert_eq!(table(&bench, &dataset), "a:int64 | b:string\n1 | x\n2 | y");
+        let told = format!("{name}-compressed, 12 bytes decompressed");
+        assert_eq!(dataset.dialect.reasons[0], told);
+        let source = bench.dir.path().join("source");
+        fs::write(&source, &bytes).unwrap();
+        let of_source = (bytes.len() as u64, super::sha256_file(&source).unwrap());
+        assert_eq!((dataset.bytes, dataset.sha256), of_source);
+    }
+}
+
+#[test]
+fn compressed_files_that_hold_no_one_table_are_refused() {
+    let check = |bytes: &[u8], expected: &str| {
+        let bench = Bench::new().with(|it| it.bytes_max = 100_000);
+        let result = bench.bytes(bytes);
+        check_refused(&bench, result, expected);
+    };
+    check(
+        &gzip(&vec![b'1'; 1_000_000]),
+        "cannot read `-`: it has more, the limit is 100000 bytes / raise the limit with \
+         `--max-bytes`",
+    );
+    check(
+        &zip(&[("a.csv", b"a\n1\n"), ("b.csv", b"b\n1\n")]),
+        "cannot read `-`: the zip archive holds 2 files: `a.csv`, `b.csv` / unpack it and name the \
+         files",
+    );
+    check(
+        &gzip(b""),
+        "cannot read `-`: it is empty once decompressed (0 bytes) / check how the file was made",
+    );
+    let mut tar = vec![b'a'; 1_024];
+    tar[257..262].copy_from_slice(b"ustar");
+    check(
+        &gzip(&tar),
+        "cannot read `-` as CSV: it is a tar archive / export the table as CSV, or name another \
+         file",
+    );
+    let whole = "a,b\n1,2\n".repeat(1_000);
+    let zstd = zstd::encode_all(whole.as_bytes(), 1).unwrap();
+    let zipped = zip(&[("a.csv", whole.as_bytes())]);
+    for bytes in [gzip(whole.as_bytes()), zstd, bzip2(whole.as_bytes()), zipped] {
+        let bench = Bench::new();
+        let error = bench.bytes(&bytes[..bytes.len() - 9]).unwrap_err();
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        assert!(failure.message.contains("data is damaged or cut short"), "{}", failure.message);
+        assert_eq!((failure.status, bench.files()), (ExitStatus::Input, vec![]));
+    }
+}
+
 #[test]
 fn late_bytes_that_are_damage_are_replaced_counted_and_told() {
     let late = "2,é\n2,ñ\n2,ü\n".as_bytes();
@@ -687,8 +776,7 @@ fn what_is_no_text_is_told_by_its_first_bytes() {
     check(b"\x89PNG\r\n\x1a\n\0\0", "a PNG image");
     check(b"%PDF-1.7\n", "a PDF document");
     check(b"PK\x03\x04....[Content_Types].xml", "an Excel workbook");
-    check(b"PK\x03\x04....a.csv", "zip-compressed");
-    check(b"\x1f\x8b\x08", "gzip-compressed");
+    check(b"\xfd7zXZ\0", "xz-compressed");
     check(b"PAR1....PAR1", "a Parquet file");
     check(b"a,b\n1,\0\0\0\0\n", "binary (byte 0x00 at offset 6)");
 }

@@ -1,5 +1,11 @@
 //! `ingest` on files whose bytes are not plain UTF-8.
 
+use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use crate::bench::Bench;
 
 #[test]
@@ -13,4 +19,22 @@ fn bytes_that_are_no_text_are_told_on_stderr_and_refused_when_strict() {
     let expected = "`stdin`: bytes that are no utf-8, replaced by U+FFFD; first at line 3, byte \
                     offset 24; `--strict` refuses such a file";
     assert!(run.stderr().contains(expected), "{}", run.stderr());
+}
+
+#[test]
+fn a_compressed_file_is_ingested_and_the_same_one_again_changes_nothing() {
+    let bench = Bench::with([]);
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"name,visits\nanna,1\n").unwrap();
+    let gzip = encoder.finish().unwrap();
+    fs::write(bench.path("sales.csv.gz"), &gzip).unwrap();
+    let run = bench.run(["ingest", "-v", "sales.csv.gz"]).succeeds();
+    let told = "`sales`: gzip-compressed, 19 bytes decompressed";
+    assert!(run.stderr().contains(told), "{}", run.stderr());
+    let again = bench.run(["ingest", "sales.csv.gz"]).succeeds();
+    assert!(again.stdout().contains("unchanged"), "{}", again.stdout());
+    fs::write(bench.path("torn.csv.gz"), &gzip[..gzip.len() - 9]).unwrap();
+    let torn = bench.run(["ingest", "torn.csv.gz"]).fails_with(5);
+    let told = "cannot read `torn.csv.gz`: its gzip data is damaged or cut short";
+    assert!(torn.stderr().contains(told), "{}", torn.stderr());
 }

@@ -24,7 +24,7 @@ const FLOORS: [(&str, u32); 15] = [
 ];
 
 /// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
-const DOORS: [(&str, &[&str]); 14] = [
+const DOORS: [(&str, &[&str]); 17] = [
     ("reqwest", &["provider/transport/http.rs"]),
     ("polars", &["dataset/"]),
     ("parquet", &["dataset/"]),
@@ -38,6 +38,9 @@ const DOORS: [(&str, &[&str]); 14] = [
     ("indicatif", &["cli/"]),
     ("encoding_rs", &["dataset/"]),
     ("chardetng", &["dataset/encoding.rs"]),
+    ("flate2", &["dataset/"]),
+    ("bzip2", &["dataset/"]),
+    ("zip", &["dataset/"]),
     ("uuid", &["session/", "python/"]),
 ];
 
