@@ -69,7 +69,7 @@ impl Told {
 /// Delimiters in the order of preference, should two score the same.
 const USUAL: [&str; 4] = [",", ";", "\t", "|"];
 /// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
-const OTHERS: [&str; 9] = [" ", ":", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
+const OTHERS: [&str; 10] = [" ", "::", ":", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
 /// Records of a window that are looked at; more would not change the picture.
 const RECORDS_MAX: usize = 1_000;
 
@@ -245,7 +245,7 @@ impl Trial {
     fn twice(self, windows: &Windows, told: &Told) -> Trial {
         let text = self.syntax.delimiter.text().unwrap_or_default();
         let can_be = told.delimiter.is_none() && ["|", ":", "^", "~"].contains(&text);
-        if !can_be || 0 < self.score.n_odd_filled || self.score.width < 3 {
+        if !can_be || self.score.n_cells < self.score.n_odd_filled * 20 || self.score.width < 3 {
             return self;
         }
         let Some(delimiter) = Delimiter::new(&text.repeat(2)) else { return self };

@@ -1,7 +1,8 @@
 //! Where quotes close.
 //!
 //! Pure. Within quotes, a quote closes if a delimiter, a line end or the end follows, and is text
-//! otherwise; a quote that nobody closes is text.
+//! otherwise; a quote that nobody closes is text, and so is one before which another cell begins with
+//! a quote.
 
 use memchr::{memchr, memchr2};
 
@@ -121,6 +122,9 @@ impl<'a> Quotes<'a> {
                 is_escaped = true;
                 from = quote + 2;
             } else if self.end_at::<PLAIN>(quote + 1) == End::NotHere {
+                if self.follows_delimiter::<PLAIN>(quote) {
+                    return self.overtaken(quote);
+                }
                 from = quote + 1;
             } else {
                 return self.found::<PLAIN>(quote, is_escaped);
@@ -147,12 +151,30 @@ impl<'a> Quotes<'a> {
                 is_escaped = true;
                 from = found + 2;
             } else if self.end_at::<false>(found + 1) == End::NotHere {
+                if self.follows_delimiter::<false>(found) {
+                    return self.overtaken(found);
+                }
                 from = found + 1;
             } else {
                 return self.found::<false>(found, is_escaped);
             }
         }
         self.not_found(from, stop)
+    }
+
+    #[inline]
+    fn follows_delimiter<const PLAIN: bool>(&self, quote: usize) -> bool {
+        if PLAIN {
+            return self.bytes[quote - 1] == self.delimiter;
+        }
+        let delimiter = self.syntax.delimiter.bytes();
+        !delimiter.is_empty() && self.bytes[..quote].ends_with(delimiter)
+    }
+
+    /// A quote that begins a cell tells that the one before it was never closed.
+    fn overtaken(&mut self, quote: usize) -> Close {
+        self.searched = quote;
+        Close::Never
     }
 
     fn stop(&self, open: usize) -> usize {

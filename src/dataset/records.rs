@@ -552,6 +552,13 @@ mod tests {
     }
 
     #[test]
+    fn a_quote_that_another_cell_overtakes_is_text() {
+        check("\"a,\"b,c\",d\n", &[&["\"a", "b,c", "d"]]);
+        check("a,\"\nb,\"c\"\n", &[&["a", "\""], &["b", "c"]]);
+        check("\"a, \"b\" c\",d\n", &[&["a, \"b\" c", "d"]]);
+    }
+
+    #[test]
     fn empty_cells_stand_between_delimiters() {
         check(",a,\n,,\n", &[&["", "a", ""], &["", "", ""]]);
     }
