@@ -5,6 +5,7 @@
 //! clearly.
 
 use memchr::memmem;
+use serde::de::IgnoredAny;
 
 use super::ingest::IngestOptions;
 use super::records::{Cell, Tokeniser};
@@ -103,6 +104,27 @@ pub fn declared(head: &[u8]) -> Option<(Delimiter, usize)> {
     let is_one = std::str::from_utf8(text).is_ok_and(|it| it.chars().count() == 1);
     let n_end = if rest.starts_with(b"\r\n") { 2 } else { 1 };
     is_one.then_some((delimiter, 4 + n_line + n_end))
+}
+
+/// Returns whether text is JSON, or one JSON document a line, as far as it is known.
+pub fn is_json(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    if !head.starts_with(b"{") && !head.starts_with(b"[") {
+        return false;
+    }
+    let mut documents = serde_json::Deserializer::from_slice(head).into_iter::<IgnoredAny>();
+    match documents.next() {
+        // A row such as `[1],2` goes on behind it.
+        Some(Ok(_)) => {
+            let rest = head[documents.byte_offset()..].trim_ascii_start();
+            rest.is_empty() || rest.starts_with(b"{") || rest.starts_with(b"[")
+        }
+        Some(Err(error)) => {
+            let inner = head.strip_prefix(b"[").unwrap_or(head).trim_ascii_start();
+            error.is_eof() && inner.starts_with(b"{")
+        }
+        None => false,
+    }
 }
 
 /// Returns delimiters that occur, and whether they are usual.
@@ -466,7 +488,7 @@ fn has_inner_colon(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Told, declared, find};
+    use super::{Told, declared, find, is_json};
     use crate::dataset::sniff::Windows;
     use crate::dataset::syntax::{Blanks, Escape, QUOTE, Syntax};
 
@@ -543,6 +565,16 @@ mod tests {
         assert_eq!(blanks("a, b\n1, 2\n3, \"x, y\"\n"), Blanks::OneBehindDelimiter);
         assert_eq!(blanks("a,b,c\n1,x, \"x, y\"\n2,y, \"z\"\n"), Blanks::AroundQuotes);
         assert_eq!(blanks("a,b\n1,x\n2, y\n"), Blanks::Kept);
+    }
+
+    #[test]
+    fn json_is_known_by_its_first_document() {
+        for text in ["{\"a\": 1}\n{\"a\": 2}\n", "[{\"a\": 1},\n {\"a\": 2}]", "{\"a\": [1, 2"] {
+            assert!(is_json(text.as_bytes()), "{text}");
+        }
+        for text in ["{a},b\n", "[1],2\n", "a,{\"b\": 1}\n", "[x]\n"] {
+            assert!(!is_json(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

@@ -299,6 +299,10 @@ impl Layout {
                 let found = binary(&windows.head, at);
                 return Err(refuse(&found, "export the table as CSV, or name another file"));
             }
+            if dialect::is_json(&windows.head) {
+                let hint = "convert it to CSV, with pandas for example; only CSV is read";
+                return Err(refuse("it is JSON", hint));
+            }
             let mut reasons = vec![format!("encoding {}: {}", charset.name(), found.reason)];
             if end < input.bytes {
                 let n_padding = input.bytes - end;
