@@ -561,7 +561,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ingest)
-            opts="-n -S -q -v -h --name --if-exists --delimiter --quote --escape --encoding --no-header --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-n -S -q -v -h --name --if-exists --delimiter --quote --escape --encoding --no-header --skip-rows --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -592,6 +592,14 @@ _csv__agent() {
                     return 0
                     ;;
                 --encoding)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --skip-rows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --comment)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

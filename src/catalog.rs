@@ -89,8 +89,11 @@ pub struct Dialect {
     /// What goes before a quote within quotes, where quotes are not doubled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<char>,
-    /// Whether the first record holds the column names.
+    /// Whether a record holds the column names.
     pub header: bool,
+    /// The line of that record; the first is 1.
+    #[serde(default)]
+    pub header_line: Option<u64>,
     /// One sentence for each decision that a user might question.
     pub reasons: Vec<String>,
     /// What could not be read as text of the encoding.
@@ -107,6 +110,34 @@ pub struct Damage {
     pub line: u64,
     /// Where it is in the file, in bytes.
     pub offset: u64,
+}
+
+/// How many records of the source are no rows of the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetAside {
+    /// Before the table.
+    pub preamble: u64,
+    /// Comment lines, wherever they are.
+    pub comments: u64,
+    /// Headers that came again among the rows.
+    pub repeated_headers: u64,
+    /// Below the table.
+    pub footer: u64,
+}
+
+impl SetAside {
+    /// Returns how many there are in all.
+    pub fn sum(&self) -> u64 {
+        self.preamble + self.comments + self.repeated_headers + self.footer
+    }
+
+    /// Adds those of another part of the source.
+    pub fn add(&mut self, other: SetAside) {
+        self.preamble += other.preamble;
+        self.comments += other.comments;
+        self.repeated_headers += other.repeated_headers;
+        self.footer += other.footer;
+    }
 }
 
 /// A table of the session.
@@ -130,6 +161,9 @@ pub struct Dataset {
     pub padded_rows: u64,
     /// Rows that had more cells than columns; the surplus is in the column `_extra`.
     pub surplus_rows: u64,
+    /// Lines that are no rows.
+    #[serde(default)]
+    pub set_aside: SetAside,
     /// RFC 3339, UTC.
     pub ingested_at: String,
 }

@@ -22,6 +22,8 @@ pub const SNIFF_WINDOW_BYTES: usize = 32 * 1024;
 pub const SNIFF_WINDOWS: u64 = 7;
 /// Bytes of the lines from which a legacy encoding is guessed. More would not change the guess.
 pub const ENCODING_SAMPLE_BYTES_MAX: usize = 1024 * 1024;
+/// Records of notes below a table. More are a table of their own.
+pub const FOOTER_RECORDS_MAX: usize = 20;
 /// Rows that were repaired and are listed one by one; the rest is only counted.
 pub const REJECTS_MAX: u64 = 10_000;
 /// Bytes of the text of one repaired row that are listed.

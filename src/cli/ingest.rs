@@ -17,8 +17,8 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
-use crate::catalog::{DType, Damage};
-use crate::dataset::{self, DateOrder, DecimalMark, IngestOptions};
+use crate::catalog::{DType, Damage, Dataset, SetAside};
+use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions};
 use crate::session::{ResetScope, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
@@ -83,6 +83,23 @@ pub struct IngestFlags {
     /// The first record is data: columns are named `column_1`, `column_2`, …
     #[arg(long, help_heading = "How to read the file [default: find it out]")]
     pub no_header: bool,
+
+    /// Lines to skip before the table, which then begins with its header
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub skip_rows: Option<u64>,
+
+    /// What begins a comment line: a character, or none
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = values::comment,
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub comment: Option<Comments>,
 
     /// Cells that mean nothing is there, separated by commas, such as NA,-
     #[arg(
@@ -292,6 +309,8 @@ impl IngestFlags {
             escape: self.escape.0,
             encoding: self.encoding.clone().filter(|it| it != "auto"),
             header: self.no_header.then_some(false),
+            skip_lines: self.skip_rows,
+            comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
             date_order: self.date_order.map(DateOrder::from),
@@ -304,6 +323,8 @@ impl IngestFlags {
             || options.escape.is_some()
             || options.encoding.is_some()
             || options.header.is_some()
+            || options.skip_lines.is_some()
+            || options.comments != Comments::FindOut
             || options.nulls.is_some()
             || !options.dtypes.is_empty()
             || options.date_order.is_some()
@@ -312,14 +333,17 @@ impl IngestFlags {
     }
 }
 
-/// Says on stderr what a user must know of rows that did not fit, and with `-v` how the file was
-/// read.
+/// Says on stderr in one line how the file was read, then what a user must know of lines that are
+/// no rows and of rows that did not fit; with `-v` each decision with its reason.
 fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let Ingested { name, dataset, change } = ingested;
     if matches!(change, Change::Unchanged | Change::Skipped) {
         return;
     }
     let colour = options.terminal.stderr.colour;
+    if !options.quiet {
+        report::note(&read_as(name, dataset));
+    }
     if 0 < options.verbose && !options.quiet {
         for reason in &dataset.dialect.reasons {
             report::note(&format!("`{name}`: {reason}"));
@@ -346,38 +370,78 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         );
         report::warning(&message, colour);
     }
-    let counted = |n_rows: u64, what: &str| match n_rows {
-        1 => format!("1 row {what}"),
-        n_rows => format!("{n_rows} rows {what}"),
+    let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
+    let place = |is_row: bool| match first_lines(&rejects, is_row).as_str() {
+        // Nothing is listed when nothing was kept, as with `--dry-run`.
+        "" => String::new(),
+        lines => format!("; first at line {lines}, all in `{}`", rejects.display()),
     };
+    let set_aside = set_aside(dataset.set_aside);
+    if !set_aside.is_empty() {
+        let message =
+            format!("`{name}`: kept out of the table: {}{}", set_aside.join(", "), place(false));
+        report::warning(&message, colour);
+    }
     let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
-        repairs.push(counted(dataset.padded_rows, "too short, padded with null"));
+        let rows = counted(dataset.padded_rows, "row", "rows");
+        repairs.push(format!("{rows} too short, padded with null"));
     }
     if 0 < dataset.surplus_rows {
-        repairs.push(counted(dataset.surplus_rows, "too long, the surplus in `_extra`"));
+        let rows = counted(dataset.surplus_rows, "row", "rows");
+        repairs.push(format!("{rows} too long, the surplus in `_extra`"));
     }
     if !repairs.is_empty() {
-        let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
-        let lines = first_lines(&rejects);
-        // Nothing is listed when nothing was kept, as with `--dry-run`.
-        let place = match lines.as_str() {
-            "" => String::new(),
-            lines => format!("; first at line {lines}, all in `{}`", rejects.display()),
-        };
-        let repairs = repairs.join(", ");
+        let (repairs, place) = (repairs.join(", "), place(true));
         let message = format!("`{name}`: {repairs}{place}; `--strict` refuses such a file");
         report::warning(&message, colour);
     }
 }
 
-/// Returns the lines of the source at which the first repairs were made, as people list them.
-fn first_lines(rejects: &Path) -> String {
+/// Returns the line that says what was decided about a file.
+fn read_as(name: &str, dataset: &Dataset) -> String {
+    let dialect = &dataset.dialect;
+    let mut parts = vec![
+        counted(dataset.row_count, "row", "rows"),
+        counted(dataset.columns.len() as u64, "column", "columns"),
+        dialect.encoding.clone(),
+    ];
+    parts.extend(dialect.delimiter.iter().map(|it| format!("`{}`", it.escape_debug())));
+    parts.push(match dialect.header_line {
+        Some(line) => format!("header on line {line}"),
+        None => "no header".to_owned(),
+    });
+    parts.extend(set_aside(dataset.set_aside));
+    format!("`{name}`: {}", parts.join(", "))
+}
+
+/// Returns how many lines of each kind are no rows, as far as there are any.
+fn set_aside(counts: SetAside) -> Vec<String> {
+    let SetAside { preamble, comments, repeated_headers, footer } = counts;
+    let kinds = [
+        (preamble, "preamble line", "preamble lines"),
+        (comments, "comment line", "comment lines"),
+        (repeated_headers, "repeated header", "repeated headers"),
+        (footer, "footer line", "footer lines"),
+    ];
+    kinds.into_iter().filter(|it| 0 < it.0).map(|(n, one, many)| counted(n, one, many)).collect()
+}
+
+fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Returns the lines of the source of the first entries of the list, as people list them: of rows
+/// that were repaired, or of what is no row.
+fn first_lines(rejects: &Path, is_row: bool) -> String {
     const LISTED_MAX: usize = 5;
     let Ok(file) = File::open(rejects) else { return String::new() };
-    let lines = BufReader::new(file).lines().map_while(Result::ok).take(LISTED_MAX);
-    let number = |line: String| serde_json::from_str::<Value>(&line).ok()?["line"].as_u64();
-    lines.filter_map(number).map(|it| it.to_string()).collect::<Vec<_>>().join(", ")
+    let entries = BufReader::new(file).lines().map_while(Result::ok);
+    let entries = entries.filter_map(|it| serde_json::from_str::<Value>(&it).ok());
+    let is_listed =
+        |it: &Value| it["reason"].as_str().is_some_and(|it| it.ends_with("; no row") != is_row);
+    let lines = entries.filter(is_listed).filter_map(|it| it["line"].as_u64()).take(LISTED_MAX);
+    lines.map(|it| it.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn print(done: &[Ingested], dry_run: bool, options: &GlobalOptions) -> anyhow::Result<()> {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::catalog::DType;
-use crate::dataset::{DecimalMark, Escape, Quote, is_delimiter};
+use crate::dataset::{Comments, DecimalMark, Escape, Quote, is_delimiter};
 use crate::limits::ROUNDS_FLAG_MAX;
 
 /// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`.
@@ -163,6 +163,25 @@ fn sign(text: &str, words: &str) -> Result<u8, String> {
         [only] if only.is_ascii_punctuation() => Ok(*only),
         _ => Err(format!("write one ASCII sign, or {words}")),
     }
+}
+
+/// Parses what begins a comment line: a character, or `none`.
+///
+/// # Errors
+///
+/// Fails for anything longer, and for what begins cells: letters, digits, blanks and quotes.
+pub fn comment(text: &str) -> Result<Comments, String> {
+    if text == "none" {
+        return Ok(Comments::None);
+    }
+    let mut chars = text.chars();
+    let (Some(char), None) = (chars.next(), chars.next()) else {
+        return Err("write one character, such as `#`, or `none`".to_owned());
+    };
+    if char.is_alphanumeric() || char.is_whitespace() || char == '"' {
+        return Err(format!("{char:?} cannot begin a comment; try `#`, or `none`"));
+    }
+    Ok(Comments::Begin(char))
 }
 
 /// Parses `COLUMN=TYPE`. The last `=` counts, so a column's name may hold others.

@@ -7,13 +7,16 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use anyhow::{Context, ensure};
+use memchr::memchr2;
 use tempfile::NamedTempFile;
 
+use super::aside::{Asides, Comments, Kind};
 use super::build::Guess;
 use super::charset::Charset;
 use super::decide::{Form, Hints, Reading, decide};
 use super::dialect;
 use super::encoding::{self, Found};
+use super::header::{self, Header, Told};
 use super::infer::Nulls;
 use super::lines::LineWriter;
 use super::local::DateOrder;
@@ -22,10 +25,10 @@ use super::pass::{self, Output, Settings, Tally};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Source, Text, Undecodable};
-use super::syntax::{Escape, Quote, Syntax};
+use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::write::{BuiltColumn, ParquetFile, keep, sync_dir, temporary};
 use super::{Progress, Watch};
-use crate::catalog::{Column, DType, Damage, Dataset, Dialect};
+use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside};
 use crate::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
     SNIFF_HEAD_BYTES,
@@ -45,6 +48,10 @@ pub struct IngestOptions {
     pub encoding: Option<String>,
     /// Whether the first record holds names; `Some(false)` is `--no-header`.
     pub header: Option<bool>,
+    /// Lines before the table, which then begins with the next record.
+    pub skip_lines: Option<u64>,
+    /// What begins a comment line.
+    pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
     pub nulls: Option<Vec<String>>,
     /// Types of columns by name.
@@ -68,6 +75,8 @@ impl Default for IngestOptions {
             escape: None,
             encoding: None,
             header: None,
+            skip_lines: None,
+            comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
             date_order: None,
@@ -185,7 +194,8 @@ pub(super) fn ingest_input(
         format!("{}-compressed, {} bytes decompressed", it.compression.name(), input.bytes)
     });
     let reasons =
-        [archive.collect(), std::mem::take(&mut layout.reasons), reasons, repairs(&tally)].concat();
+        [archive.collect(), std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)]
+            .concat();
     Ok(Dataset {
         path: PathBuf::from("datasets").join(format!("{name}.parquet")),
         source: shown_name.to_owned(),
@@ -201,18 +211,20 @@ pub(super) fn ingest_input(
                 Escape::Char(escape) => Some(char::from(escape)),
                 Escape::Doubled | Escape::None => None,
             },
-            header: layout.header.is_present,
+            header: layout.header.line.is_some(),
+            header_line: layout.header_line,
             reasons,
             damage: layout.found.damage,
         },
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,
+        set_aside: tally.set_aside,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     })
 }
 
 /// Returns a sentence for each thing about the rows that a user might question.
-fn repairs(tally: &Tally) -> Vec<String> {
+fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(repair) = &tally.first_repair {
         let Tally { n_short, n_surplus, .. } = tally;
@@ -221,6 +233,7 @@ fn repairs(tally: &Tally) -> Vec<String> {
             "{n_short} rows padded, {n_surplus} rows with surplus cells, the first on line {line}"
         ));
     }
+    sentences.extend(set_aside(tally.set_aside, layout));
     if 0 < tally.n_blank {
         sentences.push(format!("{} blank lines skipped", tally.n_blank));
     }
@@ -229,6 +242,40 @@ fn repairs(tally: &Tally) -> Vec<String> {
         sentences.push(format!("{n} quotes that open a cell are never closed and stay as text"));
     }
     sentences
+}
+
+/// Returns a sentence for each kind of line that is no row.
+fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
+    let SetAside { preamble, comments, repeated_headers, footer } = counts;
+    let mut sentences = Vec::new();
+    if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
+        let text = &first.text[..first.text.floor_char_boundary(60)];
+        let line = first.line + 1;
+        sentences.push(format!("preamble: {preamble} lines, the first on line {line} is `{text}`"));
+    }
+    if let (true, Some(comment)) = (0 < comments, &layout.header.rule.comment) {
+        sentences.push(format!("{comments} comment lines, which begin with `{}`", comment.marker));
+    }
+    if 0 < repeated_headers {
+        sentences.push(format!("{repeated_headers} times the header came again"));
+    }
+    if 0 < footer {
+        let text = String::from_utf8_lossy(&layout.header.footer);
+        let text = text.lines().next().unwrap_or_default();
+        let text = &text[..text.floor_char_boundary(60)];
+        sentences.push(format!("footer: {footer} lines, the first is `{text}`"));
+    }
+    sentences
+}
+
+/// Takes the first lines out of a text, if it has more.
+fn take_lines(text: &mut Vec<u8>, n_lines: u64) -> Option<Vec<u8>> {
+    let mut end = 0;
+    for _ in 0..n_lines {
+        let at = end + memchr2(b'\n', b'\r', &text[end..])?;
+        end = if text[at..].starts_with(b"\r\n") { at + 2 } else { at + 1 };
+    }
+    (end < text.len() || n_lines == 0).then(|| text.drain(..end).collect())
 }
 
 fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::Error {
@@ -242,10 +289,13 @@ struct Layout {
     found: Found,
     text: Text,
     syntax: Syntax,
-    header: sniff::Header,
+    header: Header,
     /// Bytes of text and lines before the first row.
     skip_text: usize,
     first_line: u64,
+    header_line: Option<u64>,
+    /// What among those lines is no row.
+    asides: Asides,
     nulls: Nulls,
     reasons: Vec<String>,
 }
@@ -308,9 +358,23 @@ impl Layout {
                 let n_padding = input.bytes - end;
                 reasons.push(format!("{n_padding} bytes of NUL or ^Z behind the text left out"));
             }
+            let n_lines = options.skip_lines.unwrap_or(0);
+            let Some(skipped) = take_lines(&mut windows.head, n_lines) else {
+                if !is_whole && n_head < RECORD_BYTES_MAX {
+                    n_head *= 2;
+                    continue;
+                }
+                let found = format!("it has no more than {n_lines} lines");
+                return Err(refuse(&found, "give a smaller number to `--skip-rows`"));
+            };
             let (syntax, n_declared) = syntax(options, &mut windows, &mut reasons)?;
             let nulls = Nulls::new(options.nulls.as_deref());
-            let header = sniff::header(&windows, syntax, options.header, &nulls, &mut reasons);
+            let place = Told {
+                header: options.header,
+                comments: options.comments,
+                is_placed: options.skip_lines.is_some(),
+            };
+            let mut header = header::find(&mut windows, syntax, &place, &nulls, &mut reasons);
             if header.names.is_empty() {
                 if is_whole {
                     return Err(refuse("it has only blank lines", "check how the file was made"));
@@ -327,12 +391,18 @@ impl Layout {
                 let found = format!("{n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
                 return Err(refuse(&found, "name the delimiter with `--delimiter`"));
             }
+            let n_lines = n_lines + u64::from(0 < n_declared);
+            let mut asides = Asides::default();
+            asides.add_all(Kind::Preamble, &skipped, Syntax::usual(Delimiter::NONE));
+            asides.append(std::mem::take(&mut header.asides), n_lines);
             return Ok(Layout {
                 found,
                 text,
                 syntax,
-                skip_text: n_declared + header.body_start,
-                first_line: u64::from(header.body_line) + u64::from(0 < n_declared),
+                skip_text: skipped.len() + n_declared + header.body_start,
+                first_line: n_lines + u64::from(header.body_line),
+                header_line: header.line.map(|it| n_lines + u64::from(it) + 1),
+                asides,
                 header,
                 nulls,
                 reasons,
@@ -473,15 +543,23 @@ fn read(
         has_extra: layout.header.has_surplus,
         nulls: layout.nulls.clone(),
         row_bytes: layout.header.row_bytes,
+        rule: layout.header.rule.clone(),
     };
     let mut attempt = Attempt { input, layout, target, options, tuning, plan };
     let (mut output, mut tally) = attempt.run(watch)?;
     let mut reasons = Vec::new();
     let readings = decide(&tally.evidence, hints);
     let exact = attempt.exact(&readings);
+    // Among text, the words of the header may be values.
+    let is_text_with_header =
+        0 < tally.set_aside.repeated_headers && exact.iter().all(|it| it.dtype == DType::String);
+    if is_text_with_header {
+        attempt.plan.rule.header = None;
+    }
     if !tally.is_built
         || exact != attempt.plan.guesses
         || (0 < tally.n_surplus) != attempt.plan.has_extra
+        || is_text_with_header
     {
         drop(output.take());
         attempt.plan.guesses = exact;
@@ -493,7 +571,7 @@ fn read(
     input.check_unchanged()?;
     let columns = attempt.columns();
     if let (Some(output), Some(target)) = (output, target) {
-        output.keep(target, 0 < tally.n_short + tally.n_surplus)?;
+        output.keep(target, 0 < tally.n_short + tally.n_surplus + tally.set_aside.sum())?;
     }
     let readings = readings.into_iter().chain(std::iter::repeat_with(Reading::default));
     let parts = columns.into_iter().zip(&tally.nulls).zip(readings);
@@ -522,11 +600,12 @@ impl Attempt<'_> {
     /// Reads the whole file once; the files it made vanish unless they are kept.
     fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, Tally)> {
         let Layout { text, skip_text, first_line, header, .. } = self.layout;
-        let slices = self.input.slices(*text, *skip_text)?;
+        let slices = self.input.slices(*text, *skip_text, &header.footer)?;
         let settings = Settings {
             plan: &self.plan,
             names: &header.names,
             first_line: *first_line,
+            asides: &self.layout.asides,
             slice_bytes: self.tuning.slice_bytes,
             n_workers: self.tuning.n_workers,
             bytes: self.input.bytes,
@@ -535,7 +614,7 @@ impl Attempt<'_> {
         let Some(target) = self.target else {
             return Ok((None, pass::run(slices, &settings, None, watch)?));
         };
-        let n_header = u64::from(header.is_present);
+        let n_header = u64::from(header.line.is_some());
         let (mut files, mut output) = TempFiles::create(target, &self.columns(), n_header)?;
         let tally = pass::run(slices, &settings, Some(&mut output), watch)?;
         files.finish(output, tally.is_built)?;
@@ -557,7 +636,7 @@ impl Attempt<'_> {
         if self.plan.has_extra {
             let mut names = header.names.clone();
             names.push("_extra".to_owned());
-            let extra = sniff::names_of(names).pop();
+            let extra = header::names_of(names).pop();
             let column = |name| BuiltColumn { name, dtype: DType::String, repeats: true };
             columns.extend(extra.map(column));
         }

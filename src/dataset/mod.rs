@@ -1,22 +1,26 @@
 //! CSV files to Parquet datasets, and questions that Parquet answers without Python.
 //!
-//! The way of a file: `source` opens it, through
-//! `compression` if need be, and hands out windows and slices; `encoding` finds out which
-//! `charset` its text has, `sniff` decides from windows how it is laid out; `pass` has slices read
-//! side by side, each by `slice`: `records` finds their cells, `build` makes columns of them with the
-//! rules of `parse`, `local` and `number`, `infer` notes what was seen and `decide` weighs it; `write`
-//! makes row groups. `ingest` decides whether a second pass is needed, and gives the
+//! The way of a file: `source` opens it, through `compression` if need be, and hands
+//! out windows and slices; `encoding` finds out which
+//! `charset` its text has, `dialect` how its cells are told apart, `extent` and `header` where the
+//! table lies and what its columns are called; `pass` has slices read side by side, each by `slice`:
+//! `records` finds their cells, `aside` takes out what is no row, `build` makes columns of them with
+//! the rules of `parse`, `local` and `number`, `infer` notes what was seen and `decide` weighs it; `write` makes
+//! row groups. `ingest` decides whether a second pass is needed, and gives the
 //! files their names when all is well. The way back: `scan` answers queries, `find` searches, `head`
 //! shows the first rows.
 
+mod aside;
 mod build;
 mod charset;
 mod compression;
 mod decide;
 mod dialect;
 mod encoding;
+mod extent;
 mod find;
 mod head;
+mod header;
 mod infer;
 mod ingest;
 pub mod lines;
@@ -28,6 +32,7 @@ mod pass;
 mod quotes;
 mod records;
 mod repairs;
+mod sample;
 mod scan;
 mod shape;
 mod slice;
@@ -42,6 +47,7 @@ mod tests;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+pub use aside::Comments;
 pub use head::head;
 pub use ingest::{IngestOptions, ingest, inspect};
 pub use local::DateOrder;

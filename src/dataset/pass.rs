@@ -14,6 +14,7 @@ use std::thread;
 
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
 
+use super::aside::{Asides, Kind};
 use super::infer::Evidence;
 use super::lines::LineWriter;
 use super::repairs::{Repair, has_room};
@@ -21,6 +22,7 @@ use super::slice::{self, Parsed, Plan};
 use super::source::{Slices, check_cancelled};
 use super::write::{Encoder, ParquetFile};
 use super::{Progress, Watch};
+use crate::catalog::SetAside;
 use crate::status::{ExitStatus, Failure};
 
 /// Where a pass leaves what it read.
@@ -50,6 +52,8 @@ pub struct Tally {
     pub first_repair: Option<Repair>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
+    /// Records that are no rows, those before the table included.
+    pub set_aside: SetAside,
     /// Blank lines, which are no rows.
     pub n_blank: u64,
     /// Quotes that began a cell and were never closed.
@@ -70,6 +74,8 @@ pub struct Settings<'a> {
     pub names: &'a [String],
     /// Lines before the first slice.
     pub first_line: u64,
+    /// What among them is no row.
+    pub asides: &'a Asides,
     /// Bytes of a slice.
     pub slice_bytes: usize,
     /// Slices parsed at the same time.
@@ -122,7 +128,7 @@ pub fn run(
     thread::scope(|scope| {
         let reader = scope.spawn(move || {
             read_all(&mut slices, settings, &buffers, &job_sender, watch.cancelled)?;
-            slices.sha256()
+            slices.finish()
         });
         for _ in 0..settings.n_workers {
             let (jobs, done, is_broken) = (Arc::clone(&jobs), done_sender.clone(), &is_broken);
@@ -131,13 +137,16 @@ pub fn run(
         // Each end that stays here would keep the other ends waiting.
         drop((jobs, done_sender));
         let mut collector = Collector::new(settings, sinks);
-        let collected = collector.collect(&done, &buffer_sender, watch);
+        let collected =
+            collector.begin().and_then(|()| collector.collect(&done, &buffer_sender, watch));
         drop((done, buffer_sender));
-        let read: anyhow::Result<String> =
+        let read: anyhow::Result<(String, Vec<u8>)> =
             reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         collected?;
+        let (sha256, footer) = read?;
+        collector.end(&footer)?;
         let mut tally = collector.tally;
-        tally.sha256 = read?;
+        tally.sha256 = sha256;
         Ok(tally)
     })
 }
@@ -214,7 +223,7 @@ struct Collector<'a> {
     line: u64,
     /// Of those, lines behind the last row's first line, less one.
     n_lines_behind: u64,
-    n_repairs: u64,
+    n_listed: u64,
 }
 
 impl<'a> Collector<'a> {
@@ -227,7 +236,7 @@ impl<'a> Collector<'a> {
             ..Tally::default()
         };
         let line = settings.first_line;
-        Collector { settings, sinks, tally, line, n_lines_behind: line, n_repairs: 0 }
+        Collector { settings, sinks, tally, line, n_lines_behind: line, n_listed: 0 }
     }
 
     fn collect(
@@ -268,7 +277,7 @@ impl<'a> Collector<'a> {
         }
         self.tally.is_built &= columns.is_some();
         self.tally.nulls.iter_mut().zip(&nulls).for_each(|(all, nulls)| *all += nulls);
-        if let Some((parquet, lines, rejects)) = &mut self.sinks {
+        if let Some((parquet, lines, _)) = &mut self.sinks {
             let is_first_moved = parsed.skips.first().is_some_and(|it| it.0 == 0);
             if 0 < self.n_lines_behind && 0 < parsed.n_rows && !is_first_moved {
                 lines.skip(self.tally.n_rows, self.n_lines_behind)?;
@@ -277,17 +286,11 @@ impl<'a> Collector<'a> {
                 let before = if *row == 0 { self.n_lines_behind } else { 0 };
                 lines.skip(self.tally.n_rows + row, before + n_more)?;
             }
-            for repair in &parsed.repairs {
-                if has_room(self.n_repairs) {
-                    let line = self.line + repair.line + 1;
-                    Repair { line, ..repair.clone() }.write(rejects)?;
-                }
-                self.n_repairs += 1;
-            }
             if let (Some(columns), true) = (columns, self.tally.is_built && 0 < parsed.n_rows) {
                 parquet.append(parsed.n_rows, columns)?;
             }
         }
+        self.list(&parsed.repairs, &parsed.asides, self.line)?;
         if let (None, Some(repair)) = (&self.tally.first_repair, parsed.repairs.first()) {
             let line = self.line + repair.line + 1;
             self.tally.first_repair = Some(Repair { line, ..repair.clone() });
@@ -301,6 +304,35 @@ impl<'a> Collector<'a> {
         let before = if parsed.n_rows == 0 { self.n_lines_behind } else { 0 };
         self.n_lines_behind = before + parsed.n_lines_behind;
         self.line += parsed.n_lines;
+        Ok(())
+    }
+
+    /// Lists what stands before the table.
+    fn begin(&mut self) -> anyhow::Result<()> {
+        self.list(&[], self.settings.asides, 0)
+    }
+
+    /// Lists what stands below the table.
+    fn end(&mut self, footer: &[u8]) -> anyhow::Result<()> {
+        let mut asides = Asides::default();
+        asides.add_all(Kind::Footer, footer, self.settings.plan.syntax);
+        self.list(&[], &asides, self.line)
+    }
+
+    /// Lists repairs and what is no row, in the order of their lines, which are counted behind the
+    /// first `n_lines` of the file.
+    fn list(&mut self, repairs: &[Repair], asides: &Asides, n_lines: u64) -> anyhow::Result<()> {
+        self.tally.set_aside.add(asides.counts);
+        let Some((_, _, rejects)) = &mut self.sinks else { return Ok(()) };
+        let mut listed: Vec<&Repair> = repairs.iter().chain(&asides.listed).collect();
+        listed.sort_by_key(|it| it.line);
+        for repair in listed {
+            if has_room(self.n_listed) {
+                let line = n_lines + repair.line + 1;
+                Repair { line, ..repair.clone() }.write(rejects)?;
+            }
+            self.n_listed += 1;
+        }
         Ok(())
     }
 

@@ -480,7 +480,8 @@ struct Record {
     surplus_start: Option<usize>,
 }
 
-fn count_line_ends(text: &[u8]) -> u32 {
+/// Returns how many lines end in `text`.
+pub fn count_line_ends(text: &[u8]) -> u32 {
     let ends = memchr2_iter(b'\n', b'\r', text);
     // The CR of a CRLF or CRCRLF is not counted; its LF is.
     let is_counted = |at: &usize| {

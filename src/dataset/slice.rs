@@ -2,6 +2,7 @@
 //!
 //! Pure. Slices are read side by side, so lines are counted from the beginning of the slice here.
 
+use super::aside::{AsideRule, Asides};
 use super::build::{ColumnBuilder, Guess};
 use super::infer::{Evidence, Nulls};
 use super::records::{Block, Cell, Tokeniser};
@@ -19,6 +20,8 @@ pub struct Plan {
     pub has_extra: bool,
     /// What stands for a missing value.
     pub nulls: Nulls,
+    /// What is no row.
+    pub rule: AsideRule,
     /// Bytes of an average row.
     pub row_bytes: usize,
 }
@@ -39,6 +42,8 @@ pub struct Parsed {
     pub n_surplus: u64,
     /// The first of them, lines counted from the beginning of the slice.
     pub repairs: Vec<Repair>,
+    /// What was no row, lines counted likewise.
+    pub asides: Asides,
     /// Rows of the slice that lie more than one line behind the row before, and by how many more;
     /// row 0 by how many lines it lies behind the first.
     pub skips: Vec<(u64, u64)>,
@@ -89,6 +94,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         n_short: 0,
         n_surplus: 0,
         repairs: Vec::new(),
+        asides: Asides::default(),
         skips: Vec::new(),
         n_lines_behind: 0,
         any_quoted: false,
@@ -105,6 +111,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         if block.n_rows() == 0 {
             break;
         }
+        plan.rule.set_aside(slice, &mut block, width, &mut parsed.asides);
         for (at, column) in columns.iter_mut().enumerate() {
             let had_misfit = column.misfit().is_some();
             let cells = block.cells[at..].iter().step_by(width).copied();

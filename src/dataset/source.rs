@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::charset::{Charset, TextDecoder};
 use super::compression::{Compression, damaged};
-use super::records::cut;
+use super::records::{Tokeniser, cut};
 use super::sniff::Windows;
 use super::syntax::Syntax;
 use crate::limits::{RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
@@ -177,6 +177,8 @@ impl Input {
     ///
     /// Fails when the file cannot be read.
     pub fn others(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<Vec<u8>>> {
+        /// What the steps between windows may be rounded off by, in all.
+        const ROUNDED_BYTES: u64 = 16;
         let window = SNIFF_WINDOW_BYTES as u64;
         let rest = end.saturating_sub(n_bytes as u64);
         if rest < window * SNIFF_WINDOWS {
@@ -189,7 +191,7 @@ impl Input {
         let step = (rest - window) / (SNIFF_WINDOWS - 1);
         // Such offsets that no unit of UTF-16 or UTF-32 is halved.
         let starts = (0..SNIFF_WINDOWS).map(|it| (n_bytes as u64 + it * step) & !3);
-        let n_bytes = |start: u64| usize::try_from((window + 3).min(end - start));
+        let n_bytes = |start: u64| usize::try_from((window + ROUNDED_BYTES).min(end - start));
         starts.map(|it| self.window(it, n_bytes(it)?)).collect()
     }
 
@@ -228,12 +230,18 @@ impl Input {
         Ok(())
     }
 
-    /// Returns the slices of the text behind its first `skip_text` bytes of UTF-8.
+    /// Returns the slices of the text behind its first `skip_text` bytes of UTF-8, and before `footer`,
+    /// with which it ends.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn slices(&self, text: Text, skip_text: usize) -> anyhow::Result<Slices<'_>> {
+    pub fn slices(
+        &self,
+        text: Text,
+        skip_text: usize,
+        footer: &[u8],
+    ) -> anyhow::Result<Slices<'_>> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{}`", self.name))?;
         let Text { charset, mark_bytes, is_lossy, .. } = text;
@@ -246,6 +254,7 @@ impl Input {
             hash: Sha256::new(),
             mark_bytes,
             skip_text,
+            footer: footer.to_vec(),
             offset: 0,
             is_end: false,
             rest: Vec::new(),
@@ -374,6 +383,8 @@ pub struct Slices<'a> {
     mark_bytes: usize,
     /// Bytes of text before the table still to skip: a `sep=` line, blank lines, the header.
     skip_text: usize,
+    /// Text at the end of the file that is below the table; empty once it has proved to be none.
+    footer: Vec<u8>,
     /// Bytes of the file read so far.
     offset: u64,
     is_end: bool,
@@ -387,16 +398,17 @@ impl Slices<'_> {
         self.offset
     }
 
-    /// Returns the hash of the file, whose text has been read to its end.
+    /// Returns the hash of the file, whose text has been read to its end, and the text below the
+    /// table.
     ///
     /// # Errors
     ///
     /// Fails when what lies behind the text cannot be read.
-    pub fn sha256(mut self) -> anyhow::Result<String> {
+    pub fn finish(mut self) -> anyhow::Result<(String, Vec<u8>)> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
             .with_context(|| format!("cannot read `{}`", self.input.name))?;
-        Ok(hex(&self.hash.finalize()))
+        Ok((hex(&self.hash.finalize()), self.footer))
     }
 
     /// Fills `slice` with whole records of about `n_bytes`; returns false when there are no more.
@@ -418,10 +430,11 @@ impl Slices<'_> {
             while slice.len() < wanted && !self.is_end {
                 self.fill(slice, wanted)?;
             }
-            if slice.is_empty() {
+            let end = self.end_of_table(slice, syntax);
+            if end == 0 && self.is_end {
                 return Ok(false);
             }
-            let length = cut(slice, syntax, self.is_end);
+            let length = cut(&slice[..end], syntax, self.is_end);
             if 0 < length {
                 self.rest.extend_from_slice(&slice[length..]);
                 slice.truncate(length);
@@ -436,6 +449,29 @@ impl Slices<'_> {
             }
             wanted = (slice.len() * 2).clamp(n_bytes, RECORD_BYTES_MAX);
         }
+    }
+
+    /// Returns how much of `slice` is surely above the footer.
+    fn end_of_table(&mut self, slice: &[u8], syntax: Syntax) -> usize {
+        let end = slice.len().saturating_sub(self.footer.len());
+        if !self.is_end || self.footer.is_empty() {
+            return end;
+        }
+        // A window has shown the footer. It is one only if a record begins there when the file is
+        // read from its beginning: a quote may be open.
+        let is_below = slice.ends_with(&self.footer) && {
+            let border = cut(&slice[..end], syntax, false);
+            let mut tokeniser = Tokeniser::new(&slice[border..], syntax);
+            let mut cells = Vec::new();
+            let mut starts =
+                std::iter::from_fn(|| tokeniser.record(&mut cells)).map(|it| border + it.0);
+            starts.find(|it| end <= *it) == Some(end)
+        };
+        if is_below {
+            return end;
+        }
+        self.footer.clear();
+        slice.len()
     }
 
     /// Appends bytes of the file to `slice`, as text, until it has `wanted` or the file ends.

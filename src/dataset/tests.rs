@@ -21,8 +21,8 @@ use super::ingest::{Tuning, ingest_input};
 use super::lines::line_of;
 use super::source::Input;
 use super::{
-    DateOrder, DecimalMark, IngestOptions, Progress, Source, Watch, answer, head, ingest, inspect,
-    name_of,
+    Comments, DateOrder, DecimalMark, IngestOptions, Progress, Source, Watch, answer, head, ingest,
+    inspect, name_of,
 };
 use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
 use crate::status::{ExitStatus, Failure};
@@ -911,6 +911,161 @@ fn rows_are_found_in_the_source_whatever_the_slices() {
         let lines: Vec<_> = (0..5).map(|row| line_of(&lines[..], row).unwrap()).collect();
         assert_eq!(lines, [3, 6, 7, 12, 13], "{slice_bytes}");
     }
+}
+
+/// Ingests text; compares the table, then what is listed as `line reason`.
+#[track_caller]
+fn check_aside(text: &str, expected: &str, listed: &[&str]) {
+    let bench = Bench::new();
+    check_with(&bench, text, expected);
+    assert_eq!(listed_in(&bench), listed);
+}
+
+fn listed_in(bench: &Bench) -> Vec<String> {
+    let rejects = fs::read_to_string(bench.datasets().join("t.rejects.jsonl")).unwrap_or_default();
+    let entries = rejects.lines().map(|it| serde_json::from_str::<serde_json::Value>(it).unwrap());
+    let show = |it: serde_json::Value| {
+        let reason = it["reason"].as_str().unwrap();
+        let kind = reason.strip_suffix("; no row").unwrap_or(reason);
+        format!("{} {kind}", it["line"])
+    };
+    entries.map(show).collect()
+}
+
+#[test]
+fn what_stands_before_the_header_is_preamble() {
+    let table = "id:int64 | name:string | n:float64\n 1 | anna | 2.5\n 2 | bert | 3.5";
+    let rows = "id,name,n\n1,anna,2.5\n2,bert,3.5\n";
+    let listed: &[&str] = &["1 preamble", "2 preamble"];
+    check_aside(&format!("Sales report\nGenerated 2024-01-02\n{rows}"), table, listed);
+    check_aside(&format!("Sales report\nRegion: x, y\n\n{rows}"), table, listed);
+    check_aside(&format!("PREAMBLE,,\n,,\n{rows}"), table, listed);
+    check_aside(&format!("Title\n\n\nfrom:,2024\n\n{rows}"), table, &["1 preamble", "4 preamble"]);
+    check_aside(
+        "Title\n\nA,B,C\nx,y,z\nu,v,w\n",
+        "A:string | B:string | C:string\nx | y | z\nu | v | w",
+        &["1 preamble"],
+    );
+    check_aside(
+        "Title\n\n1,x,2\n2,y,3\n3,z,4\n",
+        "column_1:int64 | column_2:string | column_3:int64\n1 | x | 2\n2 | y | 3\n3 | z | 4",
+        &["1 preamble"],
+    );
+}
+
+#[test]
+fn a_first_row_of_another_width_is_no_preamble() {
+    check_aside(
+        "a,b\nx,1,2\ny,3,4\n",
+        "column_1:string | a:int64 | b:int64\nx | 1 | 2\ny | 3 | 4",
+        &[],
+    );
+    check_aside(
+        "a,b\nx,p,q\ny,r,s\n",
+        "column_1:string | a:string | b:string\nx | p | q\ny | r | s",
+        &[],
+    );
+    check_aside(
+        "1,2\n3,4,5\n6,7,8\n9,10,11\n",
+        "column_1:int64 | column_2:int64 | column_3:int64\n1 | 2 | ~\n3 | 4 | 5\n6 | 7 | 8\n9 | 10 | 11",
+        &["1 fewer than 3 cells; padded with null"],
+    );
+    check_aside(
+        "value\nx,1\ny,2\nz,3\n",
+        "column_1:string | value:int64\nx | 1\ny | 2\nz | 3",
+        &[],
+    );
+}
+
+#[test]
+fn comment_lines_are_no_rows_unless_rows_begin_so() {
+    let table = "id:int64 | n:float64\n 1 | 2.5\n 2 | 3.5";
+    check_aside(
+        "# made by hand\n# twice\nid,n\n1,2.5\n# a, b, c\n2,3.5\n# end\n",
+        table,
+        &["1 comment", "2 comment", "5 comment", "7 comment"],
+    );
+    check_aside("% made\nid,n\n1,2.5\n2,3.5\n", table, &["1 comment"]);
+    check_aside("// made\nid,n\n1,2.5\n2,3.5\n", table, &["1 comment"]);
+    check_aside("id,n\n#3,x\n#4,y\n", "id:string | n:string\n#3 | x\n#4 | y", &[]);
+    check_aside("#id,n\n1,2.5\n2,3.5\n", table, &[]);
+    check_aside("# made by hand\n# id,n\n1,2.5\n2,3.5\n", table, &["1 comment"]);
+    check_aside("# a, b\nid,n\n1,2.5\n2,3.5\n", table, &["1 comment"]);
+}
+
+#[test]
+fn a_header_that_comes_again_is_no_row() {
+    check_aside(
+        "id,n\n1,2.5\nid,n\n2,3.5\n",
+        "id:int64 | n:float64\n 1 | 2.5\n 2 | 3.5",
+        &["3 the header again"],
+    );
+    check_aside("a,b\nx,y\na,b\nu,v\n", "a:string | b:string\nx | y\na | b\nu | v", &[]);
+}
+
+#[test]
+fn notes_below_the_table_are_a_footer() {
+    let table = "id:int64 | name:string | n:float64\n 1 | anna | 2.5\n 2 | bert | 3.5";
+    let rows = "id,name,n\n1,anna,2.5\n2,bert,3.5\n";
+    check_aside(&format!("{rows}\nSource: x, y\nsecond note"), table, &["5 footer", "6 footer"]);
+    check_aside(&format!("{rows}Total rows: 2\n"), table, &["4 footer"]);
+    check_aside(&format!("{rows},,\n\"Source: \"\"x\"\"\",,\n"), table, &["4 footer", "5 footer"]);
+    check_aside(
+        "name,a,b\nanna,1,2\nbert,3,4\nSource: me\n",
+        "name:string | a:int64 | b:int64\nanna | 1 | 2\nbert | 3 | 4",
+        &["4 footer"],
+    );
+    check_aside(
+        "name,a\nanna,1\nbert,3\n\nSource: me\n",
+        "name:string | a:int64\nanna | 1\nbert | 3",
+        &["5 footer"],
+    );
+}
+
+#[test]
+fn a_last_row_that_may_be_cut_short_is_no_footer() {
+    let short: &[&str] = &["4 fewer than 3 cells; padded with null"];
+    check_aside(
+        "id,a,b\n1,1,2\n2,3,4\n3\n",
+        "id:int64 | a:int64 | b:int64\n1 | 1 | 2\n2 | 3 | 4\n3 | ~ | ~",
+        short,
+    );
+    check_aside(
+        "name,a,b\nanna,1,2\nbert,3,4\nclara\n",
+        "name:string | a:int64 | b:int64\nanna | 1 | 2\nbert | 3 | 4\nclara | ~ | ~",
+        short,
+    );
+    check_aside(
+        "name,a,b\nanna,1,2\nbert,3,4\nTotal,4,6\n",
+        "name:string | a:int64 | b:int64\nanna | 1 | 2\nbert | 3 | 4\nTotal | 4 | 6",
+        &[],
+    );
+    check_aside(
+        "id,a,b\n1,1,x\n2,3,\"y\n\nSource: z\"\n",
+        "id:int64 | a:int64 | b:string\n1 | 1 | x\n2 | 3 | y⏎⏎Source: z",
+        &[],
+    );
+}
+
+#[test]
+fn the_user_may_say_where_the_table_begins_and_what_a_comment_is() {
+    let skip = Bench::new().with(|it| it.skip_lines = Some(2));
+    check_with(&skip, "x,y\n\"z\na,b\n1,2\n", "a:int64 | b:int64\n1 | 2");
+    assert_eq!(listed_in(&skip), ["1 preamble", "2 preamble"]);
+    let stay = Bench::new().with(|it| it.skip_lines = Some(0));
+    check_with(&stay, "Title\na,b\nc,d\n", "column_1:string | Title:string\na | b\nc | d");
+    let none = Bench::new().with(|it| it.comments = Comments::None);
+    check_with(&none, "a,b\n1,2\n# x\n", "a:string | b:int64\n1 | 2\n# x | ~");
+    let bang = Bench::new().with(|it| it.comments = Comments::Begin('!'));
+    check_with(&bang, "!x,y\na,b\n!3,4\n1,2\n", "a:int64 | b:int64\n1 | 2");
+    assert_eq!(listed_in(&bang), ["1 comment", "3 comment"]);
+    let far = Bench::new().with(|it| it.skip_lines = Some(9));
+    let result = far.bytes("a,b\n1,2\n");
+    check_refused(
+        &far,
+        result,
+        "cannot read `-` as CSV: it has no more than 9 lines / give a smaller number to `--skip-rows`",
+    );
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn check_columns(dataset: &Dataset, name: &str, columns: &[String]) -> Result<()
 mod tests {
     use serde_json::json;
 
-    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect};
+    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside};
     use crate::tools::Plan;
 
     fn catalog() -> Catalog {
@@ -82,6 +82,7 @@ mod tests {
             quote: None,
             escape: None,
             header: true,
+            header_line: Some(1),
             reasons: Vec::new(),
             damage: None,
         };
@@ -95,6 +96,7 @@ mod tests {
             dialect,
             padded_rows: 0,
             surplus_rows: 0,
+            set_aside: SetAside::default(),
             ingested_at: String::new(),
         };
         let mut catalog = Catalog::default();

@@ -63,7 +63,7 @@ fn schema(name: &str, dataset: &Dataset, bytes_max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect};
+    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside};
 
     fn dataset(n_columns: usize) -> Dataset {
         let column = |at: usize| Column {
@@ -79,6 +79,7 @@ mod tests {
             quote: None,
             escape: None,
             header: true,
+            header_line: Some(1),
             reasons: Vec::new(),
             damage: None,
         };
@@ -92,6 +93,7 @@ mod tests {
             dialect,
             padded_rows: 0,
             surplus_rows: 0,
+            set_aside: SetAside::default(),
             ingested_at: String::new(),
         }
     }

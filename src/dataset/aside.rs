@@ -1,0 +1,155 @@
+//! Lines that are no rows: before the table, below it, and among its rows.
+//!
+//! Pure. They are kept out of the table, counted, and listed with the repairs, so that no line of a
+//! file vanishes.
+
+use memchr::memchr2;
+
+use super::extent::records;
+use super::records::Block;
+use super::repairs::{Repair, has_room};
+use super::syntax::Syntax;
+use crate::catalog::SetAside;
+
+/// What the user said of comment lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Comments {
+    /// Nothing.
+    #[default]
+    FindOut,
+    /// There are none.
+    None,
+    /// They begin with this.
+    Begin(char),
+}
+
+/// What begins a comment line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    /// The first characters of the line, blanks before them aside.
+    pub marker: String,
+    /// The user said so: then a row of full width is a comment too.
+    pub is_told: bool,
+}
+
+/// How lines among the rows are told apart from rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AsideRule {
+    /// What begins a comment line, if there are any.
+    pub comment: Option<Comment>,
+    /// The header as it stands in the file, where it may come again.
+    pub header: Option<Vec<u8>>,
+}
+
+/// What is to be known of lines that are no rows.
+#[derive(Debug, Default)]
+pub struct Asides {
+    /// How many of each kind.
+    pub counts: SetAside,
+    /// The first of them.
+    pub listed: Vec<Repair>,
+}
+
+impl Asides {
+    /// Adds the records of a text that holds no rows.
+    pub fn add_all(&mut self, kind: Kind, text: &[u8], syntax: Syntax) {
+        for record in records(text, syntax, usize::MAX) {
+            self.add(kind, u64::from(record.line), &text[record.start..record.end]);
+        }
+    }
+
+    /// Adds what lies `n_lines` lines further on.
+    pub fn append(&mut self, behind: Asides, n_lines: u64) {
+        self.counts.add(behind.counts);
+        let moved = behind.listed.into_iter().map(|it| Repair { line: it.line + n_lines, ..it });
+        self.listed.extend(moved);
+    }
+
+    /// Adds one record.
+    pub fn add(&mut self, kind: Kind, line: u64, text: &[u8]) {
+        let (count, reason) = match kind {
+            Kind::Preamble => (&mut self.counts.preamble, "preamble"),
+            Kind::Comment => (&mut self.counts.comments, "comment"),
+            Kind::RepeatedHeader => (&mut self.counts.repeated_headers, "the header again"),
+            Kind::Footer => (&mut self.counts.footer, "footer"),
+        };
+        *count += 1;
+        if has_room(self.listed.len() as u64) {
+            self.listed.push(Repair::new(line, format!("{reason}; no row"), text));
+        }
+    }
+}
+
+/// Why a line is no row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It stands before the table.
+    Preamble,
+    /// It begins as comments do.
+    Comment,
+    /// It is the header once more.
+    RepeatedHeader,
+    /// It stands below the table.
+    Footer,
+}
+
+impl AsideRule {
+    /// Takes what is no row out of `block`; lines are those of the slice.
+    pub fn set_aside(&self, slice: &[u8], block: &mut Block, width: usize, asides: &mut Asides) {
+        if *self == AsideRule::default() {
+            return;
+        }
+        let kind = |row: usize| {
+            let is_full = || {
+                block.short.binary_search(&row).is_err()
+                    && block.surplus.binary_search_by_key(&row, |it| it.row).is_err()
+            };
+            self.kind(block.records[row].raw(slice), is_full)
+        };
+        let found: Vec<(usize, Kind)> =
+            (0..block.n_rows()).filter_map(|row| Some((row, kind(row)?))).collect();
+        for (row, kind) in &found {
+            asides.add(*kind, u64::from(block.lines[*row]), block.records[*row].raw(slice));
+        }
+        if !found.is_empty() {
+            let rows: Vec<usize> = found.into_iter().map(|it| it.0).collect();
+            remove(block, &rows, width);
+        }
+    }
+
+    /// Returns why a record is no row, if it is none.
+    fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<Kind> {
+        if self.header.as_deref() == Some(record) {
+            return Some(Kind::RepeatedHeader);
+        }
+        let comment = self.comment.as_ref()?;
+        let is_comment = is_marked(record, &comment.marker) && (comment.is_told || !is_full());
+        is_comment.then_some(Kind::Comment)
+    }
+}
+
+/// Takes rows out of a block; `rows` are in order.
+fn remove(block: &mut Block, rows: &[usize], width: usize) {
+    let stays = |row: &usize| rows.binary_search(row).is_err();
+    // Rows before one that stays and are taken out.
+    let moved = |row: usize| row - rows.partition_point(|it| *it < row);
+    let kept: Vec<usize> = (0..block.n_rows()).filter(stays).collect();
+    for (to, from) in kept.iter().enumerate() {
+        block.cells.copy_within(from * width..(from + 1) * width, to * width);
+        block.lines[to] = block.lines[*from];
+        block.records[to] = block.records[*from];
+    }
+    block.cells.truncate(kept.len() * width);
+    block.lines.truncate(kept.len());
+    block.records.truncate(kept.len());
+    block.short.retain(stays);
+    block.short.iter_mut().for_each(|row| *row = moved(*row));
+    block.surplus.retain(|it| stays(&it.row));
+    block.surplus.iter_mut().for_each(|it| it.row = moved(it.row));
+}
+
+/// Returns whether a record is one line that begins with `marker`.
+pub fn is_marked(record: &[u8], marker: &str) -> bool {
+    record.trim_ascii_start().starts_with(marker.as_bytes())
+        && memchr2(b'\n', b'\r', record).is_none()
+}

@@ -1,0 +1,466 @@
+//! Where the header is and what the columns are called.
+//!
+//! Pure. `extent` says by shape what may lie around the table; here the types of the columns decide
+//! what shape leaves open, and the first guesses of the types are made.
+
+use std::collections::HashSet;
+
+use super::aside::{AsideRule, Asides, Comment, Comments, Kind, is_marked};
+use super::decide::is_typed;
+use super::dialect::mode;
+use super::extent::{Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, width_of};
+use super::infer::{Evidence, Nulls, classify};
+use super::records::Tokeniser;
+use super::sample::Sample;
+use super::sniff::Windows;
+use super::syntax::Syntax;
+
+/// What is known about the table before the file is read.
+#[derive(Debug)]
+pub struct Header {
+    /// Unique names; made up where there are none.
+    pub names: Vec<String>,
+    /// The line of the record that holds them, if one does; the first is 0.
+    pub line: Option<u32>,
+    /// What the windows show of each column.
+    pub evidence: Vec<Evidence>,
+    /// Of each column, whether it is text for certain.
+    pub is_settled: Vec<bool>,
+    /// Bytes of text before the first row.
+    pub body_start: usize,
+    /// Lines before the first row, as far as blank lines do not precede it.
+    pub body_line: u32,
+    /// Of each column, whether its values come again and again.
+    pub repeats: Vec<bool>,
+    /// Whether rows with more cells than columns were seen.
+    pub has_surplus: bool,
+    /// Bytes of an average row.
+    pub row_bytes: usize,
+    /// The lines before the table, the first line being 0.
+    pub asides: Asides,
+    /// What among the rows is none.
+    pub rule: AsideRule,
+    /// The text below the table, to the end of the file.
+    pub footer: Vec<u8>,
+}
+
+/// What the user said about the place of the table.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    /// Whether there is a header.
+    pub header: Option<bool>,
+    /// What begins a comment line.
+    pub comments: Comments,
+    /// The table begins with the first record that is no comment.
+    pub is_placed: bool,
+}
+
+/// Decides where the table lies, its width, names and first guesses of the types.
+///
+/// The footer is taken out of `windows`.
+pub fn find(
+    windows: &mut Windows,
+    syntax: Syntax,
+    told: &Told,
+    nulls: &Nulls,
+    reasons: &mut Vec<String>,
+) -> Header {
+    let shapes = records(windows.head(syntax), syntax, RECORDS_MAX);
+    let width = width_of(&shapes);
+    let comment = match told.comments {
+        Comments::FindOut => comment_of(windows, syntax, width),
+        Comments::None => None,
+        Comments::Begin(char) => Some(Comment { marker: char.to_string(), is_told: true }),
+    };
+    let footer = footer_of(windows.tail(syntax), syntax, width, comment.as_ref());
+    let Some(footer) = footer else {
+        return Search { windows, syntax, nulls, told, width, comment }.find(&shapes, reasons);
+    };
+    let text = windows.hide_end(footer.bytes);
+    let search = Search { windows, syntax, nulls, told, width, comment: comment.clone() };
+    let mut footer_reasons = Vec::new();
+    let header = search.find(&shapes, &mut footer_reasons);
+    if is_footer(&text, &footer, &header, syntax, nulls) {
+        reasons.append(&mut footer_reasons);
+        return Header { footer: text, ..header };
+    }
+    // What looked like notes may be rows that were cut short.
+    windows.show_end(&text);
+    Search { windows, syntax, nulls, told, width, comment }.find(&shapes, reasons)
+}
+
+/// Returns whether notes are text, and no values of the first column where nothing sets them apart.
+fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, nulls: &Nulls) -> bool {
+    let is_first_typed = header.evidence.first().is_some_and(|it| is_typed(*it));
+    records(text, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).all(|it| {
+        let note = &text[it.start..it.end];
+        let is_text = classify(note, nulls).is_settled();
+        is_text && (footer.is_apart || is_first_typed || looks_like_note(note))
+    })
+}
+
+/// Returns whether text is what people write below a table, not into its first column.
+fn looks_like_note(text: &[u8]) -> bool {
+    const BEGINNINGS: [&str; 9] =
+        ["*", "(", "[", "©", "source", "note", "total", "generated", "end of"];
+    let text = String::from_utf8_lossy(text).trim_matches(['"', ' ', '\'']).to_lowercase();
+    text.contains(": ") || text.ends_with(':') || BEGINNINGS.iter().any(|it| text.starts_with(it))
+}
+
+/// The search for the table in the windows.
+struct Search<'a> {
+    windows: &'a Windows,
+    syntax: Syntax,
+    nulls: &'a Nulls,
+    told: &'a Told,
+    /// Columns that most records have.
+    width: usize,
+    comment: Option<Comment>,
+}
+
+/// Records that may hold the names.
+struct Place<'a> {
+    /// The records that are no comments.
+    shapes: Vec<&'a Shape>,
+    /// Position of the first that belongs to the table.
+    first: usize,
+    /// It is a comment line by its beginning.
+    is_commented: bool,
+}
+
+impl Search<'_> {
+    fn find(&self, shapes: &[Shape], reasons: &mut Vec<String>) -> Header {
+        let head = self.windows.head(self.syntax);
+        let place = self.place(shapes);
+        let Some(first) = place.shapes.get(place.first) else { return Header::nothing() };
+        let mut labels = self.labels(first);
+        if let (true, Some(comment), Some(label)) =
+            (place.is_commented, &self.comment, labels.first_mut())
+        {
+            let name = label.trim_start().trim_start_matches(comment.marker.as_str()).trim_start();
+            if !name.is_empty() {
+                *label = name.to_owned();
+            }
+        }
+
+        let others: Vec<&Shape> = place.shapes[place.first + 1..].to_vec();
+        let modal = modal_width(&others);
+        let body = self.sample(labels.len().max(modal), first.after.0, None);
+        let is_present = self.told.header.unwrap_or_else(|| {
+            let (is_present, reason) = is_header(&labels, &body, self.nulls);
+            reasons.push(format!("{}: {reason}", if is_present { "header" } else { "no header" }));
+            is_present
+        });
+
+        let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
+        let mut width = names.len();
+        if 1 < others.len() && width < modal {
+            let n_missing = modal - width;
+            // R writes row names without a label, in front; a delimiter at the end of each row
+            // makes an empty cell behind.
+            let is_in_front = is_present && n_missing == 1 && !body.is_empty(modal - 1);
+            for _ in 0..n_missing {
+                names.insert(if is_in_front { 0 } else { names.len() }, String::new());
+            }
+            let place = if is_in_front { "first" } else { "last" };
+            let reason = format!("most rows have {modal} cells, the first has {width}");
+            reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
+            width = modal;
+        }
+        let (body_start, body_line) = if is_present { first.after } else { first.before };
+        let again = (is_present && 1 < width).then(|| head[first.start..first.end].to_vec());
+        let mut body = self.sample(width, body_start, again.clone());
+        let mut rule = self.rule(again);
+        if rule.header.is_some() && !body.is_typed() {
+            // Among text, the words of the header may be values.
+            rule.header = None;
+            body = self.sample(width, body_start, None);
+        }
+        Header {
+            names: names_of(names),
+            line: is_present.then_some(first.line),
+            is_settled: body.head.iter().map(|it| it.is_settled()).collect(),
+            evidence: body.all,
+            body_start,
+            body_line,
+            repeats: body.repeats,
+            has_surplus: body.has_surplus,
+            row_bytes: body.row_bytes,
+            asides: self.asides(shapes, first),
+            rule,
+            footer: Vec::new(),
+        }
+    }
+
+    fn rule(&self, header: Option<Vec<u8>>) -> AsideRule {
+        AsideRule { comment: self.comment.clone(), header }
+    }
+
+    fn sample(&self, width: usize, start: usize, header: Option<Vec<u8>>) -> Sample {
+        Sample::of(self.windows, self.syntax, width, start, self.nulls, &self.rule(header))
+    }
+
+    fn labels(&self, shape: &Shape) -> Vec<String> {
+        let record = &self.windows.head(self.syntax)[shape.start..shape.end];
+        let mut cells = Vec::new();
+        Tokeniser::new(record, self.syntax).record(&mut cells);
+        cells.iter().map(|it| it.text(record)).collect()
+    }
+
+    fn is_comment(&self, shape: &Shape) -> bool {
+        let head = self.windows.head(self.syntax);
+        self.comment.as_ref().is_some_and(|it| is_marked(&head[shape.start..shape.end], &it.marker))
+    }
+
+    /// Returns whether `shape` is a row of the table below it, by the types of that.
+    fn is_row(&self, shape: &Shape, body: &Sample) -> bool {
+        !is_header(&self.labels(shape), body, self.nulls).0
+    }
+
+    /// Finds the first record of the table.
+    fn place<'a>(&self, shapes: &'a [Shape]) -> Place<'a> {
+        let head = self.windows.head(self.syntax);
+        let shapes = shapes.iter().take_while(|it| it.start < head.len());
+        let all: Vec<&Shape> = shapes.collect();
+        let n_lead = all.iter().take_while(|it| self.is_comment(it)).count();
+        let is_told = self.comment.as_ref().is_some_and(|it| it.is_told);
+        if let (Some(last), false) = (n_lead.checked_sub(1).map(|it| all[it]), is_told)
+            && self.is_commented_header(last, all.get(n_lead).copied())
+        {
+            return Place { shapes: all, first: n_lead - 1, is_commented: true };
+        }
+        let is_kept = |(at, it): &(usize, &Shape)| {
+            !self.is_comment(it) || (!is_told && it.width == self.width && n_lead <= *at)
+        };
+        let kept = all.into_iter().enumerate().filter(is_kept).map(|it| it.1);
+        let shapes: Vec<&Shape> = kept.collect();
+        let first = if self.told.is_placed { 0 } else { self.first(&shapes) };
+        Place { shapes, first, is_commented: false }
+    }
+
+    /// Returns whether a comment line holds the names of the rows below it.
+    fn is_commented_header(&self, comment: &Shape, below: Option<&Shape>) -> bool {
+        let Some(below) = below else { return comment.width == self.width };
+        if comment.width != self.width || below.is_behind_blank || below.width != self.width {
+            return false;
+        }
+        let body = self.sample(self.width, below.after.0, None);
+        if body.is_typed() { self.is_row(below, &body) } else { !comment.is_prose }
+    }
+
+    /// Returns the position of the record with which the table begins; what is before it is
+    /// preamble. A record that may be a row is never preamble.
+    fn first(&self, shapes: &[&Shape]) -> usize {
+        let width = self.width;
+        let at = shapes.iter().position(|it| it.is_full(width)).unwrap_or(0);
+        let lead = &shapes[..at];
+        let Some(near) = lead.last() else { return 0 };
+        let body = self.sample(width, shapes[at].after.0, None);
+        let n_full = shapes.iter().filter(|it| it.width == width).count();
+        let has_many = lead.iter().any(|it| 1 < it.n_filled);
+        let has_row = lead.iter().any(|it| 1 < it.n_filled && self.fits(it, &body));
+        if has_row || (n_full < 2 && has_many) {
+            return 0;
+        }
+        if self.is_row(shapes[at], &body) {
+            // A header of another width: without a name for the row names, or with one too many.
+            let is_name = width == 2 && at == 1 && near.width == 1 && !near.is_prose;
+            if 1 < near.n_filled || (is_name && !shapes[at].is_behind_blank) {
+                return at - 1;
+            }
+            // Rows with one value in the first column.
+            let is_row = |it: &&Shape| it.width == width && it.n_filled == 1;
+            return if lead.iter().all(|it| is_row(it) && !it.is_behind_blank) { 0 } else { at };
+        }
+        let is_uneven = near.width + 1 == width
+            || width < near.width
+            || (near.width..width).all(|it| body.is_empty(it));
+        let is_header = at == 1
+            && !body.is_typed()
+            && 1 < near.n_filled
+            && !near.is_prose
+            && !shapes[at].is_behind_blank
+            && is_uneven;
+        if is_header { 0 } else { at }
+    }
+
+    /// Returns whether the cells of a record have values of the types of the columns, at least one.
+    fn fits(&self, shape: &Shape, body: &Sample) -> bool {
+        let labels = self.labels(shape);
+        let mut n_fit = 0;
+        for (seen, label) in body.all.iter().zip(&labels) {
+            let label = classify(label.as_bytes(), self.nulls);
+            let mut both = *seen;
+            both.add(label);
+            if is_typed(*seen) && label != Evidence::default() {
+                if !is_typed(both) {
+                    return false;
+                }
+                n_fit += 1;
+            }
+        }
+        0 < n_fit
+    }
+
+    /// Returns what stands before the first record of the table.
+    fn asides(&self, shapes: &[Shape], first: &Shape) -> Asides {
+        let head = self.windows.head(self.syntax);
+        let mut asides = Asides::default();
+        for shape in shapes.iter().take_while(|it| it.start < first.start) {
+            let kind = if self.is_comment(shape) { Kind::Comment } else { Kind::Preamble };
+            asides.add(kind, u64::from(shape.line), &head[shape.start..shape.end]);
+        }
+        asides
+    }
+}
+
+impl Header {
+    /// Of a file without a record.
+    fn nothing() -> Self {
+        Header {
+            names: Vec::new(),
+            line: None,
+            evidence: Vec::new(),
+            is_settled: Vec::new(),
+            body_start: 0,
+            body_line: 0,
+            repeats: Vec::new(),
+            has_surplus: false,
+            row_bytes: 1,
+            asides: Asides::default(),
+            rule: AsideRule::default(),
+            footer: Vec::new(),
+        }
+    }
+}
+
+fn modal_width(shapes: &[&Shape]) -> usize {
+    let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).collect();
+    mode(&mut widths).0
+}
+
+/// Returns whether the first record holds names, and why.
+fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static str) {
+    let typed: Vec<_> = body
+        .all
+        .iter()
+        .zip(labels)
+        .filter(|(seen, _)| is_typed(**seen))
+        .map(|(seen, label)| (*seen, classify(label.as_bytes(), nulls), label.as_str()))
+        .collect();
+    let has_body = body.all.iter().any(|it| *it != Evidence::default());
+    if !has_body {
+        let is_text =
+            labels.iter().all(|it| classify(it.as_bytes(), nulls).is_name() || it.is_empty());
+        return (is_text, "there is no other record to compare with");
+    }
+    if typed.is_empty() {
+        return (true, "all columns are text, so the first record names them");
+    }
+    let fits = |(seen, label, _): &(Evidence, Evidence, &str)| {
+        let mut both = *seen;
+        both.add(*label);
+        is_typed(both)
+    };
+    if !typed.iter().all(fits) {
+        return (true, "the first record does not fit the types of the columns");
+    }
+    if typed.iter().all(|it| it.1 == Evidence::default()) {
+        return (true, "the first record has no values where the others have");
+    }
+    if labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name())
+        && are_years(typed.iter().map(|it| it.2))
+    {
+        return (true, "the labels count years");
+    }
+    (false, "the first record fits the types of the columns")
+}
+
+/// Returns whether labels are consecutive years, up or down.
+fn are_years<'a>(labels: impl Iterator<Item = &'a str>) -> bool {
+    let years: Option<Vec<i32>> = labels.map(|it| it.trim().parse().ok()).collect();
+    let Some(years) = years else { return false };
+    let steps: HashSet<i32> = years.windows(2).map(|it| it[1] - it[0]).collect();
+    years.iter().all(|it| (1900..=2100).contains(it))
+        && steps.len() == 1
+        && steps.iter().all(|it| *it != 0)
+}
+
+/// Makes names usable: trimmed, on one line, never empty, and unique whatever their case.
+pub fn names_of(labels: Vec<String>) -> Vec<String> {
+    let one_line = |it: String| it.trim().replace("\r\n", " ").replace(['\r', '\n'], " ");
+    let labels: Vec<String> = labels.into_iter().map(one_line).collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut names = Vec::with_capacity(labels.len());
+    for (at, label) in labels.into_iter().enumerate() {
+        let base = if label.is_empty() { format!("column_{}", at + 1) } else { label };
+        let mut name = base.clone();
+        let mut n = 2;
+        while !taken.insert(name.to_lowercase()) {
+            name = format!("{base}_{n}");
+            n += 1;
+        }
+        names.push(name);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::{Header, Told, find, names_of};
+    use crate::dataset::dialect;
+    use crate::dataset::infer::Nulls;
+    use crate::dataset::sniff::Windows;
+    use crate::dataset::syntax::{Delimiter, Syntax};
+
+    fn found(text: &[u8], told: &Told) -> Header {
+        let mut windows = Windows { head: text.to_vec(), others: Vec::new(), is_whole: true };
+        let (syntax, _) = dialect::find(&windows, &dialect::Told::default());
+        find(&mut windows, syntax, told, &Nulls::new(None), &mut vec![])
+    }
+
+    #[track_caller]
+    fn check_header(text: &str, expected: Option<&[&str]>) {
+        let comma = Syntax::usual(Delimiter::new(",").unwrap());
+        let mut windows =
+            Windows { head: text.as_bytes().to_vec(), others: Vec::new(), is_whole: true };
+        let nulls = Nulls::new(None);
+        let found = find(&mut windows, comma, &Told::default(), &nulls, &mut vec![]);
+        let names = found.line.map(|_| found.names);
+        let expected = expected.map(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(names, expected, "{text}");
+    }
+
+    #[test]
+    fn a_first_record_that_fits_the_types_is_data() {
+        check_header("anna,1\nbert,2\n", None);
+        check_header("2024-01-01,1\n2024-01-02,2\n", None);
+        check_header("name,1\nbert,2\nname,x\n", Some(&["name", "1"]));
+        check_header("name,age\nbert,2\n", Some(&["name", "age"]));
+        check_header("a,b\nc,d\n", Some(&["a", "b"]));
+        check_header("product,2019,2020\nx,5,6\n", Some(&["product", "2019", "2020"]));
+        check_header("a,b\n", Some(&["a", "b"]));
+        check_header("1,2\n", None);
+    }
+
+    #[test]
+    fn an_unnamed_index_is_named_and_a_delimiter_at_the_end_is_a_column() {
+        check_header("a,b\nx,1,2\ny,3,4\n", Some(&["column_1", "a", "b"]));
+        check_header("a,b\n1,2,\n3,4,\n", Some(&["a", "b", "column_3"]));
+    }
+
+    #[test]
+    fn names_are_trimmed_and_unique() {
+        let labels = [" a ", "A", "", "b\r\nc", "a_2"].map(str::to_owned).to_vec();
+        assert_eq!(names_of(labels), ["a", "A_2", "column_3", "b c", "a_2_2"]);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_bytes_arrive_nothing_panics(text in prop::collection::vec(any::<u8>(), 0..300)) {
+            found(&text, &Told::default());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What the windows over a file say of its columns before it is read.
+
+use std::collections::HashSet;
+
+use super::aside::{AsideRule, Asides};
+use super::decide::is_typed;
+use super::infer::{Evidence, Nulls, classify};
+use super::records::{Block, Tokeniser};
+use super::sniff::Windows;
+use super::syntax::Syntax;
+
+/// The evidence of the windows.
+pub struct Sample {
+    /// Of all windows: a guess, since a window may begin within quotes.
+    pub all: Vec<Evidence>,
+    /// Of the head alone, which is certain.
+    pub head: Vec<Evidence>,
+    /// Whether the values of a column come again and again in the head.
+    pub repeats: Vec<bool>,
+    /// Whether rows with more cells than columns were seen.
+    pub has_surplus: bool,
+    /// Bytes of an average row.
+    pub row_bytes: usize,
+}
+
+impl Sample {
+    /// Looks at what lies behind `start` in the head, and at the other windows.
+    pub fn of(
+        windows: &Windows,
+        syntax: Syntax,
+        width: usize,
+        start: usize,
+        nulls: &Nulls,
+        rule: &AsideRule,
+    ) -> Self {
+        let mut sample = Sample {
+            all: vec![Evidence::default(); width],
+            head: vec![Evidence::default(); width],
+            repeats: repeats(windows.head(syntax), syntax, width, start),
+            has_surplus: false,
+            row_bytes: 1,
+        };
+        if width == 0 {
+            return sample;
+        }
+        let body = &windows.head(syntax)[start..];
+        let n_rows = look(body, syntax, &mut sample.head, &mut sample.has_surplus, nulls, rule);
+        sample.row_bytes = (body.len() / n_rows.max(1)).max(1);
+        sample.all.copy_from_slice(&sample.head);
+        for window in windows.others(syntax) {
+            look(window, syntax, &mut sample.all, &mut sample.has_surplus, nulls, rule);
+        }
+        sample
+    }
+
+    /// Returns whether no value was seen in a column.
+    pub fn is_empty(&self, column: usize) -> bool {
+        self.all.get(column).is_none_or(|it| *it == Evidence::default())
+    }
+
+    /// Returns whether any column is of another type than text.
+    pub fn is_typed(&self) -> bool {
+        self.all.iter().any(|it| is_typed(*it))
+    }
+}
+
+/// Returns for each column whether less than half of its values in the first rows are distinct.
+fn repeats(head: &[u8], syntax: Syntax, width: usize, start: usize) -> Vec<bool> {
+    /// Cells that are compared; more would not change the picture.
+    const CELLS_MAX: usize = 200_000;
+    const ROWS_MAX: usize = 2_000;
+    let body = &head[start..];
+    let mut block = Block::default();
+    let n_rows = (CELLS_MAX / width.max(1)).clamp(1, ROWS_MAX);
+    Tokeniser::new(body, syntax).block(&mut block, width, n_rows);
+    let is_repeated = |column: usize| {
+        let cells = block.cells[column..].iter().step_by(width);
+        let distinct: HashSet<&[u8]> = cells.map(|it| it.raw(body)).collect();
+        distinct.len() * 2 <= block.n_rows()
+    };
+    (0..if block.n_rows() == 0 { 0 } else { width }).map(is_repeated).collect()
+}
+
+fn look(
+    window: &[u8],
+    syntax: Syntax,
+    evidence: &mut [Evidence],
+    has_surplus: &mut bool,
+    nulls: &Nulls,
+    rule: &AsideRule,
+) -> usize {
+    let width = evidence.len();
+    let mut tokeniser = Tokeniser::new(window, syntax);
+    let mut block = Block::default();
+    tokeniser.block(&mut block, width, usize::MAX);
+    rule.set_aside(window, &mut block, width, &mut Asides::default());
+    for row in block.cells.chunks_exact(width) {
+        for (seen, cell) in evidence.iter_mut().zip(row) {
+            if !seen.is_settled() {
+                seen.add(classify(cell.raw(window), nulls));
+            }
+        }
+    }
+    *has_surplus |= !block.surplus.is_empty();
+    block.n_rows()
+}
