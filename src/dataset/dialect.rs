@@ -197,6 +197,11 @@ impl Trial {
         if escaped.n_escapes == 0 || escaped.value() < doubled.value() {
             return false;
         }
+        // Read with doubled quotes, no quote is out of place: a backslash before a closing one is the
+        // cell's last character, as in `"C:\"`, unless rows become more even without it.
+        if doubled.n_bare == 0 && doubled.n_unclosed == 0 {
+            return doubled.evenness() < escaped.evenness();
+        }
         doubled.value() * 1.001 < escaped.value() || escaped.n_bare <= escaped.n_escapes / 20
     }
 
@@ -425,19 +430,33 @@ impl Score {
     }
 
     fn count_quotes(&mut self, raw: &[u8], syntax: &Syntax) {
-        let (Some(quote), Escape::Char(escape)) = (syntax.quote, syntax.escape) else { return };
-        for at in memchr::memchr_iter(quote, raw) {
-            let n_before = raw[..at].iter().rev().take_while(|it| **it == escape).count();
-            self.n_escapes += usize::from(n_before % 2 == 1);
-            self.n_bare += usize::from(n_before % 2 == 0);
+        let Some(quote) = syntax.quote else { return };
+        match syntax.escape {
+            Escape::Char(escape) => {
+                for at in memchr::memchr_iter(quote, raw) {
+                    let n_before = raw[..at].iter().rev().take_while(|it| **it == escape).count();
+                    self.n_escapes += usize::from(n_before % 2 == 1);
+                    self.n_bare += usize::from(n_before % 2 == 0);
+                }
+            }
+            Escape::Doubled => {
+                let runs = raw.split(|it| *it != quote);
+                self.n_bare += runs.filter(|it| it.len() % 2 == 1).count();
+            }
+            Escape::None => {}
         }
+    }
+
+    /// Returns how many of the records have the most frequent width, 0 to 1.
+    fn evenness(&self) -> f64 {
+        ratio(self.n_modal, self.n_records)
     }
 
     fn value(&self) -> f64 {
         if self.width < 2 {
             return 0.0;
         }
-        let modal = ratio(self.n_modal, self.n_records);
+        let modal = self.evenness();
         #[expect(clippy::cast_precision_loss, reason = "a count of cells in a row")]
         let width = self.width as f64;
         // A text column with a comma in every third value is no table of two columns.

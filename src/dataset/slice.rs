@@ -112,6 +112,9 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
             break;
         }
         plan.rule.set_aside(slice, &mut block, width, &mut parsed.asides);
+        if block.n_rows() == 0 {
+            continue;
+        }
         for (at, column) in columns.iter_mut().enumerate() {
             let had_misfit = column.misfit().is_some();
             let cells = block.cells[at..].iter().step_by(width).copied();
