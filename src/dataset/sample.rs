@@ -47,7 +47,7 @@ impl Sample {
         let n_rows = look(body, syntax, &mut sample.head, &mut sample.has_surplus, nulls, rule);
         sample.row_bytes = (body.len() / n_rows.max(1)).max(1);
         sample.all.copy_from_slice(&sample.head);
-        for window in windows.others(syntax) {
+        for window in windows.rows_of_others(syntax, width) {
             look(window, syntax, &mut sample.all, &mut sample.has_surplus, nulls, rule);
         }
         sample

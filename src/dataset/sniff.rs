@@ -3,7 +3,7 @@
 //! Pure. Everything is judged from windows: the head of the file and some further ones spread over
 //! it, so that what comes late has a say.
 
-use super::records::cut;
+use super::records::{Tokeniser, cut};
 use super::syntax::Syntax;
 
 /// Parts of a file as text.
@@ -60,6 +60,34 @@ impl Windows {
             &window[..cut(window, syntax, false)]
         })
     }
+
+    /// Returns the whole records of the others in a table of `width` columns. Where a window may begin
+    /// within quotes or outside of them, the reading counts in which less records are uneven.
+    pub fn rows_of_others(&self, syntax: Syntax, width: usize) -> impl Iterator<Item = &[u8]> {
+        let n_uneven = move |window: &[u8]| {
+            let mut tokeniser = Tokeniser::new(window, syntax);
+            let mut cells = Vec::new();
+            let widths = std::iter::from_fn(|| tokeniser.record(&mut cells).map(|_| cells.len()));
+            widths.filter(|it| *it != width).count()
+        };
+        self.others(syntax).zip(&self.others).map(move |(outside, window)| {
+            let within = behind_quoted(window, syntax);
+            let within = &within[..cut(within, syntax, false)];
+            let is_within = !within.is_empty() && n_uneven(within) < n_uneven(outside);
+            if is_within { within } else { outside }
+        })
+    }
+}
+
+/// Returns what follows the record whose quoted cell `window` may begin in.
+fn behind_quoted(window: &[u8], syntax: Syntax) -> &[u8] {
+    let Some(quote) = syntax.quote.filter(|it| memchr::memchr(*it, window).is_some()) else {
+        return &[];
+    };
+    let opened = [&[quote], window].concat();
+    let mut tokeniser = Tokeniser::new(&opened, syntax);
+    tokeniser.record(&mut Vec::new());
+    &window[tokeniser.position().saturating_sub(1)..]
 }
 
 /// Returns what a file that is no text is, from its first bytes.

@@ -466,6 +466,17 @@ fn late_surplus_cells_are_kept_as_well() {
     assert_eq!(bench.rows()[200_000][2].as_deref(), Some("3"));
 }
 
+#[test]
+fn long_text_with_line_ends_in_it_is_read_once() {
+    let line = "and so, on \"\"and\"\" on\n".repeat(30);
+    let rows = (0..2_000).map(|it| format!("{it},\"title, {it}\",\"{line}\"\n"));
+    let text = format!("id,title,body\n{}", rows.collect::<String>());
+    let dataset = Bench::new().bytes(text).unwrap();
+    assert_eq!(dataset.columns[0].dtype, DType::Int64);
+    let read_twice = |it: &String| it.contains("read twice");
+    assert!(!dataset.dialect.reasons.iter().any(read_twice), "{:?}", dataset.dialect.reasons);
+}
+
 /// Many lines of ASCII, with others in a place that no window shows.
 fn with_late(late: &[u8]) -> Vec<u8> {
     let mut text = b"a,b\n".to_vec();
