@@ -45,7 +45,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -s v -l verbose -d 'Sa
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -s V -l version -d 'Print version'
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ingest" -d 'Turn CSV files into datasets of the session'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ingest" -d 'Turn CSV and Parquet files into datasets of the session'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ask" -d 'Ask a question about the datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask one question after another'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'

@@ -77,9 +77,23 @@ fn is_false(it: &bool) -> bool {
     !it
 }
 
+/// What kind of file a source is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceFormat {
+    /// Text with a delimiter.
+    #[default]
+    Text,
+    /// Parquet, whose footer has names and types.
+    Parquet,
+}
+
 /// How the bytes of the source were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
+    /// What kind of file the source is.
+    #[serde(default)]
+    pub format: SourceFormat,
     /// As in the WHATWG list, lower case: `utf-8`, `windows-1252`, …
     pub encoding: String,
     /// A few characters, mostly one, or `None` for a file of one column or a Parquet file.

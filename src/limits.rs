@@ -30,6 +30,10 @@ pub const REJECTS_MAX: u64 = 10_000;
 pub const REJECT_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of a dataset's name that is made from a file's: names of files are bounded too.
 pub const DATASET_NAME_BYTES_MAX: usize = 100;
+/// Bytes of the footer of a Parquet file. It is read whole; wide files have some megabytes.
+pub const PARQUET_FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Cells of a Parquet file that are decoded at once.
+pub const PARQUET_CELLS_MAX: usize = 1024 * 1024;
 /// Columns of one dataset. Beyond this a file is more likely misread than wide.
 pub const CSV_COLUMNS_MAX: usize = 20_000;
 

@@ -1,4 +1,4 @@
-//! `ingest`: CSV files become datasets of the session, each file for itself.
+//! `ingest`: CSV and Parquet files become datasets of the session, each file for itself.
 
 mod bar;
 mod job;
@@ -17,7 +17,7 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
-use crate::catalog::{DType, Damage, Dataset, SetAside};
+use crate::catalog::{DType, Damage, Dataset, SetAside, SourceFormat};
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions};
 use crate::session::{ResetScope, Session};
 use crate::sink::Format;
@@ -31,7 +31,7 @@ const NAME_BYTES_MAX: usize = 100;
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
 pub struct IngestFlags {
-    /// CSV files; `-` reads stdin
+    /// CSV or Parquet files, compressed or not; `-` reads stdin
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
@@ -318,17 +318,7 @@ impl IngestFlags {
             bytes_max: self.max_bytes,
             strict: self.strict,
         };
-        let is_given = options.delimiter.is_some()
-            || options.quote.is_some()
-            || options.escape.is_some()
-            || options.encoding.is_some()
-            || options.header.is_some()
-            || options.skip_lines.is_some()
-            || options.comments != Comments::FindOut
-            || options.nulls.is_some()
-            || !options.dtypes.is_empty()
-            || options.date_order.is_some()
-            || options.decimal.is_some();
+        let is_given = !options.given().is_empty();
         ReadOptions { options, is_given }
     }
 }
@@ -404,13 +394,18 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
     let mut parts = vec![
         counted(dataset.row_count, "row", "rows"),
         counted(dataset.columns.len() as u64, "column", "columns"),
-        dialect.encoding.clone(),
     ];
-    parts.extend(dialect.delimiter.iter().map(|it| format!("`{}`", it.escape_debug())));
-    parts.push(match dialect.header_line {
-        Some(line) => format!("header on line {line}"),
-        None => "no header".to_owned(),
-    });
+    match dialect.format {
+        SourceFormat::Parquet => parts.push("Parquet".to_owned()),
+        SourceFormat::Text => {
+            parts.push(dialect.encoding.clone());
+            parts.extend(dialect.delimiter.iter().map(|it| format!("`{}`", it.escape_debug())));
+            parts.push(match dialect.header_line {
+                Some(line) => format!("header on line {line}"),
+                None => "no header".to_owned(),
+            });
+        }
+    }
     parts.extend(set_aside(dataset.set_aside));
     format!("`{name}`: {}", parts.join(", "))
 }

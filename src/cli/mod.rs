@@ -151,7 +151,7 @@ pub struct Cli {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Turn CSV files into datasets of the session
+    /// Turn CSV and Parquet files into datasets of the session
     #[command(after_help = INGEST_EXAMPLES)]
     Ingest(IngestFlags),
     /// Ask a question about the datasets

@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 use super::aside::{Asides, Comments, Kind};
 use super::build::Guess;
 use super::charset::Charset;
+use super::columnar;
 use super::decide::{Form, Hints, Reading, decide};
 use super::dialect;
 use super::encoding::{self, Found};
@@ -28,7 +29,7 @@ use super::source::{Input, Source, Text, Undecodable};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::write::{BuiltColumn, ParquetFile, keep, sync_dir, temporary};
 use super::{Progress, Watch};
-use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside};
+use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside, SourceFormat};
 use crate::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
     SNIFF_HEAD_BYTES,
@@ -65,6 +66,26 @@ pub struct IngestOptions {
     /// Refuse a file with rows that are shorter or longer than the others, or with bytes that are no
     /// text of its encoding.
     pub strict: bool,
+}
+
+impl IngestOptions {
+    /// Returns the flags that say how text is read, as far as they were given.
+    pub fn given(&self) -> Vec<&'static str> {
+        let flags = [
+            ("--delimiter", self.delimiter.is_some()),
+            ("--quote", self.quote.is_some()),
+            ("--escape", self.escape.is_some()),
+            ("--encoding", self.encoding.is_some()),
+            ("--no-header", self.header.is_some()),
+            ("--skip-rows", self.skip_lines.is_some()),
+            ("--comment", self.comments != Comments::FindOut),
+            ("--null", self.nulls.is_some()),
+            ("--dtype", !self.dtypes.is_empty()),
+            ("--date-order", self.date_order.is_some()),
+            ("--decimal", self.decimal.is_some()),
+        ];
+        flags.into_iter().filter(|it| it.1).map(|it| it.0).collect()
+    }
 }
 
 impl Default for IngestOptions {
@@ -174,6 +195,9 @@ pub(super) fn ingest_input(
     tuning: Tuning,
     watch: &Watch<'_>,
 ) -> anyhow::Result<Dataset> {
+    if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES, input.bytes)?) {
+        return columnar::ingest(input, name, dir, options, watch);
+    }
     let target = dir.map(|dir| Target { dir, name });
     let mut layout = Layout::find(input, shown_name, options, None, watch)?;
     let read = match read(input, &layout, target, options, tuning, watch) {
@@ -190,12 +214,9 @@ pub(super) fn ingest_input(
         Err(error) => error,
     })?;
 
-    let archive = input.archive.iter().map(|it| {
-        format!("{}-compressed, {} bytes decompressed", it.compression.name(), input.bytes)
-    });
+    let archive = input.archive_reason().into_iter().collect();
     let reasons =
-        [archive.collect(), std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)]
-            .concat();
+        [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
     Ok(Dataset {
         path: PathBuf::from("datasets").join(format!("{name}.parquet")),
         source: shown_name.to_owned(),
@@ -204,6 +225,7 @@ pub(super) fn ingest_input(
         row_count: tally.n_rows,
         columns,
         dialect: Dialect {
+            format: SourceFormat::Text,
             encoding: layout.text.charset.name(),
             delimiter: layout.syntax.delimiter_as_written(),
             quote: layout.syntax.quote.filter(|_| tally.any_quoted).map(char::from),
@@ -416,8 +438,8 @@ fn hint_for(kind: &str) -> &'static str {
         "decompress it first, or pipe it in: `xzcat FILE | csv-agent ingest --name NAME -`"
     } else if kind.contains("Excel") {
         "save the sheet as CSV"
-    } else if kind.contains("Parquet") || kind.contains("Arrow") {
-        "convert it to CSV; only CSV is read"
+    } else if kind.contains("Arrow") {
+        "convert it to Parquet or CSV"
     } else {
         "export the table as CSV, or name another file"
     }
@@ -488,9 +510,11 @@ fn syntax(
 
 /// Where the files go.
 #[derive(Clone, Copy)]
-struct Target<'a> {
-    dir: &'a Path,
-    name: &'a str,
+pub(super) struct Target<'a> {
+    /// The session's directory of datasets.
+    pub dir: &'a Path,
+    /// The dataset's name.
+    pub name: &'a str,
 }
 
 /// What reading the whole file brought.
@@ -656,13 +680,18 @@ impl Attempt<'_> {
 }
 
 /// The three files of a dataset before they have their names.
-struct TempFiles {
+pub(super) struct TempFiles {
     parquet: Option<NamedTempFile>,
     lines: Option<NamedTempFile>,
-    rejects: NamedTempFile,
+    rejects: Option<NamedTempFile>,
 }
 
 impl TempFiles {
+    /// Takes a Parquet file whose rows come from no lines.
+    pub fn of_parquet(parquet: NamedTempFile) -> Self {
+        TempFiles { parquet: Some(parquet), lines: None, rejects: None }
+    }
+
     fn create(
         target: Target<'_>,
         columns: &[BuiltColumn],
@@ -679,7 +708,7 @@ impl TempFiles {
             lines: LineWriter::new(writer(&lines)?, n_header)?,
             rejects: writer(&rejects)?,
         };
-        Ok((TempFiles { parquet: None, lines: Some(lines), rejects }, output))
+        Ok((TempFiles { parquet: None, lines: Some(lines), rejects: Some(rejects) }, output))
     }
 
     /// Completes what a pass wrote, unless another pass follows.
@@ -695,10 +724,14 @@ impl TempFiles {
     }
 
     /// Gives the files their names, the Parquet file last.
-    fn keep(self, target: Target<'_>, has_rejects: bool) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Fails when the directory cannot be written.
+    pub fn keep(self, target: Target<'_>, has_rejects: bool) -> anyhow::Result<()> {
         let Target { dir, name } = target;
         let path = |ending: &str| dir.join(format!("{name}.{ending}"));
-        let rejects = has_rejects.then_some(self.rejects);
+        let rejects = self.rejects.filter(|_| has_rejects);
         for (temp, path) in [(rejects, path("rejects.jsonl")), (self.lines, path("lines"))] {
             match temp {
                 Some(temp) => {

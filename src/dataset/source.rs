@@ -113,8 +113,7 @@ impl Input {
         cancelled: &AtomicBool,
     ) -> anyhow::Result<Self> {
         let name = &self.name;
-        let mut hash = Sha256::new();
-        self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
+        let sha256 = self.sha256(cancelled)?;
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{name}`"))?;
         let damaged = |error: std::io::Error| damaged(name, compression, &error);
@@ -127,10 +126,36 @@ impl Input {
             let message = format!("cannot read `{name}`: it is empty once decompressed (0 bytes)");
             return Err(refuse(message, "check how the file was made"));
         }
-        let archive = Archive { compression, bytes: self.bytes, sha256: hex(&hash.finalize()) };
+        let archive = Archive { compression, bytes: self.bytes, sha256 };
         let changed = (metadata.mtime(), metadata.mtime_nsec());
         let (bytes, archive) = (metadata.len(), Some(archive));
         Ok(Input { file, name: self.name, bytes, archive, changed })
+    }
+
+    /// Returns the hash of the file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read, and when the user wants to stop.
+    pub fn sha256(&self, cancelled: &AtomicBool) -> anyhow::Result<String> {
+        let mut hash = Sha256::new();
+        self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
+        Ok(hex(&hash.finalize()))
+    }
+
+    /// Returns the file, to be read at any place.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the process has too many files open.
+    pub fn file(&self) -> anyhow::Result<File> {
+        self.file.try_clone().with_context(|| format!("cannot read `{}`", self.name))
+    }
+
+    /// Returns the sentence that says what was decompressed, if anything was.
+    pub fn archive_reason(&self) -> Option<String> {
+        let compression = self.archive.as_ref()?.compression.name();
+        Some(format!("{compression}-compressed, {} bytes decompressed", self.bytes))
     }
 
     /// Returns where text of an encoding ends: behind it may be NULs and `^Z`, with which old

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use arrow_array::ArrayRef;
 use arrow_schema::{Schema, SchemaRef};
-use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
 use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
@@ -62,6 +64,16 @@ pub struct Encoder {
 }
 
 impl Encoder {
+    /// Begins a row group that is filled part by part.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the schema cannot be encoded.
+    pub fn row_group(&self) -> anyhow::Result<RowGroup> {
+        let writers = self.factory.create_column_writers(0)?;
+        Ok(RowGroup { writers, schema: Arc::clone(&self.schema) })
+    }
+
     /// Encodes and compresses the columns of one row group, taking one at a time.
     ///
     /// # Errors
@@ -84,6 +96,38 @@ impl Encoder {
             encoded.push(writer.close()?);
         }
         Ok(encoded)
+    }
+}
+
+/// A row group that is filled part by part.
+pub struct RowGroup {
+    writers: Vec<ArrowColumnWriter>,
+    schema: SchemaRef,
+}
+
+impl RowGroup {
+    /// Appends rows to each column.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a column is not of the type that the schema has.
+    pub fn write(&mut self, columns: &[ArrayRef]) -> anyhow::Result<()> {
+        let fields = self.schema.fields();
+        for ((column, writer), field) in columns.iter().zip(&mut self.writers).zip(fields) {
+            for leaf in compute_leaves(field, column)? {
+                writer.write(&leaf)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes the columns.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the last page cannot be compressed.
+    pub fn close(self) -> anyhow::Result<Vec<ArrowColumnChunk>> {
+        self.writers.into_iter().map(|it| Ok(it.close()?)).collect()
     }
 }
 

@@ -65,7 +65,7 @@ fn check_columns(dataset: &Dataset, name: &str, columns: &[String]) -> Result<()
 mod tests {
     use serde_json::json;
 
-    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside};
+    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside, SourceFormat};
     use crate::tools::Plan;
 
     fn catalog() -> Catalog {
@@ -77,6 +77,7 @@ mod tests {
             is_ambiguous: false,
         };
         let dialect = Dialect {
+            format: SourceFormat::Text,
             encoding: "utf-8".into(),
             delimiter: Some(",".to_owned()),
             quote: None,

@@ -16,6 +16,7 @@ mod cassettes;
 mod cmd;
 mod conventions;
 mod kill;
+mod parquet;
 mod provider;
 mod readme;
 mod tidy;

@@ -63,7 +63,7 @@ fn schema(name: &str, dataset: &Dataset, bytes_max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside};
+    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside, SourceFormat};
 
     fn dataset(n_columns: usize) -> Dataset {
         let column = |at: usize| Column {
@@ -74,6 +74,7 @@ mod tests {
             is_ambiguous: false,
         };
         let dialect = Dialect {
+            format: SourceFormat::Text,
             encoding: "utf-8".into(),
             delimiter: Some(",".to_owned()),
             quote: None,

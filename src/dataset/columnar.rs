@@ -1,0 +1,307 @@
+//! Parquet files to datasets: the footer is checked, the rows are read batch by batch and written
+//! again, so that a dataset has our types, layout and names wherever it comes from.
+//!
+//! A column becomes the nearest type of ours. If that proves not to hold one of its values, the file
+//! is read again and the column is text. The file is read on a thread of its own, beside the one that
+//! writes: decoding and encoding take about the same time, and damage that the decoder does not
+//! expect ends that thread only.
+
+mod convert;
+mod file;
+mod guard;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use anyhow::ensure;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+
+use super::Watch;
+use super::ingest::{IngestOptions, Target, TempFiles};
+use super::source::{Input, check_cancelled, refuse};
+use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
+use crate::catalog::{Column, Dataset, Dialect, SetAside, SourceFormat};
+use crate::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
+use crate::status::{ExitStatus, Failure};
+use convert::{Way, repeats};
+use file::Table;
+
+pub use file::is_parquet;
+
+/// Rows of a row group that is written, at most.
+const GROUP_ROWS_MAX: u64 = 256 * 1024;
+
+/// Reads a Parquet file into `dir`, or only looks at it.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when an option says how text is read; with
+/// [`ExitStatus::Input`] when the file is damaged, too wide, or has a column of a type that is not
+/// read, or changes while it is read; and with [`ExitStatus::Interrupted`] once the user wants to
+/// stop.
+pub fn ingest(
+    input: &Input,
+    name: &str,
+    dir: Option<&Path>,
+    options: &IngestOptions,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Dataset> {
+    check_options(options, &input.name)?;
+    let table = Table::open(input, watch.cancelled)?;
+    let sha256 = match &input.archive {
+        Some(archive) => archive.sha256.clone(),
+        None => input.sha256(watch.cancelled)?,
+    };
+    let target = dir.map(|dir| Target { dir, name });
+    let first: Vec<Way> = table.sources.iter().map(|it| it.way).collect();
+    let mut ways = first.clone();
+    let mut read = read(&table, &mut ways, target, watch)?;
+    if ways != first {
+        drop(read.file.take());
+        let firm = ways.clone();
+        read = self::read(&table, &mut ways, target, watch)?;
+        ensure!(ways == firm, "the second pass over the file met other values than the first");
+    }
+    input.check_unchanged()?;
+    if let (Some(file), Some(target)) = (read.file, target) {
+        TempFiles::of_parquet(file.finish()?).keep(target, false)?;
+    }
+    let parts = table.names.iter().zip(&table.sources).zip(&ways).zip(&read.nulls);
+    let columns = parts.map(|(((name, source), way), nulls)| Column {
+        name: name.clone(),
+        dtype: way.dtype(),
+        nulls: *nulls,
+        note: way.note(&source.data_type, source.origin.as_ref()),
+        is_ambiguous: false,
+    });
+    Ok(Dataset {
+        path: PathBuf::from("datasets").join(format!("{name}.parquet")),
+        source: input.name.clone(),
+        sha256,
+        bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
+        row_count: read.n_rows,
+        columns: columns.collect(),
+        dialect: Dialect {
+            format: SourceFormat::Parquet,
+            encoding: "utf-8".to_owned(),
+            delimiter: None,
+            quote: None,
+            escape: None,
+            header: true,
+            header_line: None,
+            reasons: [input.archive_reason().into_iter().collect(), table.reasons()].concat(),
+            damage: None,
+        },
+        padded_rows: 0,
+        surplus_rows: 0,
+        set_aside: SetAside::default(),
+        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    })
+}
+
+/// Fails when an option says how text is to be read: a Parquet file says all of that itself.
+fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
+    let Some(flag) = options.given().first().copied() else { return Ok(()) };
+    let message = format!(
+        "`{flag}` says how text is read, and `{shown_name}` is Parquet, which has its own types and \
+         names"
+    );
+    let hint = format!("ingest Parquet files by themselves, without `{flag}`");
+    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+}
+
+/// What a pass brought.
+struct Read {
+    /// `None` when nothing is written, and when a column proved to be of another type.
+    file: Option<ParquetFile>,
+    n_rows: u64,
+    nulls: Vec<u64>,
+}
+
+/// Reads the whole file once. A column whose values its way does not hold gets another one, and
+/// then nothing is written any more.
+fn read(
+    table: &Table<'_>,
+    ways: &mut [Way],
+    target: Option<Target<'_>>,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Read> {
+    /// Batches that wait to be written.
+    const WAITING_MAX: usize = 2;
+    thread::scope(|scope| {
+        let (sender, batches) = sync_channel(WAITING_MAX);
+        let reader = guard::spawn(scope, move || send(table, &sender))?;
+        let read = write(table, batches, ways, target, watch);
+        let sent =
+            reader.join().unwrap_or_else(|_| Err(table.damaged("what it holds is no Parquet")));
+        let read = read?;
+        sent?;
+        let (found, counted) = (read.n_rows, table.n_rows());
+        if found != counted {
+            let what = format!("it has {found} rows, and its footer counts {counted}");
+            return Err(table.damaged(&what));
+        }
+        Ok(read)
+    })
+}
+
+/// Reads batch after batch until there are no more, or nobody takes them.
+fn send(table: &Table<'_>, batches: &SyncSender<RecordBatch>) -> anyhow::Result<()> {
+    for batch in table.batches()? {
+        let batch = batch.map_err(|error| table.damaged(&error.to_string()))?;
+        let mut parts = Vec::new();
+        split(batch, &mut parts);
+        for part in parts {
+            if batches.send(part).is_err() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Halves a batch until the text of each part fits a slice. One value may come a thousand times and
+/// yet be stored once.
+fn split(batch: RecordBatch, parts: &mut Vec<RecordBatch>) {
+    let n_bytes: u64 = batch.columns().iter().map(text_bytes).sum();
+    let n_rows = batch.num_rows();
+    if n_rows < 2 || n_bytes <= SLICE_BYTES_MAX as u64 {
+        parts.push(batch);
+        return;
+    }
+    split(batch.slice(0, n_rows / 2), parts);
+    split(batch.slice(n_rows / 2, n_rows - n_rows / 2), parts);
+}
+
+fn text_bytes(array: &ArrayRef) -> u64 {
+    match array.data_type() {
+        DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
+        DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum(),
+        _ => 0,
+    }
+}
+
+fn write(
+    table: &Table<'_>,
+    batches: Receiver<RecordBatch>,
+    ways: &mut [Way],
+    target: Option<Target<'_>>,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Read> {
+    let mut nulls = vec![0; ways.len()];
+    let mut n_rows = 0;
+    let mut output = None;
+    let mut is_built = target.is_some();
+    let mut batches = batches.into_iter().peekable();
+    if let Some(target) = target {
+        let columns = built_columns(table, ways, batches.peek());
+        output = Some(Output::create(target, &columns)?);
+    }
+    for batch in batches {
+        check_cancelled(watch.cancelled)?;
+        let mut columns = Vec::with_capacity(ways.len());
+        for (at, (array, way)) in batch.columns().iter().zip(&mut *ways).enumerate() {
+            let column = convert(table, at, array, *way)?;
+            if column.is_none() {
+                *way = Way::Text;
+                is_built = false;
+            }
+            nulls[at] += array.logical_null_count() as u64;
+            columns.extend(column);
+        }
+        n_rows += batch.num_rows() as u64;
+        if let Some(output) = output.as_mut().filter(|_| is_built) {
+            output.append(batch.num_rows() as u64, &columns)?;
+        }
+        (watch.progress)(table.progress(n_rows));
+    }
+    let file = match output.filter(|_| is_built) {
+        Some(output) => Some(output.finish()?),
+        None => None,
+    };
+    Ok(Read { file, n_rows, nulls })
+}
+
+fn convert(
+    table: &Table<'_>,
+    at: usize,
+    array: &ArrayRef,
+    way: Way,
+) -> anyhow::Result<Option<ArrayRef>> {
+    let failed = |found: &str| {
+        let column = &table.sources[at].name;
+        let message = format!("cannot read column `{column}` of `{}`: {found}", table.input.name);
+        refuse(message, "write the file without it")
+    };
+    if RECORD_BYTES_MAX as u64 <= text_bytes(array) {
+        return Err(failed(&format!("a value has more than {RECORD_BYTES_MAX} bytes")));
+    }
+    way.convert(array).map_err(|error| failed(&error.to_string()))
+}
+
+/// Returns the columns as they are built; the first rows show whether a dictionary pays.
+fn built_columns(table: &Table<'_>, ways: &[Way], first: Option<&RecordBatch>) -> Vec<BuiltColumn> {
+    /// Cells that are compared; more would not change the picture.
+    const CELLS_MAX: usize = 200_000;
+    const ROWS_MAX: usize = 2_000;
+    let n_rows = (CELLS_MAX / ways.len()).clamp(1, ROWS_MAX);
+    let parts = table.names.iter().zip(ways).enumerate();
+    let columns = parts.map(|(at, (name, way))| BuiltColumn {
+        name: name.clone(),
+        dtype: way.dtype(),
+        repeats: first.is_none_or(|it| repeats(it.column(at), n_rows)),
+    });
+    columns.collect()
+}
+
+/// The Parquet file that is written.
+struct Output {
+    file: ParquetFile,
+    encoder: Encoder,
+    group: Option<RowGroup>,
+    n_bytes: usize,
+    n_rows: u64,
+}
+
+impl Output {
+    fn create(target: Target<'_>, columns: &[BuiltColumn]) -> anyhow::Result<Self> {
+        let name = format!("{}.parquet", target.name);
+        let (file, encoder) = ParquetFile::create(target.dir, &name, columns)?;
+        Ok(Output { file, encoder, group: None, n_bytes: 0, n_rows: 0 })
+    }
+
+    /// Appends rows to the row group that is open, and ends it when it is large enough.
+    fn append(&mut self, n_rows: u64, columns: &[ArrayRef]) -> anyhow::Result<()> {
+        let mut group = match self.group.take() {
+            Some(group) => group,
+            None => self.encoder.row_group()?,
+        };
+        group.write(columns)?;
+        self.group = Some(group);
+        self.n_rows += n_rows;
+        self.n_bytes += columns.iter().map(Array::get_array_memory_size).sum::<usize>();
+        if GROUP_ROWS_MAX <= self.n_rows || 2 * SLICE_BYTES_MAX <= self.n_bytes {
+            self.end_group()?;
+        }
+        Ok(())
+    }
+
+    fn end_group(&mut self) -> anyhow::Result<()> {
+        let Some(group) = self.group.take() else { return Ok(()) };
+        self.file.append(self.n_rows, group.close()?)?;
+        (self.n_rows, self.n_bytes) = (0, 0);
+        Ok(())
+    }
+
+    fn finish(mut self) -> anyhow::Result<ParquetFile> {
+        self.end_group()?;
+        Ok(self.file)
+    }
+}

@@ -1,0 +1,324 @@
+//! Columns of a Parquet file to ours: the nearest type that holds every value, else exact text.
+//!
+//! Pure. What is only another way to store the same value is rewritten; what our types would round,
+//! cut or wrap is written out as text.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, StringArray};
+use arrow_schema::{DataType, Field, TimeUnit};
+
+use super::text;
+use crate::catalog::DType;
+use crate::dataset::parse::DAY_US;
+
+/// How the values of a column become ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// As the nearest type of ours, as long as that holds every value.
+    Nearest(DType),
+    /// Written out: bytes in hexadecimal, nested values as JSON.
+    Text,
+    /// Sixteen bytes as UUIDs are written.
+    Uuid,
+}
+
+impl Way {
+    /// Returns the first to try for a column of the source; `None` for a type that is not read.
+    pub fn first(data_type: &DataType) -> Option<Self> {
+        Some(Way::Nearest(match data_type {
+            DataType::Boolean => DType::Bool,
+            it if it.is_integer() => DType::Int64,
+            DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0) => DType::Int64,
+            DataType::Float16
+            | DataType::Float32
+            | DataType::Float64
+            | DataType::Decimal128(..)
+            | DataType::Decimal256(..) => DType::Float64,
+            DataType::Date32 => DType::Date,
+            DataType::Timestamp(unit, zone) if *unit != TimeUnit::Second => match zone {
+                None => DType::Timestamp,
+                Some(_) => DType::TimestampUtc,
+            },
+            DataType::Time32(TimeUnit::Millisecond)
+            | DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => DType::Time,
+            DataType::Utf8View | DataType::BinaryView | DataType::Null => DType::String,
+            DataType::FixedSizeBinary(_) => return Some(Way::Text),
+            DataType::List(item) | DataType::Map(item, _) => {
+                return Way::first(item.data_type()).map(|_| Way::Text);
+            }
+            DataType::Struct(fields) => {
+                let are_read = fields.iter().all(|it| Way::first(it.data_type()).is_some());
+                return are_read.then_some(Way::Text);
+            }
+            _ => return None,
+        }))
+    }
+
+    /// Returns the type of the column that comes of it.
+    pub fn dtype(self) -> DType {
+        match self {
+            Way::Nearest(dtype) => dtype,
+            Way::Text | Way::Uuid => DType::String,
+        }
+    }
+
+    /// Returns values as ours; `None` when the nearest type does not hold all of them.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a value is none of its own type, such as a day that no calendar has.
+    pub fn convert(self, array: &ArrayRef) -> anyhow::Result<Option<ArrayRef>> {
+        match self {
+            Way::Nearest(_) => Ok(nearest(array)),
+            Way::Text => written(array, &text::write).map(Some),
+            Way::Uuid => written(array, &text::write_uuid).map(Some),
+        }
+    }
+
+    /// Returns what a user may want to know of a column: what it was, where it is not the same.
+    pub fn note(self, source: &DataType, origin: Option<&DataType>) -> Option<String> {
+        let note = match (source, self) {
+            (DataType::Float16, _) => "float16 in the file, widened".to_owned(),
+            (DataType::Float32, _) => "float32 in the file, widened".to_owned(),
+            (DataType::UInt64, Way::Text) => "text: uint64 in the file, beyond int64".to_owned(),
+            (DataType::Decimal128(digits, scale) | DataType::Decimal256(digits, scale), _) => {
+                let why = match self.dtype() {
+                    DType::Int64 => "every value is within int64",
+                    DType::Float64 => "no value has more than 15 digits, so a float holds it",
+                    _ if *scale == 0 => "beyond int64",
+                    _ => "more digits than a float holds",
+                };
+                let text = if self == Way::Text { "text: " } else { "" };
+                format!("{text}decimal({digits}, {scale}) in the file; {why}")
+            }
+            (DataType::Timestamp(..), Way::Text) => {
+                "text: finer than microseconds, or beyond the years 1 to 9999".to_owned()
+            }
+            (DataType::Timestamp(..), _) => {
+                let Some(DataType::Timestamp(_, Some(zone))) = origin else { return None };
+                if matches!(&**zone, "UTC" | "Z" | "+00:00") {
+                    return None;
+                }
+                format!("in UTC; the zone in the file is `{zone}`")
+            }
+            (DataType::Int64, _) => match origin {
+                Some(DataType::Duration(unit)) => format!("durations, in {}", unit_name(*unit)),
+                _ => return None,
+            },
+            (DataType::Date32, Way::Text) => "text: beyond the years 1 to 9999".to_owned(),
+            (DataType::Time32(_) | DataType::Time64(_), Way::Text) => {
+                "text: finer than microseconds".to_owned()
+            }
+            (DataType::BinaryView, Way::Nearest(_)) => {
+                "bytes in the file, all of them UTF-8".to_owned()
+            }
+            (DataType::BinaryView | DataType::FixedSizeBinary(_), Way::Text) => {
+                "text: bytes in hexadecimal".to_owned()
+            }
+            (DataType::FixedSizeBinary(_), Way::Uuid) => "text: UUIDs".to_owned(),
+            (DataType::List(_), _) => "text: lists as JSON".to_owned(),
+            (DataType::Struct(_), _) => "text: structs as JSON".to_owned(),
+            (DataType::Map(..), _) => "text: maps as JSON".to_owned(),
+            _ => return None,
+        };
+        Some(note)
+    }
+}
+
+/// Returns the type as which a column is read: text by reference to its page, so that one long value
+/// that comes a thousand times is stored once.
+pub fn as_read(field: &Field) -> DataType {
+    let item = |it: &Arc<Field>| Arc::new(Field::clone(it).with_data_type(as_read(it)));
+    match field.data_type() {
+        DataType::Utf8 => DataType::Utf8View,
+        DataType::Binary => DataType::BinaryView,
+        DataType::List(it) => DataType::List(item(it)),
+        DataType::Map(it, is_sorted) => DataType::Map(item(it), *is_sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(item).collect()),
+        other => other.clone(),
+    }
+}
+
+fn unit_name(unit: TimeUnit) -> &'static str {
+    match unit {
+        TimeUnit::Second => "seconds",
+        TimeUnit::Millisecond => "milliseconds",
+        TimeUnit::Microsecond => "microseconds",
+        TimeUnit::Nanosecond => "nanoseconds",
+    }
+}
+
+/// Returns values as the nearest type of ours, if that holds them all.
+fn nearest(array: &ArrayRef) -> Option<ArrayRef> {
+    match array.data_type() {
+        DataType::Boolean | DataType::Int64 | DataType::Float64 => Some(Arc::clone(array)),
+        DataType::Int8 => Some(wider::<Int8Type, Int64Type>(array)),
+        DataType::Int16 => Some(wider::<Int16Type, Int64Type>(array)),
+        DataType::Int32 => Some(wider::<Int32Type, Int64Type>(array)),
+        DataType::UInt8 => Some(wider::<UInt8Type, Int64Type>(array)),
+        DataType::UInt16 => Some(wider::<UInt16Type, Int64Type>(array)),
+        DataType::UInt32 => Some(wider::<UInt32Type, Int64Type>(array)),
+        DataType::UInt64 => all::<UInt64Type, Int64Type>(array, |it| i64::try_from(it).ok()),
+        DataType::Float16 => Some(wider::<Float16Type, Float64Type>(array)),
+        DataType::Float32 => Some(wider::<Float32Type, Float64Type>(array)),
+        DataType::Decimal128(_, 0) => {
+            all::<Decimal128Type, Int64Type>(array, |it| i64::try_from(it).ok())
+        }
+        DataType::Decimal256(_, 0) => {
+            all::<Decimal256Type, Int64Type>(array, |it| i64::try_from(it.to_i128()?).ok())
+        }
+        DataType::Decimal128(_, scale) => {
+            let scale = *scale;
+            all::<Decimal128Type, Float64Type>(array, |it| fraction(it, scale))
+        }
+        DataType::Decimal256(_, scale) => {
+            let scale = *scale;
+            all::<Decimal256Type, Float64Type>(array, |it| fraction(it.to_i128()?, scale))
+        }
+        DataType::Date32 => all::<Date32Type, Date32Type>(array, |it| {
+            is_of_calendar(i64::from(it).checked_mul(DAY_US)?).then_some(it)
+        }),
+        DataType::Timestamp(unit, zone) => {
+            let instants = match unit {
+                TimeUnit::Millisecond => {
+                    instants::<TimestampMillisecondType>(array, |it| it.checked_mul(1_000))
+                }
+                TimeUnit::Microsecond => instants::<TimestampMicrosecondType>(array, Some),
+                TimeUnit::Nanosecond => instants::<TimestampNanosecondType>(array, micros),
+                TimeUnit::Second => None,
+            }?;
+            Some(match zone {
+                Some(_) => Arc::new(instants.with_timezone("UTC")),
+                None => Arc::new(instants),
+            })
+        }
+        DataType::Time32(_) => {
+            times::<Time32MillisecondType>(array, |it| i64::from(it).checked_mul(1_000))
+        }
+        DataType::Time64(TimeUnit::Microsecond) => times::<Time64MicrosecondType>(array, Some),
+        DataType::Time64(_) => times::<Time64NanosecondType>(array, micros),
+        DataType::Null => Some(Arc::new(StringArray::new_null(array.len()))),
+        DataType::Utf8View => {
+            Some(Arc::new(array.as_string_view().iter().collect::<StringArray>()))
+        }
+        DataType::BinaryView => {
+            let values = array.as_binary_view().iter();
+            let texts = values.map(|it| it.map(str::from_utf8).transpose());
+            let texts = texts.collect::<Result<Vec<Option<&str>>, _>>().ok()?;
+            Some(Arc::new(StringArray::from(texts)))
+        }
+        _ => None,
+    }
+}
+
+/// A number of at most 15 digits is printed by the nearest float as it was written.
+fn fraction(unscaled: i128, scale: i8) -> Option<f64> {
+    const FIFTEEN_DIGITS: i128 = 1_000_000_000_000_000;
+    /// Powers of ten up to this one are floats themselves, so that a quotient is rounded once.
+    const SCALE_MAX: i8 = 22;
+    if unscaled.abs() >= FIFTEEN_DIGITS {
+        return None;
+    }
+    if (0..=SCALE_MAX).contains(&scale) {
+        #[expect(clippy::cast_precision_loss, reason = "15 digits are below 2^53")]
+        let value = unscaled as f64;
+        return Some(value / 10_f64.powi(i32::from(scale)));
+    }
+    format!("{unscaled}e{}", -i32::from(scale)).parse().ok()
+}
+
+fn micros(nanos: i64) -> Option<i64> {
+    (nanos % 1_000 == 0).then_some(nanos / 1_000)
+}
+
+/// Returns whether an instant lies in the years 1 to 9999, which every reader knows.
+fn is_of_calendar(micros: i64) -> bool {
+    const FIRST: i64 = -719_162 * DAY_US;
+    const LAST: i64 = 2_932_897 * DAY_US - 1;
+    (FIRST..=LAST).contains(&micros)
+}
+
+fn wider<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef
+where
+    To::Native: std::convert::From<From::Native>,
+{
+    Arc::new(array.as_primitive::<From>().unary::<_, To>(Into::into))
+}
+
+/// Returns the values as another type, if each of them is one.
+fn all<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    convert: impl Fn(From::Native) -> Option<To::Native>,
+) -> Option<ArrayRef> {
+    converted::<From, To>(array, convert).map(|it| Arc::new(it) as ArrayRef)
+}
+
+fn converted<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    convert: impl Fn(From::Native) -> Option<To::Native>,
+) -> Option<PrimitiveArray<To>> {
+    let values = array.as_primitive::<From>().unary_opt::<_, To>(convert);
+    (values.null_count() == array.null_count()).then_some(values)
+}
+
+fn instants<From: ArrowPrimitiveType<Native = i64>>(
+    array: &ArrayRef,
+    micros: impl Fn(i64) -> Option<i64>,
+) -> Option<PrimitiveArray<TimestampMicrosecondType>> {
+    converted::<From, TimestampMicrosecondType>(array, |it| {
+        micros(it).filter(|it| is_of_calendar(*it))
+    })
+}
+
+fn times<From: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    micros: impl Fn(From::Native) -> Option<i64>,
+) -> Option<ArrayRef> {
+    all::<From, Time64MicrosecondType>(array, |it| micros(it).filter(|it| (0..DAY_US).contains(it)))
+}
+
+/// Writes out value after value.
+fn written(
+    array: &ArrayRef,
+    write: &dyn Fn(&dyn Array, usize, &mut String) -> anyhow::Result<()>,
+) -> anyhow::Result<ArrayRef> {
+    let mut column = StringBuilder::new();
+    let mut value = String::new();
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            column.append_null();
+        } else {
+            value.clear();
+            write(array, row, &mut value)?;
+            column.append_value(&value);
+        }
+    }
+    Ok(Arc::new(column.finish()))
+}
+
+/// Returns whether values come again and again, so that a dictionary pays.
+pub fn repeats(array: &ArrayRef, n_rows: usize) -> bool {
+    if array.as_any().is::<BooleanArray>() {
+        return false;
+    }
+    let n_rows = n_rows.min(array.len());
+    let mut distinct = std::collections::HashSet::new();
+    for row in 0..n_rows {
+        let mut value = String::new();
+        if array.is_valid(row) && text::write(array, row, &mut value).is_err() {
+            return false;
+        }
+        distinct.insert(value);
+    }
+    distinct.len() * 2 <= n_rows
+}

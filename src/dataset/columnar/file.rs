@@ -1,0 +1,363 @@
+//! A Parquet file on its way in: known by its first and last bytes, its footer checked, its rows read.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use anyhow::Context;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::parquet_to_arrow_schema;
+use parquet::basic::{Compression, LogicalType, Type as PhysicalType};
+use parquet::column::reader::ColumnReader;
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, RowGroupMetaData};
+use parquet::file::reader::{ChunkReader, FileReader, Length};
+use parquet::file::serialized_reader::SerializedFileReader;
+
+use super::convert::{Way, as_read};
+use super::guard;
+use crate::dataset::Progress;
+use crate::dataset::header::names_of;
+use crate::dataset::source::{Input, check_cancelled, refuse};
+use crate::limits::{CSV_COLUMNS_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX};
+
+const MAGIC: &[u8; 4] = b"PAR1";
+
+/// Returns whether a file is Parquet, from its first bytes.
+pub fn is_parquet(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
+/// A Parquet file whose footer has been checked.
+pub struct Table<'a> {
+    /// The file.
+    pub input: &'a Input,
+    /// Its columns.
+    pub sources: Vec<Source>,
+    /// What each column is called, made usable.
+    pub names: Vec<String>,
+    metadata: ArrowReaderMetadata,
+}
+
+/// A column of the file.
+pub struct Source {
+    /// As the file has it.
+    pub name: String,
+    /// As it is read.
+    pub data_type: DataType,
+    /// What it was before it became Parquet, if the file tells.
+    pub origin: Option<DataType>,
+    /// How it becomes ours.
+    pub way: Way,
+}
+
+impl<'a> Table<'a> {
+    /// Opens the file and checks what its footer says.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file is damaged, has too many columns or one of a type that is not read, is
+    /// compressed in an unknown way, or holds instants that are finer than ours.
+    pub fn open(input: &'a Input, cancelled: &AtomicBool) -> anyhow::Result<Self> {
+        let refused = |found: &str, hint: &str| {
+            refuse(format!("cannot read `{}` as Parquet: {found}", input.name), hint)
+        };
+        check_ends(input)?;
+        let metadata =
+            guarded(input, || Ok(ArrowReaderMetadata::load(&Place::of(input)?, options())?))?;
+        let n_leaves = metadata.parquet_schema().num_columns();
+        if n_leaves == 0 {
+            return Err(refused("it has no columns", "check how the file was made"));
+        }
+        if CSV_COLUMNS_MAX < n_leaves {
+            let found = format!("{n_leaves} columns, the limit is {CSV_COLUMNS_MAX}");
+            return Err(refused(&found, "write the columns that matter to another file"));
+        }
+        let chunks = metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+        let mut codecs = chunks.map(ColumnChunkMetaData::compression);
+        let is_unknown = |it: &Compression| matches!(it, Compression::BROTLI(_) | Compression::LZO);
+        if let Some(codec) = codecs.find(is_unknown) {
+            let codec = if codec == Compression::LZO { "lzo" } else { "brotli" };
+            let found = format!("it is compressed with {codec}, which is not read");
+            return Err(refused(&found, "write it with snappy, zstd, gzip or lz4"));
+        }
+        let ways = metadata.schema().fields().iter().map(|field| {
+            Way::first(&as_read(field)).ok_or_else(|| {
+                let (name, data_type) = (field.name(), field.data_type());
+                let found = format!("column `{name}` is of type {data_type}, which is not read");
+                refused(&found, "write the file without it, or with another type")
+            })
+        });
+        let ways = ways.collect::<anyhow::Result<Vec<_>>>()?;
+        let (sources, metadata) = guarded(input, || prepared(&metadata, ways))?;
+        let names = names_of(sources.iter().map(|it: &Source| it.name.clone()).collect());
+        let table = Table { input, sources, names, metadata };
+        guarded(input, || table.check_old_instants(cancelled))?;
+        Ok(table)
+    }
+
+    /// Returns how many rows the footer counts.
+    pub fn n_rows(&self) -> u64 {
+        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or_default()
+    }
+
+    /// Returns how far reading has come after `rows`.
+    pub fn progress(&self, rows: u64) -> Progress {
+        let (rows_total, bytes_total) = (self.n_rows().max(1), self.input.bytes);
+        let bytes = u128::from(bytes_total) * u128::from(rows) / u128::from(rows_total);
+        Progress { bytes: u64::try_from(bytes).unwrap_or(bytes_total), bytes_total, rows }
+    }
+
+    /// Returns a sentence for each thing that a user might want to know.
+    pub fn reasons(&self) -> Vec<String> {
+        /// Names that a sentence shows.
+        const SHOWN_MAX: usize = 10;
+        let footer = self.metadata.metadata();
+        let writer = footer.file_metadata().created_by().unwrap_or("an unknown program");
+        let n_groups = footer.num_row_groups();
+        let mut reasons = vec![format!("Parquet: {n_groups} row groups, written by {writer}")];
+        let pairs = self.sources.iter().zip(&self.names);
+        let renamed: Vec<_> = pairs
+            .filter(|(source, name)| source.name != **name)
+            .map(|(source, name)| format!("`{}` is `{name}`", source.name.escape_debug()))
+            .collect();
+        if !renamed.is_empty() {
+            let more = if SHOWN_MAX < renamed.len() { ", …" } else { "" };
+            let shown = renamed[..renamed.len().min(SHOWN_MAX)].join(", ");
+            reasons.push(format!("names made usable: {shown}{more}"));
+        }
+        reasons
+    }
+
+    /// Begins to read the rows.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file is damaged.
+    pub fn batches(
+        &self,
+    ) -> anyhow::Result<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>> {
+        /// Rows of a batch, at most.
+        const ROWS_MAX: usize = 8_192;
+        /// Rows of nested values, of which one may be a long list.
+        const NESTED_ROWS_MAX: usize = 512;
+        let schema = self.metadata.parquet_schema();
+        let is_nested = schema.num_columns() != self.sources.len()
+            || self.sources.iter().any(|it| it.data_type.is_nested());
+        let rows_max = if is_nested { NESTED_ROWS_MAX } else { ROWS_MAX };
+        let n_rows = (PARQUET_CELLS_MAX / schema.num_columns()).clamp(1, rows_max);
+        let metadata = self.metadata.clone();
+        let reader =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(Place::of(self.input)?, metadata)
+                .with_batch_size(n_rows)
+                .build();
+        reader.map_err(|error| self.damaged(&error.to_string()))
+    }
+
+    /// Makes the error for a file that is not what it should be.
+    pub fn damaged(&self, what: &str) -> anyhow::Error {
+        damaged(self.input, what)
+    }
+
+    /// Fails when instants of the old kind, which count nanoseconds from any day, are finer than
+    /// microseconds or further away than any calendar: the reader would cut or wrap them.
+    fn check_old_instants(&self, cancelled: &AtomicBool) -> anyhow::Result<()> {
+        /// Julian days of 0001-01-01 and 9999-12-31.
+        const DAYS: std::ops::RangeInclusive<u32> = 1_721_426..=5_373_484;
+        const VALUES: usize = 8_192;
+        let schema = self.metadata.parquet_schema();
+        let old: Vec<usize> = (0..schema.num_columns())
+            .filter(|it| schema.column(*it).physical_type() == PhysicalType::INT96)
+            .collect();
+        if old.is_empty() {
+            return Ok(());
+        }
+        let reader = SerializedFileReader::new(Place::of(self.input)?)?;
+        for group in 0..reader.num_row_groups() {
+            let group = reader.get_row_group(group)?;
+            for &column in &old {
+                let ColumnReader::Int96ColumnReader(mut values) =
+                    group.get_column_reader(column)?
+                else {
+                    continue;
+                };
+                let (mut levels, mut lists, mut read) = (Vec::new(), Vec::new(), Vec::new());
+                loop {
+                    check_cancelled(cancelled)?;
+                    levels.clear();
+                    lists.clear();
+                    read.clear();
+                    let levels = Some(&mut levels);
+                    let (_, _, n) =
+                        values.read_records(VALUES, levels, Some(&mut lists), &mut read)?;
+                    if n == 0 {
+                        break;
+                    }
+                    let is_held = |it: &parquet::data_type::Int96| {
+                        let parts = it.data();
+                        let nanos = u64::from(parts[0]) | u64::from(parts[1]) << 32;
+                        DAYS.contains(&parts[2]) && nanos.is_multiple_of(1_000)
+                    };
+                    if !read.iter().all(is_held) {
+                        let path = schema.column(column).path().string();
+                        let message = format!(
+                            "cannot read column `{path}` of `{}`: it has INT96 instants that are \
+                             finer than microseconds, or beyond the years 1 to 9999",
+                            self.input.name
+                        );
+                        return Err(refuse(message, "write it as timestamps or as text"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns how the footer is read: types as Parquet has them, without the indexes of pages.
+fn options() -> ArrowReaderOptions {
+    ArrowReaderOptions::new()
+        .with_skip_arrow_metadata(true)
+        .with_page_index_policy(PageIndexPolicy::Skip)
+}
+
+/// Returns the columns, and how they are read.
+fn prepared(
+    metadata: &ArrowReaderMetadata,
+    ways: Vec<Way>,
+) -> anyhow::Result<(Vec<Source>, ArrowReaderMetadata)> {
+    let schema = metadata.parquet_schema();
+    let footer = Arc::clone(metadata.metadata());
+    let stored = footer.file_metadata().key_value_metadata();
+    let origins = parquet_to_arrow_schema(schema, stored).ok();
+    let mut sources = Vec::with_capacity(ways.len());
+    let mut fields = Vec::with_capacity(ways.len());
+    let roots = schema.root_schema().get_fields();
+    let parts = metadata.schema().fields().iter().zip(roots).zip(ways);
+    for (at, ((field, root), way)) in parts.enumerate() {
+        let is_old = root.is_primitive() && root.get_physical_type() == PhysicalType::INT96;
+        let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
+        let data_type = if is_old { micros } else { as_read(field) };
+        let is_uuid = root.get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid);
+        let origin = origins.as_ref().and_then(|it| it.fields().get(at));
+        fields.push(Field::clone(field).with_data_type(data_type.clone()));
+        sources.push(Source {
+            name: field.name().clone(),
+            data_type,
+            origin: origin.map(|it| it.data_type().clone()),
+            way: if is_uuid { Way::Uuid } else { way },
+        });
+    }
+    let options = options().with_schema(Arc::new(Schema::new(fields)));
+    Ok((sources, ArrowReaderMetadata::try_new(footer, options)?))
+}
+
+/// Looks at both ends of the file before anything is believed that is between them.
+fn check_ends(input: &Input) -> anyhow::Result<()> {
+    /// The length of the footer, and the magic.
+    const TAIL_BYTES: usize = 8;
+    let Some(start) =
+        input.bytes.checked_sub(TAIL_BYTES as u64).filter(|it| MAGIC.len() as u64 <= *it)
+    else {
+        return Err(damaged(input, "it is too short to have a footer"));
+    };
+    let mut tail = [0; TAIL_BYTES];
+    input
+        .file()?
+        .read_exact_at(&mut tail, start)
+        .with_context(|| format!("cannot read `{}`", input.name))?;
+    let [a, b, c, d, magic @ ..] = tail;
+    if magic != *MAGIC {
+        return Err(damaged(input, "it does not end as Parquet does"));
+    }
+    let n_footer = u64::from(u32::from_le_bytes([a, b, c, d]));
+    if start < n_footer {
+        return Err(damaged(input, &format!("its footer would have {n_footer} bytes")));
+    }
+    if PARQUET_FOOTER_BYTES_MAX < n_footer {
+        let name = &input.name;
+        let message = format!(
+            "cannot read `{name}` as Parquet: its footer has {n_footer} bytes, the limit is \
+             {PARQUET_FOOTER_BYTES_MAX}"
+        );
+        return Err(refuse(message, "write it with larger row groups"));
+    }
+    Ok(())
+}
+
+fn damaged(input: &Input, what: &str) -> anyhow::Error {
+    let message =
+        format!("cannot read `{}`: its Parquet data is damaged or cut short ({what})", input.name);
+    refuse(message, "get the file again, or write it again")
+}
+
+/// Does what damaged bytes may make panic, and makes an error of that.
+fn guarded<T: Send>(
+    input: &Input,
+    work: impl FnOnce() -> anyhow::Result<T> + Send,
+) -> anyhow::Result<T> {
+    let done = thread::scope(|scope| anyhow::Ok(guard::spawn(scope, work)?.join()))?;
+    let Ok(done) = done else { return Err(damaged(input, "what it holds is no Parquet")) };
+    done.map_err(|error| match error.downcast::<ParquetError>() {
+        Ok(error) => damaged(input, &error.to_string()),
+        Err(error) => error,
+    })
+}
+
+/// The file as the Parquet reader wants it. Whatever length a damaged file names, no more is set
+/// aside for it than the file has.
+struct Place {
+    file: Arc<File>,
+    at: u64,
+    end: u64,
+}
+
+impl Place {
+    fn of(input: &Input) -> anyhow::Result<Self> {
+        Ok(Place { file: Arc::new(input.file()?), at: 0, end: input.bytes })
+    }
+}
+
+impl Read for Place {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.file.read_at(buffer, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl Length for Place {
+    fn len(&self) -> u64 {
+        self.end
+    }
+}
+
+impl ChunkReader for Place {
+    type T = BufReader<Place>;
+
+    fn get_read(&self, start: u64) -> ParquetResult<BufReader<Place>> {
+        /// Of the header of a page.
+        const HEADER_BYTES: usize = 1_024;
+        let place = Place { file: Arc::clone(&self.file), at: start, end: self.end };
+        Ok(BufReader::with_capacity(HEADER_BYTES, place))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        let is_within = start.checked_add(length as u64).is_some_and(|it| it <= self.end);
+        if !is_within {
+            let what = format!("{length} bytes at offset {start} of a file of {}", self.end);
+            return Err(ParquetError::EOF(what));
+        }
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes.into())
+    }
+}

@@ -1,0 +1,32 @@
+//! Threads that may panic: a reader of Parquet does, at bytes that nobody wrote so.
+//!
+//! What it would print of that is no use to anybody; the caller says what is wrong with the file.
+
+use std::io;
+use std::panic;
+use std::sync::Once;
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+/// Of threads whose panics are errors of the file.
+const NAME: &str = "parquet";
+
+/// Starts a thread whose panic is not printed.
+///
+/// # Errors
+///
+/// Fails when the system has no more threads.
+pub fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if thread::current().name() != Some(NAME) {
+                print(info);
+            }
+        }));
+    });
+    thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, work)
+}
