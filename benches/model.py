@@ -1,0 +1,67 @@
+"""A loopback server that plays a model by a script: each of its answers calls one tool, the last says it is done."""
+import contextlib
+import http.server
+import json
+import os
+import threading
+import time
+
+FIRST_S = 1.0  # the first answer takes as long as a quick model's, the others no time
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body leave in one packet, as a real server's do; else Nagle adds 40 ms
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        done = sum(1 for it in body["input"] if it.get("type") == "function_call_output")
+        if done == 0:
+            time.sleep(FIRST_S)
+        if done < len(self.server.calls):
+            name, arguments = self.server.calls[done]
+            item = {"type": "function_call", "id": f"fc_{done}", "call_id": f"c{done}", "status": "completed",
+                    "name": name, "arguments": json.dumps(arguments)}
+        else:
+            item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+                    "content": [{"type": "output_text", "text": "Done.", "annotations": []}]}
+        response = {"id": "resp_1", "object": "response", "status": "completed", "model": body["model"],
+                    "output": [item], "error": None, "incomplete_details": None,
+                    "usage": {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}}
+        if body.get("stream"):
+            events = [{"type": "response.output_item.done", "output_index": 0, "item": item},
+                      {"type": "response.completed", "response": response}]
+            payload = "".join(f"event: {it['type']}\ndata: {json.dumps(it)}\n\n" for it in events).encode()
+            kind = "text/event-stream"
+        else:
+            payload, kind = json.dumps(response).encode(), "application/json"
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def serve(calls):
+    """Answers the requests of each turn with `calls`, (tool, arguments) each; yields the base URL."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    server.calls = calls
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+
+
+def cache_home():
+    return os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+
+
+def environment(home, url):
+    """Nothing of the user's but the managed Python environment."""
+    return {"PATH": os.environ["PATH"], "HOME": home, "XDG_CACHE_HOME": cache_home(),
+            "OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-none"}
