@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `csv-agent ingest` against DuckDB, Polars and PyArrow: the same files to zstd Parquet.
 
-    benches/ingest.py PATH/TO/csv-agent [--mb 100] [--runs 3] [--large]
+    benches/ingest.py PATH/TO/csv-agent [--mb 100] [--runs 3] [--only SHAPE…] [--large]
 
 Makes the files once, runs every reader as its own process, interleaved, page cache warm, and prints a
 markdown table: best seconds of all runs, peak RSS, ratio to the fastest peer, size of the Parquet file.
@@ -10,6 +10,9 @@ directory, which the last line names.
 
 What the peers do: DuckDB and Polars decide types from the first rows, PyArrow from the first block.
 `full` makes DuckDB look at every row, as csv-agent always does.
+
+`--large` measures the bounds instead, csv-agent alone: files of 400 MB and 4 GB, 200 columns of 2 million
+rows, a cell of 100 MB, a quote that nobody closes. It needs 10 GB of disk; its files are removed.
 """
 
 import argparse
@@ -117,6 +120,43 @@ def make(shape, n_mb):
     return path
 
 
+def repeated(source, n):
+    """The header of a file and its rows, n times over."""
+
+    def write(file):
+        with open(source, "rb") as rows:
+            file.write(rows.readline())
+            start = rows.tell()
+            for _ in range(n):
+                rows.seek(start)
+                shutil.copyfileobj(rows, file, 1 << 20)
+
+    return write
+
+
+def quoted(n_mb):
+    """One row with a cell of many lines."""
+
+    def write(file):
+        file.write(b'id,body\n1,"')
+        for _ in range(n_mb):
+            file.write(b"0123456789 abcde\n" * 58_823)
+        file.write(b'"\n2,"short"\n')
+
+    return write
+
+
+def unclosed(n_mb):
+    """Rows behind a quote that nobody closes."""
+
+    def write(file):
+        file.write(b'order_id,zip,city\n1,"12345,Berlin\n')
+        for _ in range(n_mb):
+            file.write(b"2,54321,Hamburg\n" * 62_500)
+
+    return write
+
+
 def run(command):
     """Returns seconds and peak RSS in MB, or None when the command fails."""
     start = time.perf_counter()
@@ -134,17 +174,54 @@ def peers_python():
     return python
 
 
+def show_bounds(csv_agent, out):
+    """Measures what bounds csv-agent: one row a file, whose outcome is what stderr says of it."""
+    mixed_100, wide_100 = make("mixed", 100), make("wide", 100)
+    with open(wide_100, "rb") as file:
+        wide_rows = sum(1 for _ in file) - 1
+    files = [
+        ("mixed", repeated(mixed_100, 4)),
+        ("mixed", repeated(mixed_100, 40)),
+        ("200 columns, 2 million rows", repeated(wide_100, -(-2_000_000 // wide_rows))),
+        ("one cell of 30 MB", quoted(30)),
+        ("one cell of 100 MB", quoted(100)),
+        ("an open quote in the first row", unclosed(300)),
+    ]
+    print("| file | MB | s | peak MB | outcome |")
+    print("|---|--:|--:|--:|---|")
+    for name, write in files:
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        path = out / "large.csv"
+        with open(path, "wb") as file:
+            write(file)
+        command = [csv_agent, "ingest", "--session-dir", out / "session", "--max-bytes", "6GB", path]
+        start = time.perf_counter()
+        with open(out / "stderr", "w+", encoding="utf-8") as stderr:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
+            _, _, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - start
+            stderr.seek(0)
+            outcome = stderr.readline().strip().replace(str(out), "").replace("|", "\\|")
+        n_mb, peak_mb = path.stat().st_size / 1e6, usage.ru_maxrss / 1024
+        print(f"| {name} | {n_mb:.0f} | {seconds:.1f} | {peak_mb:.0f} | {outcome} |", flush=True)
+    shutil.rmtree(out)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("csv_agent")
     parser.add_argument("--mb", type=int, default=100)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--large", action="store_true", help="add a mixed file of 400 MB")
+    parser.add_argument("--only", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="SHAPE")
+    parser.add_argument("--large", action="store_true", help="measure the bounds of csv-agent instead")
     options = parser.parse_args()
     CACHE.mkdir(parents=True, exist_ok=True)
+    if options.large:
+        return show_bounds(options.csv_agent, CACHE / "large")
     python = peers_python()
     out = CACHE / "out"
-    shapes = [(shape, options.mb) for shape in SHAPES] + ([("mixed", 400)] if options.large else [])
+    shapes = [(shape, options.mb) for shape in options.only]
 
     print("| file | reader | s | peak MB | to fastest peer | Parquet MB |")
     print("|---|---|--:|--:|--:|--:|")
