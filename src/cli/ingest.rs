@@ -1,6 +1,7 @@
 //! `ingest`: CSV and Parquet files become datasets of the session, each file for itself.
 
 mod bar;
+mod batch;
 mod job;
 mod stdin;
 
@@ -22,6 +23,7 @@ use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions};
 use crate::session::{ResetScope, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
+use batch::Batch;
 use job::{Change, Ingested, Job, ReadOptions, Target};
 
 pub use job::Input;
@@ -201,21 +203,26 @@ pub fn run(flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitS
     let mut target = Target::open(flags.dry_run, options)?;
     let read = flags.read_options();
     let work = |cancelled: &Arc<AtomicBool>| {
-        let mut done = Vec::new();
+        let mut batch = Batch::default();
         let mut status = ExitStatus::Ok;
+        let mut fail = |error: &anyhow::Error| {
+            report::error(error, options.terminal.stderr.colour);
+            status = status.worst(report::status_of(error));
+        };
         for input in &inputs {
             let job =
                 Job { input, name: flags.name.as_deref(), if_exists: flags.if_exists, read: &read };
+            if batch.is_due(&job) {
+                batch.commit(&mut target).iter().for_each(&mut fail);
+            }
             match job.run(&mut target, options, cancelled) {
-                Ok(ingested) => done.push(ingested),
+                Ok(ingested) => batch.add(ingested),
                 Err(_) if cancelled.load(Ordering::Relaxed) => break,
-                Err(error) => {
-                    report::error(&error, options.terminal.stderr.colour);
-                    status = status.worst(report::status_of(&error));
-                }
+                Err(error) => fail(&error),
             }
         }
-        (done, status)
+        batch.commit(&mut target).iter().for_each(&mut fail);
+        (batch.into_done(), status)
     };
     let ((done, status), signal) = signals::interruptible(work)?;
     if !was_there
@@ -257,12 +264,15 @@ pub fn ingest_for_turn(
     let read = ReadOptions { options: IngestOptions::default(), is_given: false };
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
-        let mut names = Vec::new();
+        let mut batch = Batch::default();
         for input in inputs {
             let job = Job { input, name: None, if_exists, read: &read };
-            names.push(job.run(&mut target, options, cancelled)?.name);
+            batch.add(job.run(&mut target, options, cancelled)?);
+            if let Some(error) = batch.commit(&mut target).pop() {
+                return Err(error);
+            }
         }
-        anyhow::Ok(names)
+        anyhow::Ok(batch.into_done().into_iter().map(|it| it.name).collect())
     };
     let (names, signal) = signals::interruptible(work)?;
     match (names, signal) {
@@ -326,7 +336,7 @@ impl IngestFlags {
 /// Says on stderr in one line how the file was read, then what a user must know of lines that are
 /// no rows and of rows that did not fit; with `-v` each decision with its reason.
 fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
-    let Ingested { name, dataset, change } = ingested;
+    let Ingested { name, dataset, change, .. } = ingested;
     if matches!(change, Change::Unchanged | Change::Skipped) {
         return;
     }

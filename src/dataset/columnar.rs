@@ -24,7 +24,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 
 use super::Watch;
-use super::ingest::{IngestOptions, Target, TempFiles};
+use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
 use super::source::{Input, check_cancelled, refuse};
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
 use crate::catalog::{Column, Dataset, Dialect, SetAside, SourceFormat};
@@ -52,7 +52,7 @@ pub fn ingest(
     dir: Option<&Path>,
     options: &IngestOptions,
     watch: &Watch<'_>,
-) -> anyhow::Result<Dataset> {
+) -> anyhow::Result<(Dataset, DatasetFiles)> {
     check_options(options, &input.name)?;
     let table = Table::open(input, watch.cancelled)?;
     let sha256 = match &input.archive {
@@ -70,9 +70,12 @@ pub fn ingest(
         ensure!(ways == firm, "the second pass over the file met other values than the first");
     }
     input.check_unchanged()?;
-    if let (Some(file), Some(target)) = (read.file, target) {
-        TempFiles::of_parquet(file.finish()?).keep(target, false)?;
-    }
+    let files = match (read.file, target) {
+        (Some(file), Some(target)) => {
+            TempFiles::of_parquet(file.finish()?).complete(target, false)?
+        }
+        _ => DatasetFiles::default(),
+    };
     let parts = table.names.iter().zip(&table.sources).zip(&ways).zip(&read.nulls);
     let columns = parts.map(|(((name, source), way), nulls)| Column {
         name: name.clone(),
@@ -81,7 +84,7 @@ pub fn ingest(
         note: way.note(&source.data_type, source.origin.as_ref()),
         is_ambiguous: false,
     });
-    Ok(Dataset {
+    let dataset = Dataset {
         path: PathBuf::from("datasets").join(format!("{name}.parquet")),
         source: input.name.clone(),
         sha256,
@@ -103,7 +106,8 @@ pub fn ingest(
         surplus_rows: 0,
         set_aside: SetAside::default(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-    })
+    };
+    Ok((dataset, files))
 }
 
 /// Fails when an option says how text is to be read: a Parquet file says all of that itself.

@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, ensure};
 use memchr::memchr2;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::aside::{Asides, Comments, Kind};
 use super::build::Guess;
@@ -27,7 +27,7 @@ use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Source, Text, Undecodable};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
-use super::write::{BuiltColumn, ParquetFile, keep, sync_dir, temporary};
+use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
 use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside, SourceFormat};
 use crate::limits::{
@@ -123,20 +123,23 @@ impl Tuning {
         /// Smaller row groups cost more in headers than they bring.
         const SLICE_BYTES_MIN: usize = 1024 * 1024;
         let n_cores = available_parallelism().map_or(1, usize::from);
-        let n_workers = n_cores.clamp(1, INGEST_WORKERS_MAX);
+        let n_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let n_slices_max = n_bytes / SLICE_BYTES_MIN + 1;
+        let n_workers = n_cores.min(n_slices_max).clamp(1, INGEST_WORKERS_MAX);
         // Some slices for each worker, so that none is idle at the end while another has much left.
-        let share = usize::try_from(bytes).unwrap_or(usize::MAX) / (4 * n_workers) + 1;
+        let share = n_bytes / (4 * n_workers) + 1;
         Tuning { slice_bytes: share.clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX), n_workers }
     }
 }
 
-/// Reads `source` into `dir/NAME.parquet`, with `NAME.lines` and `NAME.rejects.jsonl` beside it
-/// where they say something.
+/// Reads `source` into what will be `dir/NAME.parquet`, with `NAME.lines` and `NAME.rejects.jsonl`
+/// beside it where they say something.
 ///
 /// `shown_name` is the source as the user named it, `dir` the session's directory of datasets,
-/// `name` the dataset's name. All three files appear by rename, the Parquet file last, after its
-/// footer has been read back and counts the rows that were parsed. A failing ingest leaves nothing
-/// behind and what was there untouched.
+/// `name` the dataset's name. The files are complete and on disk, and the footer of the Parquet file
+/// has been read back and counts the rows that were parsed; [`DatasetFiles::keep`] gives them their
+/// names. Without that, and when the ingest fails, nothing is left behind and what was there is
+/// untouched.
 ///
 /// No value is changed: a column whose values a type would change is text. Missing are empty cells
 /// and, in columns that are not text, the usual markers such as `NA`; an empty cell in quotes is
@@ -159,9 +162,9 @@ pub fn ingest(
     options: &IngestOptions,
     progress: &(dyn Fn(Progress) + Sync),
     cancelled: &AtomicBool,
-) -> anyhow::Result<Dataset> {
+) -> anyhow::Result<(Dataset, DatasetFiles)> {
     let watch = Watch { progress, cancelled };
-    let input = Input::open(source, shown_name, dir, options.bytes_max, cancelled)?;
+    let input = Input::open(source, shown_name, dir, options.bytes_max, &watch)?;
     let tuning = Tuning::for_bytes(input.bytes);
     ingest_input(&input, shown_name, name, Some(dir), options, tuning, &watch)
 }
@@ -181,9 +184,9 @@ pub fn inspect(
 ) -> anyhow::Result<Dataset> {
     let watch = Watch { progress, cancelled };
     let temp = std::env::temp_dir();
-    let input = Input::open(source, shown_name, &temp, options.bytes_max, cancelled)?;
+    let input = Input::open(source, shown_name, &temp, options.bytes_max, &watch)?;
     let tuning = Tuning::for_bytes(input.bytes);
-    ingest_input(&input, shown_name, name, None, options, tuning, &watch)
+    Ok(ingest_input(&input, shown_name, name, None, options, tuning, &watch)?.0)
 }
 
 pub(super) fn ingest_input(
@@ -194,7 +197,7 @@ pub(super) fn ingest_input(
     options: &IngestOptions,
     tuning: Tuning,
     watch: &Watch<'_>,
-) -> anyhow::Result<Dataset> {
+) -> anyhow::Result<(Dataset, DatasetFiles)> {
     if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES, input.bytes)?) {
         return columnar::ingest(input, name, dir, options, watch);
     }
@@ -209,7 +212,7 @@ pub(super) fn ingest_input(
         }
         read => read,
     };
-    let Read { columns, tally, reasons } = read.map_err(|error| match error.downcast() {
+    let Read { columns, tally, reasons, files } = read.map_err(|error| match error.downcast() {
         Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
         Err(error) => error,
     })?;
@@ -217,7 +220,7 @@ pub(super) fn ingest_input(
     let archive = input.archive_reason().into_iter().collect();
     let reasons =
         [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
-    Ok(Dataset {
+    let dataset = Dataset {
         path: PathBuf::from("datasets").join(format!("{name}.parquet")),
         source: shown_name.to_owned(),
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
@@ -242,7 +245,8 @@ pub(super) fn ingest_input(
         surplus_rows: tally.n_surplus,
         set_aside: tally.set_aside,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-    })
+    };
+    Ok((dataset, files))
 }
 
 /// Returns a sentence for each thing about the rows that a user might question.
@@ -522,6 +526,7 @@ struct Read {
     columns: Vec<Column>,
     tally: Tally,
     reasons: Vec<String>,
+    files: DatasetFiles,
 }
 
 fn read(
@@ -594,9 +599,12 @@ fn read(
     }
     input.check_unchanged()?;
     let columns = attempt.columns();
-    if let (Some(output), Some(target)) = (output, target) {
-        output.keep(target, 0 < tally.n_short + tally.n_surplus + tally.set_aside.sum())?;
-    }
+    let files = match (output, target) {
+        (Some(output), Some(target)) => {
+            output.complete(target, 0 < tally.n_short + tally.n_surplus + tally.set_aside.sum())?
+        }
+        _ => DatasetFiles::default(),
+    };
     let readings = readings.into_iter().chain(std::iter::repeat_with(Reading::default));
     let parts = columns.into_iter().zip(&tally.nulls).zip(readings);
     let columns = parts.map(|((column, nulls), reading)| Column {
@@ -607,7 +615,7 @@ fn read(
         note: if reading.dtype() == column.dtype { reading.note } else { None },
         is_ambiguous: reading.is_ambiguous,
     });
-    Ok(Read { columns: columns.collect(), tally, reasons })
+    Ok(Read { columns: columns.collect(), tally, reasons, files })
 }
 
 /// One pass with everything it needs.
@@ -723,21 +731,43 @@ impl TempFiles {
         Ok(())
     }
 
-    /// Gives the files their names, the Parquet file last.
+    /// Makes sure that all is on disk.
     ///
     /// # Errors
     ///
-    /// Fails when the directory cannot be written.
-    pub fn keep(self, target: Target<'_>, has_rejects: bool) -> anyhow::Result<()> {
+    /// Fails when it is not.
+    pub fn complete(self, target: Target<'_>, has_rejects: bool) -> anyhow::Result<DatasetFiles> {
         let Target { dir, name } = target;
         let path = |ending: &str| dir.join(format!("{name}.{ending}"));
         let rejects = self.rejects.filter(|_| has_rejects);
+        let mut files = DatasetFiles::default();
         for (temp, path) in [(rejects, path("rejects.jsonl")), (self.lines, path("lines"))] {
+            if let Some(temp) = &temp {
+                temp.as_file().sync_all().context("cannot write beside the dataset")?;
+            }
+            files.0.push((temp.map(NamedTempFile::into_temp_path), path));
+        }
+        let parquet = self.parquet.context("no pass has built the table")?;
+        files.0.push((Some(parquet.into_temp_path()), path("parquet")));
+        Ok(files)
+    }
+}
+
+/// The files of a dataset, complete, under names that vanish unless they are kept.
+#[derive(Debug, Default)]
+pub struct DatasetFiles(Vec<(Option<TempPath>, PathBuf)>);
+
+impl DatasetFiles {
+    /// Gives the files their names, the Parquet file last; [`sync_dir`](super::sync_dir) makes that
+    /// survive a power cut.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be renamed.
+    pub fn keep(self) -> anyhow::Result<()> {
+        for (temp, path) in self.0 {
             match temp {
-                Some(temp) => {
-                    temp.as_file().sync_all().context("cannot write beside the dataset")?;
-                    keep(temp, &path)?;
-                }
+                Some(temp) => keep(temp, &path)?,
                 // Of a dataset that had this name before.
                 None if path.exists() => {
                     let doing = || format!("cannot remove {}", path.display());
@@ -746,8 +776,6 @@ impl TempFiles {
                 None => {}
             }
         }
-        let parquet = self.parquet.context("no pass has built the table")?;
-        keep(parquet, &path("parquet"))?;
-        sync_dir(dir)
+        Ok(())
     }
 }

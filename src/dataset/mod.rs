@@ -50,19 +50,20 @@ use std::sync::atomic::AtomicBool;
 
 pub use aside::Comments;
 pub use head::head;
-pub use ingest::{IngestOptions, ingest, inspect};
+pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
 pub use local::DateOrder;
 pub use number::DecimalMark;
 pub use scan::answer;
 pub use source::{Source, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};
+pub use write::sync_dir;
 
 use crate::limits::DATASET_NAME_BYTES_MAX;
 
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Of the source, read so far. A second pass begins at 0 again.
+    /// Of the source, read so far. Reading begins at 0 again behind decompression and in a second pass.
     pub bytes: u64,
     /// Of the source.
     pub bytes_total: u64,

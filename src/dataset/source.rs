@@ -18,6 +18,7 @@ use super::compression::{Compression, damaged};
 use super::records::{Tokeniser, cut};
 use super::sniff::Windows;
 use super::syntax::Syntax;
+use super::{Progress, Watch};
 use crate::limits::{RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
 use crate::status::{ExitStatus, Failure};
 
@@ -68,12 +69,13 @@ impl Input {
         name: &str,
         dir: &Path,
         bytes_max: u64,
-        cancelled: &AtomicBool,
+        watch: &Watch<'_>,
     ) -> anyhow::Result<Self> {
         let copy = |reader: &mut dyn Read| {
             let unreadable =
                 |error| anyhow::Error::from(error).context(format!("cannot read `{name}`"));
-            spool(reader, name, dir, bytes_max, cancelled, &unreadable)
+            let go_on = || check_cancelled(watch.cancelled);
+            spool(reader, name, dir, bytes_max, &go_on, &unreadable)
         };
         let file = match source {
             Source::Stdin(mut reader) => copy(&mut reader)?,
@@ -100,7 +102,7 @@ impl Input {
         let input = Input { file, name: name.to_owned(), bytes, changed, archive: None };
         match Compression::of(&input.head(SNIFF_HEAD_BYTES, bytes)?) {
             None => Ok(input),
-            Some(compression) => input.decompressed(compression, dir, bytes_max, cancelled),
+            Some(compression) => input.decompressed(compression, dir, bytes_max, watch),
         }
     }
 
@@ -110,15 +112,15 @@ impl Input {
         compression: Compression,
         dir: &Path,
         bytes_max: u64,
-        cancelled: &AtomicBool,
+        watch: &Watch<'_>,
     ) -> anyhow::Result<Self> {
         let name = &self.name;
-        let sha256 = self.sha256(cancelled)?;
+        let sha256 = self.sha256(watch.cancelled)?;
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{name}`"))?;
         let damaged = |error: std::io::Error| damaged(name, compression, &error);
         let file = compression.open(file, name, &mut |reader| {
-            spool(reader, name, dir, bytes_max, cancelled, &damaged)
+            spool(reader, name, dir, bytes_max, &|| self.show_position(watch), &damaged)
         })?;
         self.check_unchanged()?;
         let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
@@ -156,6 +158,16 @@ impl Input {
     pub fn archive_reason(&self) -> Option<String> {
         let compression = self.archive.as_ref()?.compression.name();
         Some(format!("{compression}-compressed, {} bytes decompressed", self.bytes))
+    }
+
+    /// Tells how much of the file is read, unless the user wants to stop.
+    fn show_position(&self, watch: &Watch<'_>) -> anyhow::Result<()> {
+        check_cancelled(watch.cancelled)?;
+        let mut file = &self.file;
+        let bytes =
+            file.stream_position().with_context(|| format!("cannot read `{}`", self.name))?;
+        (watch.progress)(Progress { bytes, bytes_total: self.bytes, rows: 0 });
+        Ok(())
     }
 
     /// Returns where text of an encoding ends: behind it may be NULs and `^Z`, with which old
@@ -316,13 +328,14 @@ fn too_large(name: &str, bytes: Option<u64>, bytes_max: u64) -> anyhow::Error {
     refuse(message, "raise the limit with `--max-bytes`")
 }
 
-/// Copies a stream to a file without a name; `unreadable` says why the stream broke off.
+/// Copies a stream to a file without a name, as long as `go_on` does not fail; `unreadable` says why
+/// the stream broke off.
 fn spool(
     reader: &mut dyn Read,
     name: &str,
     dir: &Path,
     bytes_max: u64,
-    cancelled: &AtomicBool,
+    go_on: &dyn Fn() -> anyhow::Result<()>,
     unreadable: &dyn Fn(std::io::Error) -> anyhow::Error,
 ) -> anyhow::Result<File> {
     let doing = || format!("cannot copy `{name}` to {}", dir.display());
@@ -330,7 +343,7 @@ fn spool(
     let mut buffer = vec![0; 256 * 1024];
     let mut bytes = 0;
     loop {
-        check_cancelled(cancelled)?;
+        go_on()?;
         let n = match reader.read(&mut buffer) {
             Ok(0) => return Ok(file),
             Ok(n) => n,

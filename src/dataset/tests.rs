@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -52,7 +53,11 @@ impl Bench {
     fn ingest(&self, source: Source, name: &str) -> anyhow::Result<Dataset> {
         let progress = |_: Progress| {};
         let cancelled = AtomicBool::new(false);
-        ingest(source, name, "t", &self.datasets(), &self.options, &progress, &cancelled)
+        let dir = self.datasets();
+        let (dataset, files) =
+            ingest(source, name, "t", &dir, &self.options, &progress, &cancelled)?;
+        files.keep()?;
+        Ok(dataset)
     }
 
     fn bytes(&self, bytes: impl AsRef<[u8]>) -> anyhow::Result<Dataset> {
@@ -65,9 +70,12 @@ impl Bench {
         let cancelled = AtomicBool::new(false);
         let watch = Watch { progress: &|_| {}, cancelled: &cancelled };
         let dir = self.datasets();
-        let input = Input::open(source, "-", &dir, self.options.bytes_max, &cancelled)?;
+        let input = Input::open(source, "-", &dir, self.options.bytes_max, &watch)?;
         let tuning = Tuning { slice_bytes, n_workers: 2 };
-        ingest_input(&input, "-", "t", Some(&dir), &self.options, tuning, &watch)
+        let (dataset, files) =
+            ingest_input(&input, "-", "t", Some(&dir), &self.options, tuning, &watch)?;
+        files.keep()?;
+        Ok(dataset)
     }
 
     fn files(&self) -> Vec<String> {
@@ -573,6 +581,33 @@ fn compressed_files_that_hold_no_one_table_are_refused() {
         assert!(failure.message.contains("data is damaged or cut short"), "{}", failure.message);
         assert_eq!((failure.status, bench.files()), (ExitStatus::Input, vec![]));
     }
+}
+
+#[test]
+fn decompression_is_shown_and_can_be_interrupted() {
+    let mut text = b"a\n".to_vec();
+    (0..200_000_u64).for_each(|it| writeln!(text, "{}", it * it).unwrap());
+    let bench = Bench::new();
+    let path = bench.dir.path().join("t.csv.gz");
+    let bytes = gzip(&text);
+    fs::write(&path, &bytes).unwrap();
+    let n_bytes = bytes.len() as u64;
+    let cancelled = AtomicBool::new(false);
+    let ingest = |progress: &(dyn Fn(Progress) + Sync)| {
+        let source = Source::File(path.clone());
+        ingest(source, "s", "t", &bench.datasets(), &bench.options, progress, &cancelled)
+    };
+    let shown = Mutex::new(Vec::new());
+    ingest(&|it| shown.lock().unwrap().push(it)).unwrap();
+    let shown = shown.into_inner().unwrap();
+    let n_shown = shown.iter().take_while(|it| it.bytes_total == n_bytes).count();
+    let bytes: Vec<u64> = shown[..n_shown].iter().map(|it| it.bytes).collect();
+    assert!(bytes.is_sorted() && 2 < bytes.len() && bytes.last() == Some(&n_bytes), "{bytes:?}");
+    assert_eq!(shown.last().map(|it| it.rows), Some(200_000));
+
+    let error = ingest(&|_| cancelled.store(true, Ordering::Relaxed)).unwrap_err();
+    let status = error.downcast_ref::<Failure>().unwrap().status;
+    assert_eq!((status, bench.files()), (ExitStatus::Interrupted, vec![]));
 }
 
 #[test]

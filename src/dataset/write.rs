@@ -18,7 +18,7 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::build::field;
 use crate::catalog::DType;
@@ -217,7 +217,7 @@ pub fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile> {
 /// # Errors
 ///
 /// Fails when the file cannot be renamed.
-pub fn keep(temp: NamedTempFile, path: &Path) -> anyhow::Result<()> {
+pub fn keep(temp: TempPath, path: &Path) -> anyhow::Result<()> {
     temp.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }

@@ -213,14 +213,16 @@ impl Session {
         }
     }
 
-    /// Adds a dataset, or replaces the one of that name. Its Parquet file is in place.
+    /// Adds datasets, or replaces those of their names. Their Parquet files are in place.
     ///
     /// # Errors
     ///
     /// Fails when the catalog cannot be written; it is then as it was.
-    pub fn register(&mut self, name: &str, dataset: Dataset) -> anyhow::Result<()> {
+    pub fn register(&mut self, datasets: Vec<(String, Dataset)>) -> anyhow::Result<()> {
         let mut catalog = self.catalog.clone();
-        catalog.insert(name.to_owned(), dataset);
+        for (name, dataset) in datasets {
+            catalog.insert(name, dataset);
+        }
         self.replace_catalog(catalog)
     }
 

@@ -146,6 +146,35 @@ fn an_ingest_may_be_killed_at_any_moment() {
     assert!(0 < n_killed, "no kill came in time");
 }
 
+#[test]
+fn an_ingest_of_many_files_may_be_killed_at_any_moment() {
+    const N_FILES: usize = 200;
+    let bench = Bench::with(["sales.csv"]);
+    let names: Vec<String> = (0..N_FILES).map(|it| format!("small{it:03}")).collect();
+    let paths: Vec<String> = names.iter().map(|it| format!("{it}.csv")).collect();
+    for path in &paths {
+        fs::write(bench.path(path), "id,word\n1,one\n2,two\n").unwrap();
+    }
+    let arguments: Vec<&str> =
+        ["ingest"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+    let started = Instant::now();
+    bench.run(&arguments).succeeds();
+    assert_eq!(datasets(&bench).len(), N_FILES);
+    let span = started.elapsed();
+    let mut moments = Moments(0xA076_1D64_78BD_642F);
+    let mut n_killed = 0;
+    for _ in 0..n_kills() {
+        bench.run(["reset", "--datasets", "--yes"]).succeeds();
+        n_killed += u32::from(kill_after(&bench, &arguments, moments.next(span)));
+        let known = datasets(&bench);
+        let expected: BTreeMap<_, _> =
+            names.iter().take(known.len()).map(|it| (it.clone(), 2)).collect();
+        assert_eq!(known, expected, "registered are the first ones, whole");
+        check(&bench, &known);
+    }
+    assert!(0 < n_killed, "no kill came in time");
+}
+
 /// What the model does in the turn that is killed.
 fn script() -> [Round; 4] {
     let send = json!({"df_name": "df", "logical_name": "rows"});

@@ -1,5 +1,6 @@
 //! One input on its way into the session: is it there already, may it take its name, read it.
 
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use super::bar::IngestBar;
 use super::stdin::StdinReader;
 use crate::catalog::{Catalog, Dataset};
 use crate::cli::options::GlobalOptions;
-use crate::dataset::{self, IngestOptions, Progress, Source};
+use crate::dataset::{self, DatasetFiles, IngestOptions, Progress, Source};
 use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::status::{ExitStatus, Failure};
@@ -45,6 +46,14 @@ impl Input {
         }
     }
 
+    /// Returns how long a file is, as far as that is known.
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            Input::File(path) => path.metadata().ok().filter(Metadata::is_file).map(|it| it.len()),
+            Input::Stdin => None,
+        }
+    }
+
     /// Returns the name of the dataset that it becomes.
     pub fn dataset_name(&self) -> String {
         match self {
@@ -62,7 +71,7 @@ impl Input {
 }
 
 /// What became of one input.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Ingested {
     /// The dataset's name.
     pub name: String,
@@ -70,6 +79,8 @@ pub struct Ingested {
     pub dataset: Dataset,
     /// What was done.
     pub change: Change,
+    /// What is still to be kept and registered.
+    pub files: Option<DatasetFiles>,
 }
 
 /// What was done to the catalog.
@@ -155,13 +166,19 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Returns the dataset's name.
+    pub fn dataset_name(&self) -> String {
+        self.name.map_or_else(|| self.input.dataset_name(), str::to_owned)
+    }
+
+    /// Reads the input, unless its name is taken. The catalog does not have the dataset yet.
     pub fn run(
         &self,
         target: &mut Target,
         options: &GlobalOptions,
         cancelled: &Arc<AtomicBool>,
     ) -> anyhow::Result<Ingested> {
-        let name = self.name.map_or_else(|| self.input.dataset_name(), str::to_owned);
+        let name = self.dataset_name();
         let present = target.catalog().get(&name).cloned();
         let shown_name = self.input.shown_name();
         // What is compared with a dataset is read twice, so stdin is kept until then.
@@ -178,22 +195,25 @@ impl Job<'_> {
             Some(dataset) => self.collide(&name, dataset, &source)?,
         };
         if let (Some(dataset), Change::Unchanged | Change::Skipped) = (present, change) {
-            return Ok(Ingested { name, dataset, change });
+            return Ok(Ingested { name, dataset, change, files: None });
         }
         let bar = IngestBar::new(&shown_name, options);
         let progress = |it: Progress| bar.show(it);
         let read = &self.read.options;
-        let dataset = match target.session() {
-            None => dataset::inspect(source, &shown_name, &name, read, &progress, cancelled)?,
+        let (dataset, files) = match target.session() {
+            None => {
+                let dataset =
+                    dataset::inspect(source, &shown_name, &name, read, &progress, cancelled)?;
+                (dataset, None)
+            }
             Some(session) => {
                 let dir = session.datasets_dir()?;
-                let dataset =
+                let (dataset, files) =
                     dataset::ingest(source, &shown_name, &name, &dir, read, &progress, cancelled)?;
-                session.register(&name, dataset.clone())?;
-                dataset
+                (dataset, Some(files))
             }
         };
-        Ok(Ingested { name, dataset, change })
+        Ok(Ingested { name, dataset, change, files })
     }
 
     /// Decides what happens to a name that is taken.

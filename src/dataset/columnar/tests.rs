@@ -24,7 +24,10 @@ use crate::status::{ExitStatus, Failure};
 fn read(bytes: &[u8], dir: &TempDir, options: &IngestOptions) -> anyhow::Result<Dataset> {
     let source = Source::Stdin(Box::new(Cursor::new(bytes.to_vec())));
     let cancelled = AtomicBool::new(false);
-    ingest(source, "-", "t", dir.path(), options, &|_: Progress| {}, &cancelled)
+    let (dataset, files) =
+        ingest(source, "-", "t", dir.path(), options, &|_: Progress| {}, &cancelled)?;
+    files.keep()?;
+    Ok(dataset)
 }
 
 fn parquet(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
