@@ -11,7 +11,7 @@ use super::dialect::mode;
 use super::extent::{Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, width_of};
 use super::infer::{Evidence, Nulls, classify};
 use super::records::Tokeniser;
-use super::sample::Sample;
+use super::sample::{Sample, repeats};
 use super::sniff::Windows;
 use super::syntax::Syntax;
 
@@ -183,7 +183,7 @@ impl Search<'_> {
             evidence: body.all,
             body_start,
             body_line,
-            repeats: body.repeats,
+            repeats: repeats(&head[body_start..], self.syntax, width),
             has_surplus: body.has_surplus,
             row_bytes: body.row_bytes,
             asides: self.asides(shapes, first),

@@ -150,9 +150,9 @@ impl Tuning {
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Input`] when the source is missing, no file, unreadable, empty, no text,
-/// compressed in an unknown way, longer than `bytes_max` even when decompressed, not of the encoding given, has a value that is not of the
-/// type given for its column, has uneven rows and `strict` is set, or changes while it is read; with
-/// [`ExitStatus::Usage`] when an option cannot be followed; with [`ExitStatus::Interrupted`] once
+/// compressed in an unknown way, longer than `bytes_max` even when decompressed, not of the encoding
+/// given, has a value that is not of the type given for its column, has uneven rows and `strict` is
+/// set, or changes while it is read; with [`ExitStatus::Usage`] when an option cannot be followed; with [`ExitStatus::Interrupted`] once
 /// `cancelled` is set.
 pub fn ingest(
     source: Source,
@@ -342,16 +342,17 @@ impl Layout {
         let mut n_head = SNIFF_HEAD_BYTES;
         loop {
             let narrow_end = input.text_end(Charset::UTF_8)?;
+            let read = input.head(n_head)?;
             // The zeros that end a short file may be of what tells its kind.
-            if let Some(kind) = sniff::binary_kind(&input.head(n_head, input.bytes)?) {
+            if let Some(kind) = sniff::binary_kind(&read) {
                 return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
             }
-            let head = input.head(n_head, narrow_end)?;
-            let by_head = encoding::of_head(&head);
+            let head = before(&read, narrow_end);
+            let by_head = encoding::of_head(head);
             let is_wide = by_head.as_ref().is_some_and(|it| 1 < it.charset.unit_bytes());
-            if let (false, Some(at)) = (is_wide, sniff::first_control(&head)) {
+            if let (false, Some(at)) = (is_wide, sniff::first_control(head)) {
                 return Err(refuse(
-                    &binary(&head, at),
+                    &binary(head, at),
                     "export the table as CSV, or name another file",
                 ));
             }
@@ -359,7 +360,7 @@ impl Layout {
             let found = match (&surveyed, options.encoding.as_deref()) {
                 (Some(found), _) => found.clone(),
                 (None, Some(label)) => told(label, by_head)?,
-                (None, None) => match by_head.or_else(|| encoding::utf8(&head, &others)) {
+                (None, None) => match by_head.or_else(|| encoding::utf8(head, &others)) {
                     Some(found) => found,
                     None => surveyed.insert(survey(input, narrow_end, watch)?).clone(),
                 },
@@ -368,8 +369,8 @@ impl Layout {
             let end = input.text_end(charset)?;
             let text = Text { charset, mark_bytes, end, is_lossy: damage.is_some() };
             // The end of wide text is another one than that of its bytes.
-            let head = input.head(n_head, end)?;
-            let mut windows = text.windows(&head, input.others(n_head, end)?);
+            let others = if end == narrow_end { others } else { input.others(n_head, end)? };
+            let mut windows = text.windows(before(&read, end), others);
             let is_whole = windows.is_whole;
             if let (true, Some(at)) = (is_wide, sniff::first_control(&windows.head)) {
                 let found = binary(&windows.head, at);
@@ -382,7 +383,7 @@ impl Layout {
             let mut reasons = vec![format!("encoding {}: {}", charset.name(), found.reason)];
             if end < input.bytes {
                 let n_padding = input.bytes - end;
-                reasons.push(format!("{n_padding} bytes of NUL or ^Z behind the text left out"));
+                reasons.push(format!("padding of NUL or ^Z behind the text left out: {n_padding} B"));
             }
             let n_lines = options.skip_lines.unwrap_or(0);
             let Some(skipped) = take_lines(&mut windows.head, n_lines) else {
@@ -435,6 +436,11 @@ impl Layout {
             });
         }
     }
+}
+
+/// Returns what of the head of a file lies before `end`.
+fn before(head: &[u8], end: u64) -> &[u8] {
+    &head[..head.len().min(usize::try_from(end).unwrap_or(usize::MAX))]
 }
 
 fn hint_for(kind: &str) -> &'static str {

@@ -61,14 +61,12 @@ impl<'a> Quotes<'a> {
 
     #[inline]
     fn end_at<const PLAIN: bool>(&self, at: usize) -> End {
-        let is_here = if PLAIN {
-            self.bytes.get(at).map(|it| self.ends_cell(*it))
-        } else {
+        if !PLAIN {
             return self.general_end_at(at);
-        };
-        match is_here {
-            Some(true) => End::Here,
-            Some(false) => End::NotHere,
+        }
+        match self.bytes.get(at) {
+            Some(next) if self.ends_cell(*next) => End::Here,
+            Some(_) => End::NotHere,
             None if self.is_end => End::Here,
             None => End::Behind,
         }

@@ -15,8 +15,6 @@ pub struct Sample {
     pub all: Vec<Evidence>,
     /// Of the head alone, which is certain.
     pub head: Vec<Evidence>,
-    /// Whether the values of a column come again and again in the head.
-    pub repeats: Vec<bool>,
     /// Whether rows with more cells than columns were seen.
     pub has_surplus: bool,
     /// Bytes of an average row.
@@ -36,7 +34,6 @@ impl Sample {
         let mut sample = Sample {
             all: vec![Evidence::default(); width],
             head: vec![Evidence::default(); width],
-            repeats: repeats(windows.head(syntax), syntax, width, start),
             has_surplus: false,
             row_bytes: 1,
         };
@@ -64,12 +61,11 @@ impl Sample {
     }
 }
 
-/// Returns for each column whether less than half of its values in the first rows are distinct.
-fn repeats(head: &[u8], syntax: Syntax, width: usize, start: usize) -> Vec<bool> {
+/// Returns for each column whether at most half of its values in the first rows are distinct.
+pub fn repeats(body: &[u8], syntax: Syntax, width: usize) -> Vec<bool> {
     /// Cells that are compared; more would not change the picture.
     const CELLS_MAX: usize = 200_000;
     const ROWS_MAX: usize = 2_000;
-    let body = &head[start..];
     let mut block = Block::default();
     let n_rows = (CELLS_MAX / width.max(1)).clamp(1, ROWS_MAX);
     Tokeniser::new(body, syntax).block(&mut block, width, n_rows);

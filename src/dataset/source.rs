@@ -100,7 +100,7 @@ impl Input {
         }
         let changed = (metadata.mtime(), metadata.mtime_nsec());
         let input = Input { file, name: name.to_owned(), bytes, changed, archive: None };
-        match Compression::of(&input.head(SNIFF_HEAD_BYTES, bytes)?) {
+        match Compression::of(&input.head(SNIFF_HEAD_BYTES)?) {
             None => Ok(input),
             Some(compression) => input.decompressed(compression, dir, bytes_max, watch),
         }
@@ -199,13 +199,13 @@ impl Input {
         Ok(self.bytes)
     }
 
-    /// Returns the first `n_bytes` of what ends at `end`, or all there are.
+    /// Returns the first `n_bytes`, or all there are.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn head(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<u8>> {
-        self.window(0, n_bytes.min(usize::try_from(end).unwrap_or(usize::MAX)))
+    pub fn head(&self, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
+        self.window(0, n_bytes)
     }
 
     /// Returns windows spread over what lies between the first `n_bytes` and `end`.

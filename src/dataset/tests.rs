@@ -697,7 +697,7 @@ fn what_fills_the_last_block_of_a_file_is_no_text() {
         let bytes = [b"a,b\n1,x\0y\n", padding].concat();
         let dataset = bench.bytes(&bytes).unwrap();
         assert_eq!(table(&bench, &dataset), "a:int64 | b:string\n1 | x\0y");
-        let told = format!("{} bytes of NUL or ^Z behind the text left out", padding.len());
+        let told = format!("padding of NUL or ^Z behind the text left out: {} B", padding.len());
         assert_eq!(dataset.dialect.reasons[1], told);
         assert_eq!(dataset.bytes, bytes.len() as u64);
         let source = bench.dir.path().join("source");
