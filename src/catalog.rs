@@ -135,14 +135,17 @@ pub struct SetAside {
     pub comments: u64,
     /// Headers that came again among the rows.
     pub repeated_headers: u64,
-    /// Below the table.
+    /// Notes below the table.
     pub footer: u64,
+    /// Of tables below the first one.
+    #[serde(default)]
+    pub other_tables: u64,
 }
 
 impl SetAside {
     /// Returns how many there are in all.
     pub fn sum(&self) -> u64 {
-        self.preamble + self.comments + self.repeated_headers + self.footer
+        self.preamble + self.comments + self.repeated_headers + self.footer + self.other_tables
     }
 
     /// Adds those of another part of the source.
@@ -151,6 +154,7 @@ impl SetAside {
         self.comments += other.comments;
         self.repeated_headers += other.repeated_headers;
         self.footer += other.footer;
+        self.other_tables += other.other_tables;
     }
 }
 

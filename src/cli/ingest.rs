@@ -378,8 +378,12 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     };
     let set_aside = set_aside(dataset.set_aside);
     if !set_aside.is_empty() {
-        let message =
-            format!("`{name}`: kept out of the table: {}{}", set_aside.join(", "), place(false));
+        let hint = match dataset.set_aside.other_tables {
+            0 => "",
+            _ => "; `--skip-rows` begins at another table",
+        };
+        let (kinds, place) = (set_aside.join(", "), place(false));
+        let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");
         report::warning(&message, colour);
     }
     let mut repairs = Vec::new();
@@ -422,12 +426,13 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
 
 /// Returns how many lines of each kind are no rows, as far as there are any.
 fn set_aside(counts: SetAside) -> Vec<String> {
-    let SetAside { preamble, comments, repeated_headers, footer } = counts;
+    let SetAside { preamble, comments, repeated_headers, footer, other_tables } = counts;
     let kinds = [
         (preamble, "preamble line", "preamble lines"),
         (comments, "comment line", "comment lines"),
         (repeated_headers, "repeated header", "repeated headers"),
         (footer, "footer line", "footer lines"),
+        (other_tables, "line of another table", "lines of other tables"),
     ];
     kinds.into_iter().filter(|it| 0 < it.0).map(|(n, one, many)| counted(n, one, many)).collect()
 }

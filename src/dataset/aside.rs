@@ -6,7 +6,8 @@
 use memchr::memchr2;
 
 use super::extent::records;
-use super::records::Block;
+use super::header::Below;
+use super::records::{Block, count_line_ends};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
 use crate::catalog::SetAside;
@@ -37,8 +38,8 @@ pub struct Comment {
 pub struct AsideRule {
     /// What begins a comment line, if there are any.
     pub comment: Option<Comment>,
-    /// The header as it stands in the file, where it may come again.
-    pub header: Option<Vec<u8>>,
+    /// The records of the header as they stand in the file, where they may come again.
+    pub header: Vec<Vec<u8>>,
 }
 
 /// What is to be known of lines that are no rows.
@@ -58,6 +59,15 @@ impl Asides {
         }
     }
 
+    /// Adds what lies below the table.
+    pub fn add_below(&mut self, below: &Below, syntax: Syntax) {
+        let (notes, tables) = below.text.split_at(below.n_notes);
+        self.add_all(Kind::Footer, notes, syntax);
+        let mut behind = Asides::default();
+        behind.add_all(Kind::OtherTable, tables, syntax);
+        self.append(behind, u64::from(count_line_ends(notes)));
+    }
+
     /// Adds what lies `n_lines` lines further on.
     pub fn append(&mut self, behind: Asides, n_lines: u64) {
         self.counts.add(behind.counts);
@@ -72,6 +82,7 @@ impl Asides {
             Kind::Comment => (&mut self.counts.comments, "comment"),
             Kind::RepeatedHeader => (&mut self.counts.repeated_headers, "the header again"),
             Kind::Footer => (&mut self.counts.footer, "footer"),
+            Kind::OtherTable => (&mut self.counts.other_tables, "another table"),
         };
         *count += 1;
         if has_room(self.listed.len() as u64) {
@@ -91,6 +102,8 @@ pub enum Kind {
     RepeatedHeader,
     /// It stands below the table.
     Footer,
+    /// It is of a table below the first.
+    OtherTable,
 }
 
 impl AsideRule {
@@ -119,7 +132,7 @@ impl AsideRule {
 
     /// Returns why a record is no row, if it is none.
     fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<Kind> {
-        if self.header.as_deref() == Some(record) {
+        if self.header.iter().any(|it| it == record) {
             return Some(Kind::RepeatedHeader);
         }
         let comment = self.comment.as_ref()?;

@@ -467,7 +467,8 @@ impl Score {
     }
 }
 
-fn ratio(n: usize, of: usize) -> f64 {
+/// Returns the share of `n`, nothing of nothing being 0.
+pub fn ratio(n: usize, of: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts in a few windows")]
     let ratio = n as f64 / of.max(1) as f64;
     ratio

@@ -10,10 +10,11 @@ use super::decide::is_typed;
 use super::dialect::mode;
 use super::extent::{Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, width_of};
 use super::infer::{Evidence, Nulls, classify};
-use super::records::Tokeniser;
+use super::records::texts_of;
 use super::sample::{Sample, repeats};
 use super::sniff::Windows;
 use super::syntax::Syntax;
+use super::{levels, tables};
 
 /// What is known about the table before the file is read.
 #[derive(Debug)]
@@ -41,7 +42,16 @@ pub struct Header {
     /// What among the rows is none.
     pub rule: AsideRule,
     /// The text below the table, to the end of the file.
-    pub footer: Vec<u8>,
+    pub below: Below,
+}
+
+/// What lies below a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Below {
+    /// Notes, then other tables.
+    pub text: Vec<u8>,
+    /// Where the other tables begin in it.
+    pub n_notes: usize,
 }
 
 /// What the user said about the place of the table.
@@ -57,8 +67,26 @@ pub struct Told {
 
 /// Decides where the table lies, its width, names and first guesses of the types.
 ///
-/// The footer is taken out of `windows`.
+/// What lies below the table is taken out of `windows`.
 pub fn find(
+    windows: &mut Windows,
+    syntax: Syntax,
+    told: &Told,
+    nulls: &Nulls,
+    reasons: &mut Vec<String>,
+) -> Header {
+    let tables = match tables::end_of_first(windows, syntax, nulls) {
+        Some(end) => windows.hide_end(windows.head.len() - end),
+        None => Vec::new(),
+    };
+    let mut header = find_first(windows, syntax, told, nulls, reasons);
+    header.below.n_notes = header.below.text.len();
+    header.below.text.extend(tables);
+    header
+}
+
+/// Decides all of this for a file of one table.
+fn find_first(
     windows: &mut Windows,
     syntax: Syntax,
     told: &Told,
@@ -82,7 +110,7 @@ pub fn find(
     let header = search.find(&shapes, &mut footer_reasons);
     if is_footer(&text, &footer, &header, syntax, nulls) {
         reasons.append(&mut footer_reasons);
-        return Header { footer: text, ..header };
+        return Header { below: Below { n_notes: text.len(), text }, ..header };
     }
     // What looked like notes may be rows that were cut short.
     windows.show_end(&text);
@@ -143,18 +171,31 @@ impl Search<'_> {
             }
         }
 
-        let others: Vec<&Shape> = place.shapes[place.first + 1..].to_vec();
-        let modal = modal_width(&others);
-        let body = self.sample(labels.len().max(modal), first.after.0, None);
-        let is_present = self.told.header.unwrap_or_else(|| {
-            let (is_present, reason) = is_header(&labels, &body, self.nulls);
-            reasons.push(format!("{}: {reason}", if is_present { "header" } else { "no header" }));
-            is_present
-        });
+        let mut others = &place.shapes[place.first + 1..];
+        let modal = modal_width(others);
+        let body = self.sample(labels.len().max(modal), first.after.0, Vec::new());
+        let found = || is_header(&labels, &body, self.nulls);
+        let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as told"));
+        let mut header = vec![*first];
+        let levels =
+            if is_present && !place.is_commented { self.levels(&labels, others) } else { None };
+        if let Some(levels) = levels {
+            let (below, rows) = others.split_at(levels.len() - 1);
+            header.extend(below);
+            others = rows;
+            labels = levels::joined(&levels);
+            let n = header.len();
+            reasons.push(format!("header of {n} records: none of them fits the columns below"));
+        } else {
+            let what = if is_present { "header" } else { "no header" };
+            reasons.push(format!("{what}: {reason}"));
+        }
 
         let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
         let mut width = names.len();
-        if 1 < others.len() && width < modal {
+        // Else the rows that are longer have a surplus.
+        let n_longer = others.iter().filter(|it| width < it.width).count();
+        if 1 < others.len() && width < modal && others.len() * 9 <= n_longer * 10 {
             let n_missing = modal - width;
             // R writes row names without a label, in front; a delimiter at the end of each row
             // makes an empty cell behind.
@@ -167,14 +208,17 @@ impl Search<'_> {
             reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
             width = modal;
         }
-        let (body_start, body_line) = if is_present { first.after } else { first.before };
-        let again = (is_present && 1 < width).then(|| head[first.start..first.end].to_vec());
+        let last = header.last().unwrap_or(first);
+        let (body_start, body_line) = if is_present { last.after } else { first.before };
+        let can_come_again = is_present && 1 < width;
+        header.retain(|_| can_come_again);
+        let again: Vec<_> = header.iter().map(|it| head[it.start..it.end].to_vec()).collect();
         let mut body = self.sample(width, body_start, again.clone());
         let mut rule = self.rule(again);
-        if rule.header.is_some() && !body.is_typed() {
+        if !rule.header.is_empty() && !body.is_typed() {
             // Among text, the words of the header may be values.
-            rule.header = None;
-            body = self.sample(width, body_start, None);
+            rule.header.clear();
+            body = self.sample(width, body_start, Vec::new());
         }
         Header {
             names: names_of(names),
@@ -188,23 +232,41 @@ impl Search<'_> {
             row_bytes: body.row_bytes,
             asides: self.asides(shapes, first),
             rule,
-            footer: Vec::new(),
+            below: Below::default(),
         }
     }
 
-    fn rule(&self, header: Option<Vec<u8>>) -> AsideRule {
+    /// Returns the labels of each record of a header that spans more than its first.
+    fn levels(&self, labels: &[String], others: &[&Shape]) -> Option<Vec<Vec<String>>> {
+        let mut levels = vec![labels.to_vec()];
+        for (at, shape) in others.iter().enumerate().take(levels::RECORDS_MAX - 1) {
+            let next = self.labels(shape);
+            let is_level = next.len() == labels.len()
+                && !levels.contains(&next)
+                && levels::may_be_level(&next, self.nulls);
+            if !is_level {
+                return None;
+            }
+            levels.push(next);
+            let body = self.sample(labels.len(), shape.after.0, Vec::new());
+            let n_rows = others.len() - at - 1;
+            if levels::are_levels(&levels, &body, n_rows, self.nulls) {
+                return Some(levels);
+            }
+        }
+        None
+    }
+
+    fn rule(&self, header: Vec<Vec<u8>>) -> AsideRule {
         AsideRule { comment: self.comment.clone(), header }
     }
 
-    fn sample(&self, width: usize, start: usize, header: Option<Vec<u8>>) -> Sample {
+    fn sample(&self, width: usize, start: usize, header: Vec<Vec<u8>>) -> Sample {
         Sample::of(self.windows, self.syntax, width, start, self.nulls, &self.rule(header))
     }
 
     fn labels(&self, shape: &Shape) -> Vec<String> {
-        let record = &self.windows.head(self.syntax)[shape.start..shape.end];
-        let mut cells = Vec::new();
-        Tokeniser::new(record, self.syntax).record(&mut cells);
-        cells.iter().map(|it| it.text(record)).collect()
+        texts_of(&self.windows.head(self.syntax)[shape.start..shape.end], self.syntax)
     }
 
     fn is_comment(&self, shape: &Shape) -> bool {
@@ -244,7 +306,7 @@ impl Search<'_> {
         if comment.width != self.width || below.is_behind_blank || below.width != self.width {
             return false;
         }
-        let body = self.sample(self.width, below.after.0, None);
+        let body = self.sample(self.width, below.after.0, Vec::new());
         if body.is_typed() { self.is_row(below, &body) } else { !comment.is_prose }
     }
 
@@ -255,7 +317,7 @@ impl Search<'_> {
         let at = shapes.iter().position(|it| it.is_full(width)).unwrap_or(0);
         let lead = &shapes[..at];
         let Some(near) = lead.last() else { return 0 };
-        let body = self.sample(width, shapes[at].after.0, None);
+        let body = self.sample(width, shapes[at].after.0, Vec::new());
         let n_full = shapes.iter().filter(|it| it.width == width).count();
         let has_many = lead.iter().any(|it| 1 < it.n_filled);
         let has_row = lead.iter().any(|it| 1 < it.n_filled && self.fits(it, &body));
@@ -329,7 +391,7 @@ impl Header {
             row_bytes: 1,
             asides: Asides::default(),
             rule: AsideRule::default(),
-            footer: Vec::new(),
+            below: Below::default(),
         }
     }
 }
@@ -340,7 +402,7 @@ fn modal_width(shapes: &[&Shape]) -> usize {
 }
 
 /// Returns whether the first record holds names, and why.
-fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static str) {
+pub fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static str) {
     let typed: Vec<_> = body
         .all
         .iter()

@@ -272,7 +272,7 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
 
 /// Returns a sentence for each kind of line that is no row.
 fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
-    let SetAside { preamble, comments, repeated_headers, footer } = counts;
+    let SetAside { preamble, comments, repeated_headers, footer, other_tables } = counts;
     let mut sentences = Vec::new();
     if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
         let text = &first.text[..first.text.floor_char_boundary(60)];
@@ -286,10 +286,13 @@ fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
         sentences.push(format!("{repeated_headers} times the header came again"));
     }
     if 0 < footer {
-        let text = String::from_utf8_lossy(&layout.header.footer);
+        let text = String::from_utf8_lossy(&layout.header.below.text);
         let text = text.lines().next().unwrap_or_default();
         let text = &text[..text.floor_char_boundary(60)];
         sentences.push(format!("footer: {footer} lines, the first is `{text}`"));
+    }
+    if 0 < other_tables {
+        sentences.push(format!("other tables below the first: {other_tables} lines"));
     }
     sentences
 }
@@ -383,7 +386,8 @@ impl Layout {
             let mut reasons = vec![format!("encoding {}: {}", charset.name(), found.reason)];
             if end < input.bytes {
                 let n_padding = input.bytes - end;
-                reasons.push(format!("padding of NUL or ^Z behind the text left out: {n_padding} B"));
+                reasons
+                    .push(format!("padding of NUL or ^Z behind the text left out: {n_padding} B"));
             }
             let n_lines = options.skip_lines.unwrap_or(0);
             let Some(skipped) = take_lines(&mut windows.head, n_lines) else {
@@ -589,7 +593,7 @@ fn read(
     let is_text_with_header =
         0 < tally.set_aside.repeated_headers && exact.iter().all(|it| it.dtype == DType::String);
     if is_text_with_header {
-        attempt.plan.rule.header = None;
+        attempt.plan.rule.header.clear();
     }
     if !tally.is_built
         || exact != attempt.plan.guesses
@@ -638,7 +642,7 @@ impl Attempt<'_> {
     /// Reads the whole file once; the files it made vanish unless they are kept.
     fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, Tally)> {
         let Layout { text, skip_text, first_line, header, .. } = self.layout;
-        let slices = self.input.slices(*text, *skip_text, &header.footer)?;
+        let slices = self.input.slices(*text, *skip_text, &header.below)?;
         let settings = Settings {
             plan: &self.plan,
             names: &header.names,

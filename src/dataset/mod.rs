@@ -2,13 +2,13 @@
 //!
 //! The way of a file: `source` opens it, through `compression` if need be, and hands out windows
 //! and slices; `encoding` finds out which `charset` its text has, `dialect` how its cells are told
-//! apart, `extent` and `header` where the table lies and what its columns are called; `pass` has
-//! slices read side by side, each by `slice`: `records` finds their cells, `aside` takes out what
-//! is no row, `build` makes columns of them with the rules of `parse`, `local` and `number`,
-//! `infer` notes what was seen and `decide` weighs it; `write` makes row groups. `ingest` decides
-//! whether a second pass is needed, and gives the files their names when all is well. A Parquet
-//! file goes by `columnar` instead. The way back: `scan` answers queries, `find` searches, `head`
-//! shows the first rows.
+//! apart, `tables`, `extent`, `header` and `levels` where the table lies and what its columns are
+//! called; `pass` has slices read side by side, each by `slice`: `records` finds their cells,
+//! `aside` takes out what is no row, `build` makes columns of them with the rules of `parse`,
+//! `local` and `number`, `infer` notes what was seen and `decide` weighs it; `write` makes row
+//! groups. `ingest` decides whether a second pass is needed, and gives the files their names when
+//! all is well. A Parquet file goes by `columnar` instead. The way back: `scan` answers queries,
+//! `find` searches, `head` shows the first rows.
 
 mod aside;
 mod build;
@@ -24,6 +24,7 @@ mod head;
 mod header;
 mod infer;
 mod ingest;
+mod levels;
 pub mod lines;
 mod local;
 mod marks;
@@ -40,6 +41,7 @@ mod slice;
 mod sniff;
 mod source;
 mod syntax;
+mod tables;
 mod write;
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use std::thread;
 
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
 
-use super::aside::{Asides, Kind};
+use super::aside::Asides;
+use super::header::Below;
 use super::infer::Evidence;
 use super::lines::LineWriter;
 use super::repairs::{Repair, has_room};
@@ -140,11 +141,11 @@ pub fn run(
         let collected =
             collector.begin().and_then(|()| collector.collect(&done, &buffer_sender, watch));
         drop((done, buffer_sender));
-        let read: anyhow::Result<(String, Vec<u8>)> =
+        let read: anyhow::Result<(String, Below)> =
             reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         collected?;
-        let (sha256, footer) = read?;
-        collector.end(&footer)?;
+        let (sha256, below) = read?;
+        collector.end(&below)?;
         let mut tally = collector.tally;
         tally.sha256 = sha256;
         Ok(tally)
@@ -313,9 +314,9 @@ impl<'a> Collector<'a> {
     }
 
     /// Lists what stands below the table.
-    fn end(&mut self, footer: &[u8]) -> anyhow::Result<()> {
+    fn end(&mut self, below: &Below) -> anyhow::Result<()> {
         let mut asides = Asides::default();
-        asides.add_all(Kind::Footer, footer, self.settings.plan.syntax);
+        asides.add_below(below, self.settings.plan.syntax);
         self.list(&[], &asides, self.line)
     }
 

@@ -163,6 +163,13 @@ impl Block {
     }
 }
 
+/// Returns what the cells of one record hold.
+pub fn texts_of(record: &[u8], syntax: Syntax) -> Vec<String> {
+    let mut cells = Vec::new();
+    Tokeniser::new(record, syntax).record(&mut cells);
+    cells.iter().map(|it| it.text(record)).collect()
+}
+
 /// Returns how many bytes of `bytes` are whole records; what follows may go on behind it.
 ///
 /// `bytes` begins with a record. At the end of the input everything is whole.

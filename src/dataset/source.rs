@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::charset::{Charset, TextDecoder};
 use super::compression::{Compression, damaged};
+use super::header::Below;
 use super::records::{Tokeniser, cut};
 use super::sniff::Windows;
 use super::syntax::Syntax;
@@ -267,8 +268,8 @@ impl Input {
         Ok(())
     }
 
-    /// Returns the slices of the text behind its first `skip_text` bytes of UTF-8, and before `footer`,
-    /// with which it ends.
+    /// Returns the slices of the text behind its first `skip_text` bytes of UTF-8, and before what
+    /// lies below the table, with which it ends.
     ///
     /// # Errors
     ///
@@ -277,7 +278,7 @@ impl Input {
         &self,
         text: Text,
         skip_text: usize,
-        footer: &[u8],
+        below: &Below,
     ) -> anyhow::Result<Slices<'_>> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{}`", self.name))?;
@@ -291,7 +292,7 @@ impl Input {
             hash: Sha256::new(),
             mark_bytes,
             skip_text,
-            footer: footer.to_vec(),
+            below: below.clone(),
             offset: 0,
             is_end: false,
             rest: Vec::new(),
@@ -421,8 +422,8 @@ pub struct Slices<'a> {
     mark_bytes: usize,
     /// Bytes of text before the table still to skip: a `sep=` line, blank lines, the header.
     skip_text: usize,
-    /// Text at the end of the file that is below the table; empty once it has proved to be none.
-    footer: Vec<u8>,
+    /// The end of the file; empty once it has proved to be rows.
+    below: Below,
     /// Bytes of the file read so far.
     offset: u64,
     is_end: bool,
@@ -442,11 +443,11 @@ impl Slices<'_> {
     /// # Errors
     ///
     /// Fails when what lies behind the text cannot be read.
-    pub fn finish(mut self) -> anyhow::Result<(String, Vec<u8>)> {
+    pub fn finish(mut self) -> anyhow::Result<(String, Below)> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
             .with_context(|| format!("cannot read `{}`", self.input.name))?;
-        Ok((hex(&self.hash.finalize()), self.footer))
+        Ok((hex(&self.hash.finalize()), self.below))
     }
 
     /// Fills `slice` with whole records of about `n_bytes`; returns false when there are no more.
@@ -489,15 +490,15 @@ impl Slices<'_> {
         }
     }
 
-    /// Returns how much of `slice` is surely above the footer.
+    /// Returns how much of `slice` is surely of the table.
     fn end_of_table(&mut self, slice: &[u8], syntax: Syntax) -> usize {
-        let end = slice.len().saturating_sub(self.footer.len());
-        if !self.is_end || self.footer.is_empty() {
+        let end = slice.len().saturating_sub(self.below.text.len());
+        if !self.is_end || self.below.text.is_empty() {
             return end;
         }
-        // A window has shown the footer. It is one only if a record begins there when the file is
+        // A window has shown what lies below. It does so only if a record begins there when the file is
         // read from its beginning: a quote may be open.
-        let is_below = slice.ends_with(&self.footer) && {
+        let is_below = slice.ends_with(&self.below.text) && {
             let border = cut(&slice[..end], syntax, false);
             let mut tokeniser = Tokeniser::new(&slice[border..], syntax);
             let mut cells = Vec::new();
@@ -508,7 +509,7 @@ impl Slices<'_> {
         if is_below {
             return end;
         }
-        self.footer.clear();
+        self.below = Below::default();
         slice.len()
     }
 

@@ -1068,6 +1068,60 @@ fn notes_below_the_table_are_a_footer() {
 }
 
 #[test]
+fn a_header_may_span_records() {
+    let rows = "North,1,2.5,3,4\nSouth,5,6.5,7,8\nEast,9,1.5,2,3\nWest,4,5.5,6,7\n";
+    let table = "\nNorth | 1 | 2.5 | 3 | 4\nSouth | 5 | 6.5 | 7 | 8\n East | 9 | 1.5 | 2 | 3\n West | 4 | 5.5 | 6 | 7";
+    let groups = ",2022,,2023,\nRegion,Sales,Cost,Sales,Cost\n";
+    let columns =
+        "Region:string | 2022 Sales:int64 | 2022 Cost:float64 | 2023 Sales:int64 | 2023 Cost:int64";
+    check_aside(&format!("{groups}{rows}"), &format!("{columns}{table}"), &[]);
+    let units = "Place,a,b,c,d\n,kg,m/s,°C,%\n";
+    let columns = "Place:string | a kg:int64 | b m/s:float64 | c °C:int64 | d %:int64";
+    check_aside(&format!("{units}{rows}"), &format!("{columns}{table}"), &[]);
+    let years = "Region,Sales,,Cost,\n,2022,2023,2022,2023\n";
+    let columns =
+        "Region:string | Sales 2022:int64 | Sales 2023:float64 | Cost 2022:int64 | Cost 2023:int64";
+    check_aside(&format!("{years}{rows}"), &format!("{columns}{table}"), &[]);
+}
+
+#[test]
+fn a_first_row_with_words_for_numbers_is_no_header() {
+    let rows = "anna,1,2\nbert,3,4\ncarl,5,6\ndora,7,8\n";
+    let table = "anna | 1 | 2\nbert | 3 | 4\ncarl | 5 | 6\ndora | 7 | 8";
+    check_aside(
+        &format!("name,a,b\nzoe,unknown,unknown\n{rows}"),
+        &format!("name:string | a:string | b:string\n zoe | unknown | unknown\n{table}"),
+        &[],
+    );
+}
+
+#[test]
+fn a_table_below_the_first_is_kept_out_of_it() {
+    let first = "id,name,n\n1,anna,2.5\n2,bert,3.5\n3,carl,4.5\n";
+    let table =
+        "id:int64 | name:string | n:float64\n 1 | anna | 2.5\n 2 | bert | 3.5\n 3 | carl | 4.5";
+    let below: &[&str] = &["5 another table", "6 another table", "7 another table"];
+    check_aside(&format!("{first}id,name,n,more\n1,anna,2.5,4\n2,bert,3.5,5\n"), table, below);
+    check_aside(&format!("{first}key,value\n1,2\n3,4\n"), table, below);
+    let behind: &[&str] = &["5 footer", "7 another table", "8 another table", "9 another table"];
+    check_aside(&format!("{first}Total: 3\n\nkey,value\n1,2\n3,4\n"), table, behind);
+    let behind: &[&str] = &["6 another table", "7 another table", "8 another table"];
+    check_aside(&format!("{first}\nname,key,k\nanna,1,2\nbert,3,4\n"), table, behind);
+}
+
+#[test]
+fn rows_with_more_cells_from_some_line_on_are_no_other_table() {
+    let reason = "more than 2 cells; the surplus is in `_extra`";
+    let listed = [4, 5, 6].map(|line| format!("{line} {reason}"));
+    check_aside(
+        "id,name\n1,anna\n2,bert\n3,carl,x\n4,dora,y\n5,emil,z\n",
+        "id:int64 | name:string | _extra:string\n\
+         1 | anna | ~\n 2 | bert | ~\n 3 | carl | x\n 4 | dora | y\n 5 | emil | z",
+        &listed.each_ref().map(String::as_str),
+    );
+}
+
+#[test]
 fn a_last_row_that_may_be_cut_short_is_no_footer() {
     let short: &[&str] = &["4 fewer than 3 cells; padded with null"];
     check_aside(

@@ -1,0 +1,143 @@
+//! Headers that span several records: groups above the names, units below them.
+//!
+//! Pure. Whether a record belongs to the header is decided by what it leaves open and what the types
+//! of the columns below it are; its labels become one name a column.
+
+use super::decide::is_typed;
+use super::infer::{Evidence, Nulls, classify};
+use super::sample::Sample;
+
+/// Records that a header may span.
+pub const RECORDS_MAX: usize = 3;
+
+/// Returns whether all records behind the first of `levels` belong to the header, above `n_rows` rows
+/// of which `body` is the evidence.
+pub fn are_levels(levels: &[Vec<String>], body: &Sample, n_rows: usize, nulls: &Nulls) -> bool {
+    let Some((first, below)) = levels.split_first() else { return false };
+    let mut above = first;
+    below.iter().all(|level| {
+        let is_level = is_level(above, level, body, n_rows, nulls);
+        above = level;
+        is_level
+    })
+}
+
+/// Returns whether labels may belong to a header at all: they are words, or years.
+pub fn may_be_level(labels: &[String], nulls: &Nulls) -> bool {
+    let filled = || labels.iter().filter(|it| !it.trim().is_empty());
+    let is_word = |it: &String| classify(it.as_bytes(), nulls).is_name();
+    filled().next().is_some() && (filled().all(is_word) || are_years(filled()))
+}
+
+fn is_level(
+    above: &[String],
+    labels: &[String],
+    body: &Sample,
+    n_rows: usize,
+    nulls: &Nulls,
+) -> bool {
+    let is_empty = |it: &String| it.trim().is_empty();
+    let fills = above.iter().zip(labels).any(|(above, it)| is_empty(above) && !is_empty(it));
+    let typed = body.all.iter().zip(labels).filter(|it| is_typed(*it.0) && !is_empty(it.1));
+    let (mut n_fit, mut misfits) = (0, Vec::new());
+    for (seen, label) in typed {
+        let mut both: Evidence = *seen;
+        both.add(classify(label.as_bytes(), nulls));
+        if is_typed(both) {
+            n_fit += 1;
+        } else {
+            misfits.push(label.trim());
+        }
+    }
+    if fills {
+        let is_beside_names =
+            labels.first().is_some_and(is_empty) && !above.first().is_some_and(is_empty);
+        let are_years = is_beside_names && are_years(labels.iter().filter(|it| !is_empty(it)));
+        return 2 <= n_rows && (are_years || n_fit == 0 && !misfits.is_empty());
+    }
+    // Below names that leave nothing open: units, or the names in another language. A row whose
+    // numbers are all unknown is none.
+    let is_unit = |it: &&str| it.starts_with(['(', '[']);
+    let are_alike = misfits.windows(2).all(|it| it[0] == it[1]);
+    4 <= n_rows && n_fit == 0 && 2 <= misfits.len() && (!are_alike || misfits.iter().all(is_unit))
+}
+
+/// Returns one label a column: those of all levels, where a group names the columns to its right
+/// until the next one.
+pub fn joined(levels: &[Vec<String>]) -> Vec<String> {
+    let n_columns = levels.first().map_or(0, Vec::len);
+    let mut spread = Vec::new();
+    let mut is_below = vec![false; n_columns];
+    for level in levels.iter().rev() {
+        let level = spread_over(level, &is_below);
+        is_below = level.iter().map(|it| !it.is_empty()).collect();
+        spread.insert(0, level);
+    }
+    let join = |column: usize| {
+        let mut parts: Vec<&str> = Vec::new();
+        for label in spread.iter().map(|it| it[column]).filter(|it| !it.is_empty()) {
+            if !parts.iter().any(|it| it.eq_ignore_ascii_case(label)) {
+                parts.push(label);
+            }
+        }
+        parts.join(" ")
+    };
+    (0..n_columns).map(join).collect()
+}
+
+/// Returns labels, each repeated over the columns that it groups, by where labels stand below.
+fn spread_over<'a>(labels: &'a [String], is_below: &[bool]) -> Vec<&'a str> {
+    let mut group = "";
+    let spread = labels.iter().zip(is_below).map(|(label, is_below)| {
+        let label = label.trim();
+        if label.is_empty() && *is_below {
+            return group;
+        }
+        // A label with nothing below it is a name and groups nothing.
+        group = if *is_below { label } else { "" };
+        label
+    });
+    spread.collect()
+}
+
+/// Returns whether labels are consecutive years, up or down, or one group of them after another.
+fn are_years<'a>(labels: impl Iterator<Item = &'a String>) -> bool {
+    let years: Option<Vec<i32>> = labels.map(|it| it.trim().parse().ok()).collect();
+    let Some(years) = years else { return false };
+    let is_run = years.windows(2).all(|it| (it[1] - it[0]).abs() == 1 || it[1] == years[0]);
+    1 < years.len() && is_run && years.iter().all(|it| (1900..=2100).contains(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[track_caller]
+    fn check(levels: &[&[&str]], expected: &[&str]) {
+        let levels: Vec<Vec<String>> =
+            levels.iter().map(|it| it.iter().map(ToString::to_string).collect()).collect();
+        assert_eq!(joined(&levels), expected);
+    }
+
+    #[test]
+    fn a_group_names_the_columns_to_its_right_until_the_next() {
+        check(
+            &[&["", "2022", "", "2023", ""], &["Region", "Sales", "Cost", "Sales", "Cost"]],
+            &["Region", "2022 Sales", "2022 Cost", "2023 Sales", "2023 Cost"],
+        );
+        check(
+            &[&["Region", "Sales", "", "Note"], &["", "2022", "2023", ""]],
+            &["Region", "Sales 2022", "Sales 2023", "Note"],
+        );
+        check(&[&["Id", "", "Id"], &["", "Name", "Key"]], &["Id", "Name", "Id Key"]);
+        check(
+            &[&["A", "", "", ""], &["B", "", "C", ""], &["d", "e", "f", "g"]],
+            &["A B d", "A B e", "A C f", "A C g"],
+        );
+    }
+
+    #[test]
+    fn units_stand_behind_the_names() {
+        check(&[&["time", "speed", "name"], &["s", "km/h", ""]], &["time s", "speed km/h", "name"]);
+    }
+}
