@@ -198,7 +198,7 @@ pub(super) fn ingest_input(
     tuning: Tuning,
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Dataset, DatasetFiles)> {
-    if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES, input.bytes)?) {
+    if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES)?) {
         return columnar::ingest(input, name, dir, options, watch);
     }
     let target = dir.map(|dir| Target { dir, name });
