@@ -18,6 +18,7 @@ use super::decide::Form;
 use super::infer::{self, Evidence, Nulls, classify};
 use super::local::{DateOrder, Local};
 use super::number;
+use super::odd::{Odds, Usual};
 use super::parse;
 use super::records::Cell;
 use crate::catalog::DType;
@@ -33,12 +34,20 @@ pub struct Guess {
     pub is_told: bool,
     /// Nothing in the file can change it, so values need not be looked at.
     pub is_settled: bool,
+    /// Of a column of text, what nearly all of its values are.
+    pub usual: Option<Usual>,
 }
 
 impl Guess {
     /// Returns the guess that cannot fail.
     pub fn settled_text() -> Self {
-        Guess { dtype: DType::String, form: Form::Plain, is_told: false, is_settled: true }
+        Guess {
+            dtype: DType::String,
+            form: Form::Plain,
+            is_told: false,
+            is_settled: true,
+            usual: None,
+        }
     }
 }
 
@@ -66,6 +75,9 @@ pub struct ColumnBuilder {
     /// Rows built. Once [`ColumnBuilder::misfit`] is set, they no longer grow.
     n_rows: usize,
     misfit: Option<usize>,
+    /// Rows of text, as long as there is something usual among them, and what is not.
+    n_texts: u64,
+    odds: Odds,
 }
 
 enum Values {
@@ -94,7 +106,8 @@ impl ColumnBuilder {
         };
         let nulls = NullBufferBuilder::new(n_rows);
         let evidence = Evidence::default();
-        ColumnBuilder { guess, values, nulls, evidence, n_rows: 0, misfit: None }
+        let odds = Odds::default();
+        ColumnBuilder { guess, values, nulls, evidence, n_rows: 0, misfit: None, n_texts: 0, odds }
     }
 
     /// Makes a column that is only looked at.
@@ -110,6 +123,11 @@ impl ColumnBuilder {
     /// Returns the first row of the slice whose cell does not fit the guess.
     pub fn misfit(&self) -> Option<usize> {
         self.misfit
+    }
+
+    /// Takes out the values that are not of the usual kind, by row of the slice.
+    pub fn take_odds(&mut self) -> Odds {
+        std::mem::take(&mut self.odds)
     }
 
     /// Appends `cells`, which lie in `slice`.
@@ -152,14 +170,7 @@ impl ColumnBuilder {
                     local.timestamp(order)
                 })
             }
-            (Values::Text { offsets, bytes }, _) => {
-                let settled = self.guess.is_settled;
-                return text(slice, cells, offsets, bytes, &mut self.nulls, nulls, |it| {
-                    if !settled && !seen.is_settled() {
-                        seen.add(classify(it, nulls));
-                    }
-                });
-            }
+            (Values::Text { .. }, _) => return self.extend_text(slice, cells, nulls),
             (Values::Bool(values), _) => {
                 flags(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
                     let (value, evidence) = flag(it, self.guess.form)?;
@@ -199,7 +210,11 @@ impl ColumnBuilder {
                 let wants_instant = dtype == DType::TimestampUtc;
                 fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
                     if let Some((value, is_instant)) = parse::timestamp(it) {
-                        seen.add(if is_instant { Evidence::INSTANT } else { Evidence::TIMESTAMP });
+                        seen.add(if is_instant {
+                            Evidence::instant(it)
+                        } else {
+                            Evidence::TIMESTAMP
+                        });
                         return (is_instant == wants_instant).then_some(value);
                     }
                     // A day among timestamps is its midnight.
@@ -214,6 +229,30 @@ impl ColumnBuilder {
             self.look(slice, cells.skip(n_fit), nulls);
         }
         self.n_rows += n_fit;
+    }
+
+    fn extend_text(
+        &mut self,
+        slice: &[u8],
+        cells: impl ExactSizeIterator<Item = Cell>,
+        nulls: &Nulls,
+    ) {
+        let ColumnBuilder { guess, values, nulls: validity, evidence, n_texts, odds, .. } = self;
+        let Values::Text { offsets, bytes } = values else { return };
+        let mut look = |it: &[u8]| {
+            if !guess.is_settled && !evidence.is_settled() {
+                evidence.add(classify(it, nulls));
+            }
+        };
+        let n_before = *n_texts;
+        *n_texts += cells.len() as u64;
+        match guess.usual {
+            None => text(slice, cells, offsets, bytes, validity, nulls, |_, it| look(it)),
+            Some(usual) => text(slice, cells, offsets, bytes, validity, nulls, |row, it| {
+                look(it);
+                odds.look(usual, n_before + row, it, nulls);
+            }),
+        }
     }
 
     /// Reads cells for evidence only.
@@ -354,14 +393,14 @@ fn text(
     bytes: &mut Vec<u8>,
     validity: &mut NullBufferBuilder,
     nulls: &Nulls,
-    mut look: impl FnMut(&[u8]),
+    mut look: impl FnMut(u64, &[u8]),
 ) {
-    for cell in cells {
+    for (row, cell) in (0..).zip(cells) {
         let raw = cell.raw(slice);
         if (raw.is_empty() && !cell.is_quoted()) || nulls.is_told(raw) {
             validity.append_null();
         } else {
-            look(raw);
+            look(row, raw);
             if cell.is_escaped() {
                 cell.unescape(slice, bytes);
             } else {

@@ -32,6 +32,8 @@ pub struct Hints {
     pub decimal: Option<DecimalMark>,
     /// Cells are separated by `;`, as where the comma is the decimal mark.
     pub is_semicolon: bool,
+    /// Cells are separated by `,`, so that `1,2` in quotes may be a list.
+    pub is_comma: bool,
 }
 
 /// What a column is.
@@ -68,7 +70,9 @@ impl Reading {
 
 /// Returns what each column is.
 pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
-    let marks = columns.iter().filter_map(|it| Numbers::of(*it)?.clear_mark());
+    let may_be_lists = |it: &Numbers| hints.is_comma && it.may_be_lists();
+    let numbers = columns.iter().filter_map(|it| Numbers::of(*it));
+    let marks = numbers.filter(|it| !may_be_lists(it)).filter_map(Numbers::clear_mark);
     let decimal = hints.decimal.or_else(|| agreed(marks));
     let is_told = hints.decimal.is_some();
     let orders = columns.iter().filter_map(|it| LocalDays::of(*it)?.clear_order());
@@ -86,11 +90,15 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
         if let Some(days) = LocalDays::of(*seen) {
             days.read(hints.date_order, order)
         } else if let Some(numbers) = Numbers::of(*seen) {
+            if decimal.is_none() && may_be_lists(&numbers) {
+                return Reading::ambiguous(
+                    "text: `,` separates cells, so it may separate numbers as well; `--decimal ,` \
+                     makes it a decimal comma",
+                );
+            }
             numbers.read(decimal, is_told, groups_by_point)
         } else {
-            yes_no(*seen)
-                .or_else(|| amounts(*seen))
-                .unwrap_or_else(|| Reading::plain(plain_dtype(*seen)))
+            yes_no(*seen).or_else(|| amounts(*seen)).unwrap_or_else(|| plain(*seen))
         }
     };
     columns.iter().map(read).collect()
@@ -175,6 +183,13 @@ impl Numbers {
         !self.is_plain() && self.open().all(is_points)
     }
 
+    /// Returns whether every value is one or two whole numbers with a comma between them.
+    fn may_be_lists(self) -> bool {
+        let comma = NumberForm { decimal: DecimalMark::Comma, group: Group::None };
+        let is_other = |it: NumberForm| it.decimal == DecimalMark::Point;
+        self.0.has(Evidence::COMMA) && self.is_open(comma) && !self.open().any(is_other)
+    }
+
     fn read(self, decimal: Option<DecimalMark>, is_told: bool, groups_by_point: bool) -> Reading {
         if self.is_plain() {
             return self.read_plain(decimal, is_told, groups_by_point);
@@ -213,7 +228,7 @@ impl Numbers {
         let form = NumberForm { decimal: DecimalMark::Comma, group: Group::Point };
         let is_comma = decimal == Some(DecimalMark::Comma);
         if !is_comma || !self.0.has(Evidence::POINT) || self.is_scientific() {
-            return Reading::plain(plain_dtype(self.0.without(Evidence::NOT_NUMBERS)));
+            return plain(self.0.without(Evidence::NOT_NUMBERS));
         }
         match (self.is_open(form), is_told) {
             (true, true) => self.numbers(form, "; as told"),
@@ -224,7 +239,7 @@ impl Numbers {
             (false, true) => {
                 Reading::text("text: not every value is a number with a decimal comma".to_owned())
             }
-            (false, false) => Reading::plain(plain_dtype(self.0.without(Evidence::NOT_NUMBERS))),
+            (false, false) => plain(self.0.without(Evidence::NOT_NUMBERS)),
         }
     }
 
@@ -255,6 +270,45 @@ impl Numbers {
 pub fn is_typed(seen: Evidence) -> bool {
     let readings = decide(&[seen], Hints::default());
     readings.iter().any(|it| it.is_ambiguous || it.dtype() != DType::String)
+}
+
+/// Reads values that are written as programs write them.
+fn plain(seen: Evidence) -> Reading {
+    const LOCAL: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP).and(Evidence::LOCAL_DAYS);
+    match plain_dtype(seen.without(Evidence::OFFSET)) {
+        DType::TimestampUtc if seen.has(Evidence::OFFSET) => Reading {
+            note: Some("in UTC; the file has other offsets".to_owned()),
+            ..Reading::plain(DType::TimestampUtc)
+        },
+        DType::String if seen.has(Evidence::TEXT.and(Evidence::WORDS)) => {
+            Reading::plain(DType::String)
+        }
+        DType::String if seen.is_only(Evidence::DAYS) && seen.has(LOCAL) => {
+            Reading::text("text: times with an offset and without".to_owned())
+        }
+        DType::String => match kinds(seen)[..] {
+            [first, .., last] => Reading::text(format!("text: {first} and {last}")),
+            ["numbers"] if seen.has(Evidence::EXPONENT) => Reading::text(
+                "text: exponents among whole numbers, which may be identifiers".to_owned(),
+            ),
+            ["numbers"] if seen.has(Evidence::LONG_INT) => {
+                Reading::text("text: more digits than a float holds".to_owned())
+            }
+            _ => Reading::plain(DType::String),
+        },
+        dtype => Reading::plain(dtype),
+    }
+}
+
+/// Returns the kinds of values in words.
+fn kinds(seen: Evidence) -> Vec<&'static str> {
+    let kinds = [
+        (Evidence::PLAIN_NUMBERS.and(Evidence::LOCAL_NUMBERS), "numbers"),
+        (Evidence::DAYS, "days"),
+        (Evidence::TIME, "times of day"),
+        (Evidence::BOOL, "truth values"),
+    ];
+    kinds.into_iter().filter(|it| seen.has(it.0)).map(|it| it.1).collect()
 }
 
 /// Returns the type of values that are written as programs write them.
@@ -523,6 +577,24 @@ mod tests {
         check_numbers(&["1,234.5"], Some(DecimalMark::Comma), not);
         let not = "text: not every value is a number with a decimal point";
         check_numbers(&["5,5"], Some(DecimalMark::Point), not);
+    }
+
+    #[test]
+    fn a_comma_between_numbers_in_a_file_with_commas_may_make_a_list() {
+        let first = |columns: &[&str], decimal| {
+            let seen: Vec<_> = columns.iter().map(|it| evidence([it].into_iter())).collect();
+            let hints = Hints { is_comma: true, decimal, ..Hints::default() };
+            let reading = decide(&seen, hints).remove(0);
+            (reading.dtype(), reading.note.unwrap_or_default())
+        };
+        let list = "text: `,` separates cells, so it may separate numbers as well; `--decimal ,` \
+                    makes it a decimal comma";
+        assert_eq!(first(&["1,2"], None), (DType::String, list.to_owned()));
+        assert_eq!(first(&["1,2"], Some(DecimalMark::Comma)).0, DType::Float64);
+        assert_eq!(first(&["1.234,5"], None).0, DType::Float64);
+        let others = (DType::Float64, "decimal comma".to_owned());
+        assert_eq!(first(&["1,2", "1.234,5"], None), others);
+        assert_eq!(first(&["1,234,567"], None).0, DType::Int64);
     }
 
     #[test]

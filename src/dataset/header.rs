@@ -10,8 +10,9 @@ use super::decide::is_typed;
 use super::dialect::mode;
 use super::extent::{Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, width_of};
 use super::infer::{Evidence, Nulls, classify};
+use super::odd::Usual;
 use super::records::texts_of;
-use super::sample::{Sample, repeats};
+use super::sample::{First, Sample};
 use super::sniff::Windows;
 use super::syntax::Syntax;
 use super::{levels, tables};
@@ -33,6 +34,8 @@ pub struct Header {
     pub body_line: u32,
     /// Of each column, whether its values come again and again.
     pub repeats: Vec<bool>,
+    /// Of each column, what nearly all of its values are.
+    pub usual: Vec<Option<Usual>>,
     /// Whether rows with more cells than columns were seen.
     pub has_surplus: bool,
     /// Bytes of an average row.
@@ -220,14 +223,16 @@ impl Search<'_> {
             rule.header.clear();
             body = self.sample(width, body_start, Vec::new());
         }
+        let first_rows = First::of(&head[body_start..], self.syntax, width);
         Header {
             names: names_of(names),
             line: is_present.then_some(first.line),
             is_settled: body.head.iter().map(|it| it.is_settled()).collect(),
-            evidence: body.all,
             body_start,
             body_line,
-            repeats: repeats(&head[body_start..], self.syntax, width),
+            repeats: first_rows.repeats(),
+            usual: first_rows.usual(&body.all, self.nulls),
+            evidence: body.all,
             has_surplus: body.has_surplus,
             row_bytes: body.row_bytes,
             asides: self.asides(shapes, first),
@@ -387,6 +392,7 @@ impl Header {
             body_start: 0,
             body_line: 0,
             repeats: Vec::new(),
+            usual: Vec::new(),
             has_surplus: false,
             row_bytes: 1,
             asides: Asides::default(),

@@ -96,6 +96,19 @@ impl Evidence {
     /// All words for yes and no.
     pub const WORDS: Evidence = Evidence(0xff << 48);
 
+    /// An instant with another offset than zero.
+    pub const OFFSET: Evidence = Evidence(1 << 56);
+    /// All that days tell, however they are written.
+    pub const DAYS: Evidence =
+        Self::DATE.and(Self::TIMESTAMP).and(Self::INSTANT).and(Self::OFFSET).and(Self::LOCAL_DAYS);
+
+    /// An instant, as `text` has it.
+    #[inline]
+    pub fn instant(text: &[u8]) -> Evidence {
+        let is_zero = text.ends_with(b"Z") || text.ends_with(b"+00:00");
+        if is_zero { Evidence::INSTANT } else { Evidence::INSTANT.and(Evidence::OFFSET) }
+    }
+
     /// A number that is none in the form at this place of
     /// [`NumberForm::ALL`](super::number::NumberForm::ALL).
     pub const fn not_number(at: u32) -> Evidence {
@@ -274,7 +287,7 @@ fn temporal(text: &[u8]) -> Option<Evidence> {
         Some(b':') => return parse::time(text).map(|_| Evidence::TIME),
         _ if text.len() == 10 => parse::date(text).map(|_| Evidence::DATE),
         _ => parse::timestamp(text).map(|(_, is_instant)| {
-            if is_instant { Evidence::INSTANT } else { Evidence::TIMESTAMP }
+            if is_instant { Evidence::instant(text) } else { Evidence::TIMESTAMP }
         }),
     };
     iso.or_else(|| local(text))

@@ -22,6 +22,7 @@ use super::infer::Nulls;
 use super::lines::LineWriter;
 use super::local::DateOrder;
 use super::number::DecimalMark;
+use super::odd::Usual;
 use super::pass::{self, Output, Settings, Tally};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
@@ -265,7 +266,10 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
     }
     if 0 < tally.n_unclosed {
         let n = tally.n_unclosed;
-        sentences.push(format!("{n} quotes that open a cell are never closed and stay as text"));
+        let line =
+            tally.unclosed_line.map_or(String::new(), |it| format!(", the first on line {it}"));
+        sentences
+            .push(format!("{n} quotes that open a cell are never closed and stay as text{line}"));
     }
     sentences
 }
@@ -553,16 +557,19 @@ fn read(
         date_order: options.date_order,
         decimal: options.decimal,
         is_semicolon: layout.syntax.delimiter.text() == Some(";"),
+        is_comma: layout.syntax.delimiter.text() == Some(","),
     };
     let readings = decide(&layout.header.evidence, hints);
     let mut guesses: Vec<_> = readings
         .iter()
         .zip(&layout.header.is_settled)
-        .map(|(reading, is_settled)| Guess {
+        .zip(&layout.header.usual)
+        .map(|((reading, is_settled), usual)| Guess {
             dtype: reading.dtype(),
             form: reading.form,
             is_told: false,
             is_settled: *is_settled,
+            usual: usual.filter(|_| reading.dtype() == DType::String),
         })
         .collect();
     for (name, dtype) in &options.dtypes {
@@ -574,7 +581,7 @@ fn read(
         })?;
         // What the sample shows of how the values are written holds, if it is of that type.
         let form = if guesses[at].dtype == *dtype { guesses[at].form } else { Form::Plain };
-        guesses[at] = Guess { dtype: *dtype, form, is_told: true, is_settled: true };
+        guesses[at] = Guess { dtype: *dtype, form, is_told: true, is_settled: true, usual: None };
     }
     let plan = Plan {
         syntax: layout.syntax,
@@ -602,6 +609,9 @@ fn read(
     {
         drop(output.take());
         attempt.plan.guesses = exact;
+        // All values have been looked at.
+        let texts = attempt.plan.guesses.iter_mut().filter(|it| it.dtype == DType::String);
+        texts.for_each(|it| it.is_settled = true);
         attempt.plan.has_extra = 0 < tally.n_surplus;
         (output, tally) = attempt.run(watch)?;
         ensure!(tally.is_built, "the second pass over the file met other values than the first");
@@ -616,13 +626,16 @@ fn read(
         _ => DatasetFiles::default(),
     };
     let readings = readings.into_iter().chain(std::iter::repeat_with(Reading::default));
-    let parts = columns.into_iter().zip(&tally.nulls).zip(readings);
-    let columns = parts.map(|((column, nulls), reading)| Column {
+    let guesses = attempt.plan.guesses.iter().zip(&tally.odds);
+    let odds = guesses.map(|(guess, odds)| odds.note(guess.usual?));
+    let odds = odds.chain(std::iter::repeat(None));
+    let parts = columns.into_iter().zip(&tally.nulls).zip(readings).zip(odds);
+    let columns = parts.map(|(((column, nulls), reading), odds)| Column {
         name: column.name,
         dtype: column.dtype,
         nulls: *nulls,
         // Where the user said the type, the values were not asked.
-        note: if reading.dtype() == column.dtype { reading.note } else { None },
+        note: if reading.dtype() == column.dtype { reading.note.or(odds) } else { None },
         is_ambiguous: reading.is_ambiguous,
     });
     Ok(Read { columns: columns.collect(), tally, reasons, files })
@@ -691,7 +704,10 @@ impl Attempt<'_> {
             if guess.is_settled {
                 return guess.clone();
             }
-            Guess { dtype: reading.dtype(), form: reading.form, ..guess.clone() }
+            let dtype = reading.dtype();
+            let usual = guess.usual.or_else(|| Usual::of(guess.dtype));
+            let usual = usual.filter(|_| dtype == DType::String);
+            Guess { dtype, form: reading.form, usual, ..guess.clone() }
         };
         self.plan.guesses.iter().zip(readings).map(decide).collect()
     }

@@ -5,9 +5,9 @@
 //! apart, `tables`, `extent`, `header` and `levels` where the table lies and what its columns are
 //! called; `pass` has slices read side by side, each by `slice`: `records` finds their cells,
 //! `aside` takes out what is no row, `build` makes columns of them with the rules of `parse`,
-//! `local` and `number`, `infer` notes what was seen and `decide` weighs it; `write` makes row
-//! groups. `ingest` decides whether a second pass is needed, and gives the files their names when
-//! all is well. A Parquet file goes by `columnar` instead. The way back: `scan` answers queries,
+//! `local` and `number`, `infer` notes what was seen, `odd` what is out of place, and `decide`
+//! weighs it; `write` makes row groups. `ingest` decides whether a second pass is needed, and gives
+//! the files their names when all is well. A Parquet file goes by `columnar` instead. The way back: `scan` answers queries,
 //! `find` searches, `head` shows the first rows.
 
 mod aside;
@@ -29,6 +29,7 @@ pub mod lines;
 mod local;
 mod marks;
 mod number;
+mod odd;
 mod parse;
 mod pass;
 mod quotes;

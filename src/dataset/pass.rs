@@ -18,6 +18,7 @@ use super::aside::Asides;
 use super::header::Below;
 use super::infer::Evidence;
 use super::lines::LineWriter;
+use super::odd::Odds;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, Plan};
 use super::source::{Slices, check_cancelled};
@@ -59,6 +60,10 @@ pub struct Tally {
     pub n_blank: u64,
     /// Quotes that began a cell and were never closed.
     pub n_unclosed: u64,
+    /// The line of the first of them.
+    pub unclosed_line: Option<u64>,
+    /// Of each column of the plan, the values that are not of its usual kind; the first line is 0.
+    pub odds: Vec<Odds>,
     /// Whether every slice was built as the plan wanted.
     pub is_built: bool,
     /// Nulls of each column that was built.
@@ -232,6 +237,7 @@ impl<'a> Collector<'a> {
         let n_columns = settings.plan.guesses.len();
         let tally = Tally {
             evidence: vec![Evidence::default(); n_columns],
+            odds: vec![Odds::default(); n_columns],
             nulls: vec![0; n_columns + usize::from(settings.plan.has_extra)],
             is_built: true,
             ..Tally::default()
@@ -271,7 +277,7 @@ impl<'a> Collector<'a> {
     }
 
     fn take(&mut self, done: Done) -> anyhow::Result<()> {
-        let Done { parsed, columns, nulls, .. } = done;
+        let Done { mut parsed, columns, nulls, .. } = done;
         self.check(&parsed)?;
         for (all, seen) in self.tally.evidence.iter_mut().zip(&parsed.evidence) {
             all.add(*seen);
@@ -302,6 +308,10 @@ impl<'a> Collector<'a> {
         self.tally.any_quoted |= parsed.any_quoted;
         self.tally.n_blank += parsed.n_blank;
         self.tally.n_unclosed += parsed.n_unclosed;
+        let unclosed_line = parsed.unclosed_line.map(|it| self.line + u64::from(it) + 1);
+        self.tally.unclosed_line = self.tally.unclosed_line.or(unclosed_line);
+        let odds = std::mem::take(&mut parsed.odds);
+        self.tally.odds.iter_mut().zip(odds).for_each(|(all, odds)| all.add(odds, self.line));
         let before = if parsed.n_rows == 0 { self.n_lines_behind } else { 0 };
         self.n_lines_behind = before + parsed.n_lines_behind;
         self.line += parsed.n_lines;
@@ -345,8 +355,10 @@ impl<'a> Collector<'a> {
             let dtype = misfit.dtype.name();
             let message =
                 format!("column `{column}` is wanted as {dtype}, line {line} has `{value}`");
-            let hint =
-                format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`");
+            let hint = misfit.way_out().map_or_else(
+                || format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`"),
+                str::to_owned,
+            );
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         }
         if let (true, Some(repair)) = (self.settings.is_strict, parsed.repairs.first()) {

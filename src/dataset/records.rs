@@ -250,6 +250,7 @@ pub struct Tokeniser<'a> {
     line: u32,
     n_blank: u64,
     n_unclosed: u64,
+    unclosed_line: Option<u32>,
 }
 
 impl<'a> Tokeniser<'a> {
@@ -275,6 +276,7 @@ impl<'a> Tokeniser<'a> {
             line: 0,
             n_blank: 0,
             n_unclosed: 0,
+            unclosed_line: None,
         }
     }
 
@@ -286,6 +288,17 @@ impl<'a> Tokeniser<'a> {
     /// Returns how many quotes began a cell, were never closed, and so were text.
     pub fn n_unclosed(&self) -> u64 {
         self.n_unclosed
+    }
+
+    /// Returns the line of the first of them; the first line is 0.
+    pub fn unclosed_line(&self) -> Option<u32> {
+        self.unclosed_line
+    }
+
+    #[cold]
+    fn count_unclosed(&mut self) {
+        self.n_unclosed += 1;
+        self.unclosed_line.get_or_insert(self.line);
     }
 
     /// Returns how many bytes were read so far.
@@ -413,7 +426,7 @@ impl<'a> Tokeniser<'a> {
                 let escape = if is_escaped { QUOTE } else { 0 };
                 return (Cell::quoted(start + 1, at, escape), at + 1);
             }
-            self.n_unclosed += 1;
+            self.count_unclosed();
             from = start + 1;
         }
         loop {
@@ -448,7 +461,7 @@ impl<'a> Tokeniser<'a> {
                 }
                 Close::Behind => return None,
                 Close::Never => {
-                    self.n_unclosed += 1;
+                    self.count_unclosed();
                     from = open + 1;
                 }
             }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::aside::{AsideRule, Asides};
 use super::decide::is_typed;
 use super::infer::{Evidence, Nulls, classify};
+use super::odd::Usual;
 use super::records::{Block, Tokeniser};
 use super::sniff::Windows;
 use super::syntax::Syntax;
@@ -61,20 +62,46 @@ impl Sample {
     }
 }
 
-/// Returns for each column whether at most half of its values in the first rows are distinct.
-pub fn repeats(body: &[u8], syntax: Syntax, width: usize) -> Vec<bool> {
-    /// Cells that are compared; more would not change the picture.
-    const CELLS_MAX: usize = 200_000;
-    const ROWS_MAX: usize = 2_000;
-    let mut block = Block::default();
-    let n_rows = (CELLS_MAX / width.max(1)).clamp(1, ROWS_MAX);
-    Tokeniser::new(body, syntax).block(&mut block, width, n_rows);
-    let is_repeated = |column: usize| {
-        let cells = block.cells[column..].iter().step_by(width);
-        let distinct: HashSet<&[u8]> = cells.map(|it| it.raw(body)).collect();
-        distinct.len() * 2 <= block.n_rows()
-    };
-    (0..if block.n_rows() == 0 { 0 } else { width }).map(is_repeated).collect()
+/// The first rows of a table.
+pub struct First<'a> {
+    body: &'a [u8],
+    block: Block,
+    width: usize,
+}
+
+impl<'a> First<'a> {
+    /// Takes what `body` begins with.
+    pub fn of(body: &'a [u8], syntax: Syntax, width: usize) -> Self {
+        /// Cells that are compared; more would not change the picture.
+        const CELLS_MAX: usize = 200_000;
+        const ROWS_MAX: usize = 2_000;
+        let mut block = Block::default();
+        let n_rows = (CELLS_MAX / width.max(1)).clamp(1, ROWS_MAX);
+        Tokeniser::new(body, syntax).block(&mut block, width, n_rows);
+        First { body, block, width }
+    }
+
+    fn values(&self, column: usize) -> impl Iterator<Item = &'a [u8]> {
+        let cells = self.block.cells.iter().skip(column).step_by(self.width);
+        cells.map(|it| it.raw(self.body))
+    }
+
+    /// Returns for each column whether at most half of its values are distinct.
+    pub fn repeats(&self) -> Vec<bool> {
+        let is_repeated = |column: usize| {
+            let distinct: HashSet<&[u8]> = self.values(column).collect();
+            distinct.len() * 2 <= self.block.n_rows()
+        };
+        (0..if self.block.n_rows() == 0 { 0 } else { self.width }).map(is_repeated).collect()
+    }
+
+    /// Returns for each column that is text by its evidence what nearly all of its values are.
+    pub fn usual(&self, evidence: &[Evidence], nulls: &Nulls) -> Vec<Option<Usual>> {
+        let usual = |(column, seen): (usize, &Evidence)| {
+            seen.is_settled().then(|| Usual::among(self.values(column), nulls))?
+        };
+        evidence.iter().enumerate().map(usual).collect()
+    }
 }
 
 fn look(

@@ -5,6 +5,9 @@
 use super::aside::{AsideRule, Asides};
 use super::build::{ColumnBuilder, Guess};
 use super::infer::{Evidence, Nulls};
+use super::local::Local;
+use super::number;
+use super::odd::Odds;
 use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
@@ -55,6 +58,10 @@ pub struct Parsed {
     pub n_blank: u64,
     /// Quotes that began a cell and were never closed.
     pub n_unclosed: u64,
+    /// The line of the first of them, counted likewise.
+    pub unclosed_line: Option<u32>,
+    /// Of each column of the plan, the values that are not of its usual kind, lines counted likewise.
+    pub odds: Vec<Odds>,
     /// The first value that does not fit a type that the user wants.
     pub misfit: Option<Misfit>,
 }
@@ -69,6 +76,21 @@ pub struct Misfit {
     pub value: String,
     /// Counted from the beginning of the slice.
     pub line: u64,
+}
+
+impl Misfit {
+    /// Returns the flag that may make the value one of the type, if there is one.
+    pub fn way_out(&self) -> Option<&'static str> {
+        let text = self.value.trim().as_bytes();
+        match self.dtype {
+            DType::Date | DType::Timestamp => Local::scan(text)
+                .map(|_| "name the order of its days with `--date-order dmy`, or `mdy` or `ymd`"),
+            DType::Int64 | DType::Float64 => number::evidence(text).map(
+                |_| "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`",
+            ),
+            _ => None,
+        }
+    }
 }
 
 /// Reads all records of `slice`. With `is_broken`, nothing is built and values only leave evidence.
@@ -100,6 +122,8 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         any_quoted: false,
         n_blank: 0,
         n_unclosed: 0,
+        unclosed_line: None,
+        odds: Vec::new(),
         misfit: None,
     };
 
@@ -135,6 +159,9 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
 
     parsed.n_blank = tokeniser.n_blank();
     parsed.n_unclosed = tokeniser.n_unclosed();
+    parsed.unclosed_line = tokeniser.unclosed_line();
+    parsed.odds = columns.iter_mut().map(ColumnBuilder::take_odds).collect();
+    parsed.odds.iter_mut().for_each(|it| it.locate(|row| line_of(&parsed.skips, row)));
     parsed.n_lines = u64::from(tokeniser.n_lines());
     parsed.n_lines_behind =
         parsed.n_lines.saturating_sub(line_before.map_or(0, |it: u32| u64::from(it) + 1));
@@ -163,6 +190,11 @@ impl Extra {
         }
         builder.extend(slice, cells.iter().copied(), &Nulls::new(Some(&[])));
     }
+}
+
+/// Returns the line of a row, from the rows that lie more than one line behind the one before.
+fn line_of(skips: &[(u64, u64)], row: u64) -> u64 {
+    row + skips.iter().take_while(|it| it.0 <= row).map(|it| it.1).sum::<u64>()
 }
 
 /// Counts rows, repairs and lines of a block.

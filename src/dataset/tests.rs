@@ -1,5 +1,7 @@
 //! Whole files in, datasets out, read back with the Parquet reader.
 
+mod evidence;
+
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -389,7 +391,7 @@ fn quotes_hold_line_ends_and_quotes() {
          2 | b
          3 | c",
     );
-    let reason = "1 quotes that open a cell are never closed and stay as text";
+    let reason = "1 quotes that open a cell are never closed and stay as text, the first on line 2";
     assert_eq!(dataset.dialect.reasons[3], reason);
 }
 

@@ -1,0 +1,123 @@
+//! What is noted of a column: how it was read, and which values made it text.
+
+use std::fmt::Write;
+
+use super::{Bench, check_refused};
+use crate::catalog::DType;
+
+/// Ingests a column under the header `a`, beside one that keeps the delimiter, and compares its note.
+#[track_caller]
+fn check(values: &[&str], expected: Option<&str>) {
+    let text = values.iter().fold("a;b\n".to_owned(), |text, it| format!("{text}{it};x\n"));
+    for slice_bytes in [1, 20, 1 << 20] {
+        let bench = Bench::new().with(|it| it.delimiter = Some(";".to_owned()));
+        let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
+        let column = &dataset.columns[0];
+        assert_eq!(column.note.as_deref(), expected, "{slice_bytes} bytes a slice");
+    }
+}
+
+#[test]
+fn the_first_value_that_makes_a_column_text_is_told_with_its_line() {
+    check(
+        &["1", "2", "3", "n. d.", "5", "?!", "7", "8"],
+        Some("text: 2 values that are no numbers, the first `n. d.` on line 5"),
+    );
+    check(
+        &["2024-01-01", "2024-02-30", "2024-03-01", "2024-04-01"],
+        Some("text: 1 value that is no day, `2024-02-30` on line 3"),
+    );
+    check(
+        &["09:30", "24:00", "10:15", "11:00"],
+        Some("text: 1 value that is no time of day, `24:00` on line 3"),
+    );
+    check(
+        &["true", "false", "false", "perhaps"],
+        Some("text: 1 value that is no truth value, `perhaps` on line 5"),
+    );
+    check(&["apple", "pear", "5", "plum"], None);
+    check(&["1", "2", "3", "NA"], None);
+}
+
+#[test]
+fn digits_that_a_number_would_lose_are_told() {
+    check(
+        &["10115", "01067", "80331", "04109"],
+        Some("text: 2 values with leading zeros, the first `01067` on line 3"),
+    );
+    check(&["007", "008"], Some("text: 2 values with leading zeros, the first `007` on line 2"));
+    check(
+        &["1", "2", "3", "9223372036854775808"],
+        Some("text: 1 value beyond int64, `9223372036854775808` on line 5"),
+    );
+    check(
+        &["+491701234567", "+441632960961"],
+        Some("text: 2 values with a leading `+`, the first `+491701234567` on line 2"),
+    );
+    let long = "x".repeat(50);
+    let told = format!("text: 1 value that is no number, `{}…` on line 5", "x".repeat(40));
+    check(&["1", "2", "3", &long], Some(&told));
+}
+
+#[test]
+fn values_of_several_types_are_told() {
+    check(&["1", "2024-01-01"], Some("text: numbers and days"));
+    check(
+        &["2024-01-01T10:00:00Z", "2024-01-01T10:00:00"],
+        Some("text: times with an offset and without"),
+    );
+    check(&["1E5", "12"], Some("text: exponents among whole numbers, which may be identifiers"));
+    check(&["9007199254740993", "0.5"], Some("text: more digits than a float holds"));
+    check(&["2024-01-01T10:00:00Z"], None);
+    check(&["2024-01-01T10:00:00+00:00"], None);
+    check(&["2024-01-01T10:00:00+02:00"], Some("in UTC; the file has other offsets"));
+}
+
+#[test]
+fn a_late_value_is_told_however_far_down_it_is() {
+    let mut text = "id,name\n".to_owned();
+    for row in 0..3_000 {
+        write!(text, "{row},\"x\ny\"\n").unwrap();
+    }
+    text.push_str("late,z\nlater,z\n");
+    let bench = Bench::new();
+    let dataset = bench.sliced(text.as_bytes(), 10_000).unwrap();
+    let told = "text: 2 values that are no numbers, the first `late` on line 6002";
+    assert_eq!(dataset.columns[0].note.as_deref(), Some(told));
+    assert_eq!(dataset.columns[1].note, None);
+}
+
+#[test]
+fn a_quote_that_is_never_closed_is_told_with_its_line() {
+    let bench = Bench::new().with(|it| it.delimiter = Some(",".to_owned()));
+    let dataset = bench.bytes("a,b\n1,\"x\ny\"\n2,\"open\n3,z\n").unwrap();
+    let told = "1 quotes that open a cell are never closed and stay as text, the first on line 4";
+    let reasons = &dataset.dialect.reasons;
+    assert!(reasons.iter().any(|it| it == told), "{reasons:?}");
+}
+
+#[test]
+fn a_wanted_type_that_waits_for_an_order_names_its_flag() {
+    let wanted = |dtype| Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), dtype)]);
+    let bench = wanted(DType::Date);
+    check_refused(
+        &bench,
+        bench.bytes("a,b\n01/02/2024,x\n"),
+        "column `a` is wanted as date, line 2 has `01/02/2024` / name the order of its days with \
+         `--date-order dmy`, or `mdy` or `ymd`",
+    );
+    let bench = wanted(DType::Float64);
+    check_refused(
+        &bench,
+        bench.bytes("a;b\n1,234;x\n"),
+        "column `a` is wanted as float64, line 2 has `1,234` / name the decimal mark of its numbers \
+         with `--decimal ,` or `--decimal .`",
+    );
+    let bench = wanted(DType::Int64);
+    check_refused(
+        &bench,
+        bench.bytes("a,b\nx,x\n"),
+        "column `a` is wanted as int64, line 2 has `x` / leave out `--dtype a=int64`, or name the \
+         value in `--null`",
+    );
+}
