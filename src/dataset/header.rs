@@ -320,6 +320,9 @@ impl Search<'_> {
     fn first(&self, shapes: &[&Shape]) -> usize {
         let width = self.width;
         let at = shapes.iter().position(|it| it.is_full(width)).unwrap_or(0);
+        if let Some(at) = self.below_notes(shapes, at) {
+            return at;
+        }
         let lead = &shapes[..at];
         let Some(near) = lead.last() else { return 0 };
         let body = self.sample(width, shapes[at].after.0, Vec::new());
@@ -349,6 +352,29 @@ impl Search<'_> {
             && !shapes[at].is_behind_blank
             && is_uneven;
         if is_header { 0 } else { at }
+    }
+
+    /// Returns the position of the header below notes that were padded to the width of the table, as
+    /// spreadsheets do, the first of them at `start`.
+    fn below_notes(&self, shapes: &[&Shape], start: usize) -> Option<usize> {
+        const NOTES_MAX: usize = 50;
+        let lead = shapes.iter().skip(start).take(NOTES_MAX);
+        let of_width = |it: &&Shape| (it.width == self.width).then_some(it.n_filled);
+        let n_filled_max = lead.clone().filter_map(of_width).max()?;
+        let n_notes = lead.clone().position(|it| of_width(it) == Some(n_filled_max))?;
+        let (notes, header) = (&shapes[start..start + n_notes], shapes[start + n_notes]);
+        // One or two records right above may group the names.
+        let is_apart = |it: &&Shape| it.is_behind_blank || it.n_filled == 0;
+        let are_notes = 2 < n_notes || notes.iter().skip(1).any(is_apart) || header.is_behind_blank;
+        if notes.is_empty() || !are_notes || header.n_filled + 1 < self.width {
+            return None;
+        }
+        let body = self.sample(self.width, header.after.0, Vec::new());
+        let is_table = body.is_typed()
+            && levels::may_be_level(&self.labels(header), self.nulls)
+            && !self.is_row(header, &body)
+            && !notes.iter().any(|it| self.fits(it, &body));
+        is_table.then_some(start + n_notes)
     }
 
     /// Returns whether the cells of a record have values of the types of the columns, at least one.

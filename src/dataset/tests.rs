@@ -1070,6 +1070,17 @@ fn notes_below_the_table_are_a_footer() {
 }
 
 #[test]
+fn notes_may_be_padded_to_the_width_of_the_table() {
+    let rows = "day,for,amount\n2024-01-02,rent,-850\n2024-01-15,salary,2450\n";
+    let table = "day:date | for:string | amount:int64\n\
+                 2024-01-02 | rent | -850\n2024-01-15 | salary | 2450";
+    let listed: &[&str] = &["1 preamble", "2 preamble", "3 preamble"];
+    check_aside(&format!("Account,DE00 1234,\nFrom,January,\n,,\n{rows}"), table, listed);
+    check_aside(&format!("Account,DE00 1234,\nFrom,January,\nTo,May,\n{rows}"), table, listed);
+    check_aside(&format!("Account,DE00 1234,\n\n{rows}"), table, &["1 preamble"]);
+}
+
+#[test]
 fn a_header_may_span_records() {
     let rows = "North,1,2.5,3,4\nSouth,5,6.5,7,8\nEast,9,1.5,2,3\nWest,4,5.5,6,7\n";
     let table = "\nNorth | 1 | 2.5 | 3 | 4\nSouth | 5 | 6.5 | 7 | 8\n East | 9 | 1.5 | 2 | 3\n West | 4 | 5.5 | 6 | 7";
