@@ -240,8 +240,8 @@ impl Catalog {
 /// What can be read from a dataset's Parquet file without Python.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
-    /// Columns, types, row and null counts, from the footer alone.
-    Schema {
+    /// Whether the file is there and whole, as far as its two ends tell.
+    Check {
         /// Relative to the session directory.
         path: PathBuf,
     },
@@ -257,13 +257,8 @@ pub enum Query {
 /// What a [`Query`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Facts {
-    /// The answer to [`Query::Schema`].
-    Schema {
-        /// In the order of the file.
-        columns: Vec<Column>,
-        /// Rows of the table.
-        row_count: u64,
-    },
+    /// The answer to [`Query::Check`].
+    Whole,
     /// The answer to [`Query::FindValue`], in the order of the columns; empty when there is none.
     Matches(Vec<ValueMatch>),
 }

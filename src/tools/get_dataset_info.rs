@@ -1,9 +1,12 @@
-//! `get_dataset_info`: the schema of a dataset, from the footer of its Parquet file.
+//! `get_dataset_info`: the schema of a dataset.
+//!
+//! It is in the catalog. The footer of the Parquet file says the same, and of a wide file of many row
+//! groups takes a hundred times as long to read.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Facts, Query};
+use crate::catalog::{Catalog, Dataset, Facts, Query};
 use crate::event::ToolOutput;
 use crate::tools::strict::{self, object, string};
 use crate::tools::{Plan, Tool, ToolError, dataset};
@@ -30,14 +33,17 @@ fn parameters() -> Value {
 
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { name } = strict::arguments(arguments)?;
-    let path = dataset(catalog, &name)?.path.clone();
-    Ok(Plan::read(Query::Schema { path }, move |facts| {
-        let Facts::Schema { columns, row_count } = facts else {
-            return Err(ToolError::new("failed", format!("cannot read the schema of `{name}`")));
-        };
-        let result = json!({
-            "kind": "schema", "name": name, "row_count": row_count, "columns": columns,
-        });
-        Ok(ToolOutput::json(result))
+    let Dataset { path, row_count, columns, .. } = dataset(catalog, &name)?;
+    let columns: Vec<Value> = columns
+        .iter()
+        .map(|it| json!({"name": it.name, "dtype": it.dtype, "nulls": it.nulls}))
+        .collect();
+    let result =
+        json!({"kind": "schema", "name": name, "row_count": row_count, "columns": columns});
+    Ok(Plan::read(Query::Check { path: path.clone() }, move |facts| match facts {
+        Facts::Whole => Ok(ToolOutput::json(result)),
+        Facts::Matches(_) => {
+            Err(ToolError::new("failed", format!("cannot read the schema of `{name}`")))
+        }
     }))
 }
