@@ -8,7 +8,7 @@
 
 mod convert;
 mod file;
-mod guard;
+pub mod guard;
 mod text;
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod decide;
 mod dialect;
 mod encoding;
 mod extent;
+mod filter;
 mod find;
 mod head;
 mod header;

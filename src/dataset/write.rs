@@ -21,6 +21,8 @@ use parquet::schema::types::ColumnPath;
 use tempfile::{NamedTempFile, TempPath};
 
 use super::build::field;
+use super::filter;
+use super::find::is_all_dictionary;
 use crate::catalog::DType;
 
 /// zstd at level 1 is twice as fast as at 3 and a few percent larger.
@@ -91,9 +93,15 @@ impl Encoder {
             for leaf in compute_leaves(field, &column)? {
                 writer.write(&leaf)?;
             }
+            let filter = filter::of_column(&column)?;
             // Free the column before the next is built.
             drop(column);
-            encoded.push(writer.close()?);
+            let mut chunk = writer.close()?;
+            // A dictionary of all values tells more than a filter.
+            if !is_all_dictionary(&chunk.close().metadata) {
+                chunk.close_mut().bloom_filter = filter;
+            }
+            encoded.push(chunk);
         }
         Ok(encoded)
     }

@@ -1,0 +1,256 @@
+//! One column of one row group: how many of its values equal the value that is searched for.
+//!
+//! Cheapest first: its Bloom filter; its dictionary, where all values are in it; the letters of its
+//! pages as they lie, without taking them apart. Only then are values decoded.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use anyhow::bail;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type as Key;
+use arrow_schema::{DataType, Field, Schema};
+use memchr::memmem;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::{Encoding, Type};
+use parquet::bloom_filter::Sbbf;
+use parquet::column::page::{Page, PageReader};
+use parquet::column::reader::{get_column_reader, get_typed_column_reader};
+use parquet::data_type::{BoolType, DataType as Stored, DoubleType, Int32Type, Int64Type};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+
+use super::needle::{Needle, is_equal};
+use crate::dataset::filter;
+
+/// Rows that are decoded at once: enough to be quick, few enough to stay in the cache.
+const BATCH_ROWS: usize = 8 * 1024;
+
+/// A Parquet file that is searched; shared by the threads.
+pub struct Table {
+    /// As the footer has it.
+    pub metadata: ArrowReaderMetadata,
+    /// The same with text columns as keys into dictionaries, so that each text is compared once.
+    keyed: ArrowReaderMetadata,
+}
+
+/// Where a chunk is.
+pub struct Place {
+    /// Which row group.
+    pub row_group: usize,
+    /// Which column.
+    pub column: usize,
+}
+
+impl Table {
+    /// Reads the footer.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be read.
+    pub fn open(file: &File) -> anyhow::Result<Self> {
+        let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+        let keyed = keyed(&metadata)?;
+        Ok(Table { metadata, keyed })
+    }
+
+    /// Returns what the footer says of a chunk.
+    pub fn chunk(&self, place: &Place) -> &ColumnChunkMetaData {
+        self.metadata.metadata().row_group(place.row_group).column(place.column)
+    }
+
+    /// Returns the type of a chunk.
+    pub fn data_type(&self, place: &Place) -> &DataType {
+        self.metadata.schema().field(place.column).data_type()
+    }
+
+    /// Counts the values of a chunk that equal `needle`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the chunk cannot be read.
+    pub fn count(&self, place: &Place, file: &Arc<File>, needle: &Needle) -> anyhow::Result<u64> {
+        let chunk = self.chunk(place);
+        let data_type = self.data_type(place);
+        let is_text = *data_type == DataType::Utf8;
+        if is_text
+            && let Some(filter) = Sbbf::read_from_column_chunk(chunk, &**file)?
+            && !filter::may_hold(&filter, needle.folded())
+        {
+            return Ok(0);
+        }
+        let is_dictionary = is_all_dictionary(chunk);
+        if is_dictionary
+            && let Some(Page::DictionaryPage { buf, .. }) =
+                self.pages(place, file)?.get_next_page()?
+            && !needle.is_in_dictionary(&buf, data_type)
+        {
+            return Ok(0);
+        }
+        match chunk.column_type() {
+            Type::BYTE_ARRAY if is_text && is_dictionary => self.count_keys(place, file, needle),
+            Type::BYTE_ARRAY if is_text => {
+                if !self.may_be_in_pages(place, file, needle)? {
+                    return Ok(0);
+                }
+                self.count_texts(place, file, needle)
+            }
+            Type::BOOLEAN => {
+                self.count_values::<BoolType>(place, file, |it| Some(*it) == needle.bool)
+            }
+            Type::DOUBLE => {
+                let Some(float) = needle.float else { return Ok(0) };
+                self.count_values::<DoubleType>(place, file, |it| is_equal(*it, float))
+            }
+            Type::INT32 => {
+                self.count_values::<Int32Type>(place, file, |it| Some(*it) == needle.day)
+            }
+            Type::INT64 => {
+                let Some(whole) = needle.whole(data_type) else { return Ok(0) };
+                self.count_values::<Int64Type>(place, file, |it| *it == whole)
+            }
+            other => bail!("no search in a column of type {data_type}, stored as {other}"),
+        }
+    }
+
+    fn pages(&self, place: &Place, file: &Arc<File>) -> anyhow::Result<SerializedPageReader<File>> {
+        let n_rows = self.n_rows(place)?;
+        Ok(SerializedPageReader::new(Arc::clone(file), self.chunk(place), n_rows, None)?)
+    }
+
+    fn n_rows(&self, place: &Place) -> anyhow::Result<usize> {
+        Ok(usize::try_from(self.metadata.metadata().row_group(place.row_group).num_rows())?)
+    }
+
+    /// Counts values that are stored as numbers. Reads one column of a file of any width at a cost
+    /// that does not depend on the width.
+    fn count_values<T: Stored>(
+        &self,
+        place: &Place,
+        file: &Arc<File>,
+        is_match: impl Fn(&T::T) -> bool,
+    ) -> anyhow::Result<u64> {
+        let pages = Box::new(self.pages(place, file)?);
+        let column = self.chunk(place).column_descr_ptr();
+        let mut reader = get_typed_column_reader::<T>(get_column_reader(column, pages));
+        let (mut values, mut levels) = (Vec::with_capacity(BATCH_ROWS), Vec::new());
+        let mut count = 0;
+        loop {
+            values.clear();
+            levels.clear();
+            let (n_rows, ..) =
+                reader.read_records(BATCH_ROWS, Some(&mut levels), None, &mut values)?;
+            if n_rows == 0 {
+                return Ok(count);
+            }
+            count += values.iter().filter(|it| is_match(it)).count() as u64;
+        }
+    }
+
+    /// Returns whether the letters of the value stand one behind the other in some page.
+    ///
+    /// Texts lie in a page as they are, so this costs no more than to decompress it.
+    fn may_be_in_pages(
+        &self,
+        place: &Place,
+        file: &Arc<File>,
+        needle: &Needle,
+    ) -> anyhow::Result<bool> {
+        /// Fewer are found somewhere in every page.
+        const LETTERS_MIN: usize = 3;
+        let letters = needle.letters();
+        if letters.len() < LETTERS_MIN {
+            return Ok(true);
+        }
+        let finder = memmem::Finder::new(letters);
+        let mut lower = Vec::new();
+        let mut pages = self.pages(place, file)?;
+        while let Some(page) = pages.get_next_page()? {
+            match page.encoding() {
+                Encoding::PLAIN | Encoding::DELTA_LENGTH_BYTE_ARRAY => {}
+                // Their texts were in the dictionary page, which came first.
+                Encoding::RLE_DICTIONARY if page.is_data_page() => continue,
+                _ => return Ok(true),
+            }
+            lower.clear();
+            lower.extend(page.buffer().iter().map(u8::to_ascii_lowercase));
+            if finder.find(&lower).is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn count_texts(&self, place: &Place, file: &File, needle: &Needle) -> anyhow::Result<u64> {
+        let mut count = 0;
+        for batch in self.batches(&self.metadata, place, file)? {
+            let batch = batch?;
+            let texts = batch.column(0).as_string::<i32>();
+            let (offsets, bytes) = (texts.value_offsets(), texts.value_data());
+            for (row, ends) in offsets.windows(2).enumerate() {
+                let (start, end) = (usize::try_from(ends[0])?, usize::try_from(ends[1])?);
+                let is_match = needle.is_text(&bytes[start..end]) && texts.is_valid(row);
+                count += u64::from(is_match);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Counts texts that are keys into a dictionary.
+    fn count_keys(&self, place: &Place, file: &File, needle: &Needle) -> anyhow::Result<u64> {
+        let mut count = 0;
+        for batch in self.batches(&self.keyed, place, file)? {
+            let batch = batch?;
+            let column = batch.column(0).as_dictionary::<Key>();
+            let texts = column.values().as_string::<i32>().iter();
+            let is_match: Vec<bool> =
+                texts.map(|it| it.is_some_and(|it| needle.is_text(it.as_bytes()))).collect();
+            let is_key = |it: &i32| usize::try_from(*it).is_ok_and(|it| is_match[it]);
+            count += column.keys().iter().flatten().filter(is_key).count() as u64;
+        }
+        Ok(count)
+    }
+
+    fn batches(
+        &self,
+        metadata: &ArrowReaderMetadata,
+        place: &Place,
+        file: &File,
+    ) -> anyhow::Result<ParquetRecordBatchReader> {
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), [place.column]);
+        let reader =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone())
+                .with_row_groups(vec![place.row_group])
+                .with_projection(mask)
+                .with_batch_size(self.n_rows(place)?.clamp(1, BATCH_ROWS));
+        Ok(reader.build()?)
+    }
+}
+
+/// Returns whether every value of a chunk is a key into its dictionary.
+pub fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+    let is_key =
+        |it: &Encoding| matches!(it, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+    chunk.dictionary_page_offset().is_some()
+        && chunk.page_encoding_stats_mask().is_some_and(|mask| {
+            let mut encodings = mask.encodings();
+            encodings.all(|it| is_key(&it))
+        })
+}
+
+/// Returns the metadata with text columns read as keys.
+fn keyed(metadata: &ArrowReaderMetadata) -> anyhow::Result<ArrowReaderMetadata> {
+    let keyed = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let fields = metadata.schema().fields().iter().map(|field| match field.data_type() {
+        DataType::Utf8 => Arc::new(Field::new(field.name(), keyed.clone(), field.is_nullable())),
+        _ => Arc::clone(field),
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    Ok(ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?)
+}
