@@ -15,7 +15,7 @@ use csv_agent::provider::{Key, Progress, Provider, RemoteOptions};
 use csv_agent::status::{ExitStatus, Failure};
 use serde_json::{Value, json};
 
-use crate::bench::{KEY, Round, Server, round};
+use crate::bench::{KEY, LateFailure, Round, Server, late_failure, round};
 
 /// Long enough for a busy machine, short enough for a test.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -250,13 +250,8 @@ fn failure_2_an_empty_account_is_asked_once() {
 
 #[test]
 fn failure_3_errors_come_after_http_said_that_all_is_well() {
-    let begun = json!({"type": "response.created", "response": {"status": "in_progress"}});
     let words = "Please try again in 20ms.";
-    let nested = json!({"type": "error", "error": {"type": "tokens", "code": "rate_limit_exceeded",
-        "message": words, "param": null}});
-    let flat = json!({"type": "error", "code": "rate_limit_exceeded", "message": words});
-    let failed = json!({"type": "response.failed", "response": {"status": "failed",
-        "error": {"code": "rate_limit_exceeded", "message": words}}});
+    let LateFailure { begun, nested, flat, failed } = late_failure(words);
     let expected = format!(
         "try 1 of 3 after 20 ms: the provider limits how much is asked of it: {words}\n{GOOD}"
     );

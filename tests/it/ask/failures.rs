@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{ask, code, goes_on, last_request, shown};
-use crate::bench::{Bench, Round, Server, round};
+use crate::bench::{Bench, LateFailure, Round, Server, late_failure, round};
 
 /// Asks with this script, and once more after it.
 #[track_caller]
@@ -63,13 +63,8 @@ fn f02_an_empty_account_is_asked_once() {
 
 #[test]
 fn f03_a_failure_after_http_said_that_all_is_well_is_one() {
-    let begun = json!({"type": "response.created", "response": {"status": "in_progress"}});
     let words = "Please try again in 20ms.";
-    let nested = json!({"type": "error", "error": {"type": "tokens", "code": "rate_limit_exceeded",
-        "message": words, "param": null}});
-    let flat = json!({"type": "error", "code": "rate_limit_exceeded", "message": words});
-    let failed = json!({"type": "response.failed", "response": {"status": "failed",
-        "error": {"code": "rate_limit_exceeded", "message": words}}});
+    let LateFailure { begun, nested, flat, failed } = late_failure(words);
     let bench = bench();
     check(&bench, [round().events([begun.clone(), nested.clone(), failed]), good()], 0, GOOD);
     check(&bench, [round().events([begun.clone(), flat]), good()], 0, GOOD);

@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub use script::{Round, round};
+pub use script::{LateFailure, Round, late_failure, round};
 pub use server::{Captured, Server};
 
 /// A key that no server takes. Tests look for it where it must not be.

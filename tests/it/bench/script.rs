@@ -330,3 +330,28 @@ fn item_events(index: usize, item: &Value) -> Vec<Value> {
     events.push(event("response.output_item.done", json!({"item": item})));
     events
 }
+
+/// The events of a response that fails after HTTP has said that all is well.
+pub struct LateFailure {
+    /// The response has begun.
+    pub begun: Value,
+    /// The error as the API reference has it.
+    pub nested: Value,
+    /// The error as it also comes.
+    pub flat: Value,
+    /// The response has failed.
+    pub failed: Value,
+}
+
+/// Returns the events of a response that meets a rate limit, with these words.
+pub fn late_failure(words: &str) -> LateFailure {
+    let code = "rate_limit_exceeded";
+    let error = json!({"type": "tokens", "code": code, "message": words, "param": null});
+    let response = json!({"status": "failed", "error": {"code": code, "message": words}});
+    LateFailure {
+        begun: json!({"type": "response.created", "response": {"status": "in_progress"}}),
+        nested: json!({"type": "error", "error": error}),
+        flat: json!({"type": "error", "code": code, "message": words}),
+        failed: json!({"type": "response.failed", "response": response}),
+    }
+}
