@@ -110,6 +110,9 @@ pub struct Dialect {
     pub header_line: Option<u64>,
     /// One sentence for each decision that a user might question.
     pub reasons: Vec<String>,
+    /// What the user said about it, as flags: `--delimiter ;`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
     /// What could not be read as text of the encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<Damage>,
@@ -184,6 +187,13 @@ pub struct Dataset {
     pub set_aside: SetAside,
     /// RFC 3339, UTC.
     pub ingested_at: String,
+}
+
+impl Dataset {
+    /// Returns whether rows were repaired or bytes replaced, which `--strict` does not want.
+    pub fn is_repaired(&self) -> bool {
+        0 < self.padded_rows + self.surplus_rows || self.dialect.damage.is_some()
+    }
 }
 
 /// The datasets of a session by name.

@@ -24,7 +24,7 @@ use crate::session::{ResetScope, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
 use batch::Batch;
-use job::{Change, Ingested, Job, ReadOptions, Target};
+use job::{Change, Ingested, Job, Target};
 
 pub use job::Input;
 
@@ -261,7 +261,7 @@ pub fn ingest_for_turn(
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
     let if_exists = if is_ephemeral { IfExists::Replace } else { IfExists::Error };
-    let read = ReadOptions { options: IngestOptions::default(), is_given: false };
+    let read = IngestOptions::default();
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
         let mut batch = Batch::default();
@@ -312,8 +312,8 @@ fn is_name(name: &str) -> bool {
 }
 
 impl IngestFlags {
-    fn read_options(&self) -> ReadOptions {
-        let options = IngestOptions {
+    fn read_options(&self) -> IngestOptions {
+        IngestOptions {
             delimiter: self.delimiter.0.clone(),
             quote: self.quote.0,
             escape: self.escape.0,
@@ -327,9 +327,7 @@ impl IngestFlags {
             decimal: self.decimal,
             bytes_max: self.max_bytes,
             strict: self.strict,
-        };
-        let is_given = !options.given().is_empty();
-        ReadOptions { options, is_given }
+        }
     }
 }
 
@@ -337,6 +335,13 @@ impl IngestFlags {
 /// no rows and of rows that did not fit; with `-v` each decision with its reason.
 fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let Ingested { name, dataset, change, .. } = ingested;
+    let told = &dataset.dialect.told;
+    if *change == Change::Unchanged && !told.is_empty() && !options.quiet {
+        let told = told.join(" ");
+        report::note(&format!(
+            "`{name}` was read with `{told}`; `--if-exists replace` reads it anew"
+        ));
+    }
     if matches!(change, Change::Unchanged | Change::Skipped) {
         return;
     }

@@ -101,6 +101,7 @@ pub fn ingest(
             header_line: None,
             reasons: [input.archive_reason().into_iter().collect(), table.reasons()].concat(),
             damage: None,
+            told: Vec::new(),
         },
         padded_rows: 0,
         surplus_rows: 0,
@@ -112,7 +113,8 @@ pub fn ingest(
 
 /// Fails when an option says how text is to be read: a Parquet file says all of that itself.
 fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
-    let Some(flag) = options.given().first().copied() else { return Ok(()) };
+    let given = options.given();
+    let Some(flag) = given.first().and_then(|it| it.split(' ').next()) else { return Ok(()) };
     let message = format!(
         "`{flag}` says how text is read, and `{shown_name}` is Parquet, which has its own types and \
          names"

@@ -69,26 +69,6 @@ pub struct IngestOptions {
     pub strict: bool,
 }
 
-impl IngestOptions {
-    /// Returns the flags that say how text is read, as far as they were given.
-    pub fn given(&self) -> Vec<&'static str> {
-        let flags = [
-            ("--delimiter", self.delimiter.is_some()),
-            ("--quote", self.quote.is_some()),
-            ("--escape", self.escape.is_some()),
-            ("--encoding", self.encoding.is_some()),
-            ("--no-header", self.header.is_some()),
-            ("--skip-rows", self.skip_lines.is_some()),
-            ("--comment", self.comments != Comments::FindOut),
-            ("--null", self.nulls.is_some()),
-            ("--dtype", !self.dtypes.is_empty()),
-            ("--date-order", self.date_order.is_some()),
-            ("--decimal", self.decimal.is_some()),
-        ];
-        flags.into_iter().filter(|it| it.1).map(|it| it.0).collect()
-    }
-}
-
 impl Default for IngestOptions {
     fn default() -> Self {
         IngestOptions {
@@ -241,6 +221,7 @@ pub(super) fn ingest_input(
             header_line: layout.header_line,
             reasons,
             damage: layout.found.damage,
+            told: options.given(),
         },
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,

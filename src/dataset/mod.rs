@@ -21,6 +21,7 @@ mod encoding;
 mod extent;
 mod filter;
 mod find;
+mod given;
 mod head;
 mod header;
 mod infer;

@@ -78,6 +78,7 @@ mod tests {
         };
         let dialect = Dialect {
             format: SourceFormat::Text,
+            told: Vec::new(),
             encoding: "utf-8".into(),
             delimiter: Some(",".to_owned()),
             quote: None,

@@ -9,6 +9,7 @@
     reason = "a helper that cannot go on fails the test, and says where"
 )]
 
+mod again;
 mod ask;
 mod bench;
 mod bytes;

@@ -108,14 +108,6 @@ impl Change {
     }
 }
 
-/// How files are read, and whether the user said anything about it.
-pub struct ReadOptions {
-    /// Decided by the file where nothing is said.
-    pub options: IngestOptions,
-    /// Then the same file is read again.
-    pub is_given: bool,
-}
-
 /// Where datasets go.
 pub enum Target<'a> {
     /// A session of this command.
@@ -162,7 +154,7 @@ pub struct Job<'a> {
     /// What to do when the name is taken.
     pub if_exists: IfExists,
     /// How it is read.
-    pub read: &'a ReadOptions,
+    pub read: &'a IngestOptions,
 }
 
 impl Job<'_> {
@@ -183,7 +175,7 @@ impl Job<'_> {
         let shown_name = self.input.shown_name();
         // What is compared with a dataset is read twice, so stdin is kept until then.
         let kept = match (self.input, &present) {
-            (Input::Stdin, Some(_)) => Some(keep_stdin(self.read.options.bytes_max, cancelled)?),
+            (Input::Stdin, Some(_)) => Some(keep_stdin(self.read.bytes_max, cancelled)?),
             _ => None,
         };
         let source = match (&kept, self.input) {
@@ -199,7 +191,7 @@ impl Job<'_> {
         }
         let bar = IngestBar::new(&shown_name, options);
         let progress = |it: Progress| bar.show(it);
-        let read = &self.read.options;
+        let read = self.read;
         let (dataset, files) = match target.session() {
             None => {
                 let dataset =
@@ -223,7 +215,7 @@ impl Job<'_> {
             Source::Stdin(_) => false,
         };
         match (is_same, self.if_exists) {
-            (true, _) if !self.read.is_given => Ok(Change::Unchanged),
+            (true, _) if self.is_read_so(present) => Ok(Change::Unchanged),
             // The same file, to be read in another way: nothing is lost that is not in the file.
             (true, IfExists::Error | IfExists::Replace) | (false, IfExists::Replace) => {
                 Ok(Change::Replaced)
@@ -240,6 +232,15 @@ impl Job<'_> {
                 Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
             }
         }
+    }
+
+    /// Returns whether a dataset was made as this input is to be read. Where nothing is said now,
+    /// what was said then holds, unless it is to be replaced.
+    fn is_read_so(&self, present: &Dataset) -> bool {
+        let given = self.read.given();
+        let is_as_told = given == present.dialect.told
+            || (given.is_empty() && self.if_exists != IfExists::Replace);
+        is_as_told && !(self.read.strict && present.is_repaired())
     }
 }
 

@@ -1,0 +1,83 @@
+//! What the user said of how text is read, as flags: kept with the dataset, so that the same file
+//! again is known to be read in the same way.
+
+use super::aside::Comments;
+use super::ingest::IngestOptions;
+use super::local::DateOrder;
+use super::number::DecimalMark;
+use super::syntax::Escape;
+
+impl IngestOptions {
+    /// Returns the flags with their values, as far as they were given: `--delimiter ;`.
+    pub fn given(&self) -> Vec<String> {
+        let char = |it: u8| char::from(it).to_string();
+        let none = || "none".to_owned();
+        let quote = self.quote.map(|it| it.char().map_or_else(none, char));
+        let escape = self.escape.map(|it| match it {
+            Escape::Doubled => "doubled".to_owned(),
+            Escape::Char(escape) => char(escape),
+            Escape::None => none(),
+        });
+        let comment = match self.comments {
+            Comments::FindOut => None,
+            Comments::None => Some(none()),
+            Comments::Begin(char) => Some(char.to_string()),
+        };
+        let date_order = self.date_order.map(|it| match it {
+            DateOrder::Dmy => "dmy",
+            DateOrder::Mdy => "mdy",
+            DateOrder::Ymd => "ymd",
+        });
+        let decimal = self.decimal.map(|it| match it {
+            DecimalMark::Comma => ",",
+            DecimalMark::Point => ".",
+        });
+        let values = [
+            ("--delimiter", self.delimiter.as_ref().map(|it| it.escape_debug().to_string())),
+            ("--quote", quote),
+            ("--escape", escape),
+            ("--encoding", self.encoding.clone()),
+            ("--no-header", self.header.map(|_| String::new())),
+            ("--skip-rows", self.skip_lines.map(|it| it.to_string())),
+            ("--comment", comment),
+            ("--null", self.nulls.as_ref().map(|it| it.join(","))),
+            ("--date-order", date_order.map(str::to_owned)),
+            ("--decimal", decimal.map(str::to_owned)),
+        ];
+        let dtypes = self.dtypes.iter().map(|(column, dtype)| {
+            let value = format!("{column}={}", dtype.name());
+            ("--dtype", Some(value))
+        });
+        let flags = values.into_iter().chain(dtypes);
+        flags
+            .filter_map(|(flag, value)| Some(format!("{flag} {}", value?).trim_end().to_owned()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::DType;
+    use crate::dataset::{Comments, DateOrder, DecimalMark, Escape, IngestOptions, Quote};
+
+    #[test]
+    fn flags_are_shown_as_they_are_written() {
+        assert_eq!(IngestOptions::default().given(), Vec::<String>::new());
+        let options = IngestOptions {
+            delimiter: Some("\t".to_owned()),
+            quote: Some(Quote::None),
+            escape: Some(Escape::Char(b'\\')),
+            header: Some(false),
+            skip_lines: Some(2),
+            comments: Comments::Begin('#'),
+            nulls: Some(vec!["NA".to_owned(), "-".to_owned()]),
+            dtypes: vec![("zip".to_owned(), DType::String)],
+            date_order: Some(DateOrder::Dmy),
+            decimal: Some(DecimalMark::Comma),
+            ..IngestOptions::default()
+        };
+        let expected = "--delimiter \\t --quote none --escape \\ --no-header --skip-rows 2 \
+                        --comment # --null NA,- --date-order dmy --decimal , --dtype zip=string";
+        assert_eq!(options.given().join(" "), expected);
+    }
+}
