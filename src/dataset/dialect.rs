@@ -94,6 +94,18 @@ pub fn find(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
     (best.syntax, reasons)
 }
 
+/// Returns whether most of the head is one record that goes on behind it, as a long text in quotes
+/// does, so that it takes more of the file to see how cells are told apart.
+pub fn is_cut_in_record(windows: &Windows, told: &Told) -> bool {
+    let usual = USUAL.iter().filter_map(|it| Delimiter::new(it));
+    let delimiters = told.delimiter.map_or_else(|| usual.collect(), |it| vec![it]);
+    let is_quoted = told.quote.is_none_or(|it| it.char() == Some(QUOTE));
+    let is_cut = |delimiter: &Delimiter| {
+        windows.head(Syntax::usual(*delimiter)).len() < windows.head.len() / 2
+    };
+    !windows.is_whole && is_quoted && delimiters.iter().any(is_cut)
+}
+
 /// Returns the delimiter that a first line `sep=;` declares, as Excel writes it, and its length.
 pub fn declared(head: &[u8]) -> Option<(Delimiter, usize)> {
     let line = head.get(..4)?.eq_ignore_ascii_case(b"sep=").then(|| &head[4..])?;

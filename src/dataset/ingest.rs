@@ -383,13 +383,14 @@ impl Layout {
                 let found = format!("it has no more than {n_lines} lines");
                 return Err(refuse(&found, "give a smaller number to `--skip-rows`"));
             };
-            let (syntax, n_declared) = syntax(options, &mut windows, &mut reasons)?;
+            let told = dialect::Told::of(options)?;
+            if n_head < RECORD_BYTES_MAX && dialect::is_cut_in_record(&windows, &told) {
+                n_head *= 2;
+                continue;
+            }
+            let (syntax, n_declared) = syntax(told, &mut windows, &mut reasons);
             let nulls = Nulls::new(options.nulls.as_deref());
-            let place = Told {
-                header: options.header,
-                comments: options.comments,
-                is_placed: options.skip_lines.is_some(),
-            };
+            let place = place(options);
             let mut header = header::find(&mut windows, syntax, &place, &nulls, &mut reasons);
             if header.names.is_empty() {
                 if is_whole {
@@ -430,6 +431,12 @@ impl Layout {
 /// Returns what of the head of a file lies before `end`.
 fn before(head: &[u8], end: u64) -> &[u8] {
     &head[..head.len().min(usize::try_from(end).unwrap_or(usize::MAX))]
+}
+
+/// Returns what the user says about the place of the table.
+fn place(options: &IngestOptions) -> Told {
+    let IngestOptions { header, comments, skip_lines, .. } = *options;
+    Told { header, comments, is_placed: skip_lines.is_some() }
 }
 
 fn hint_for(kind: &str) -> &'static str {
@@ -489,11 +496,10 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
 
 /// Returns how cells are told apart, and how many bytes of text a line takes that declares it.
 fn syntax(
-    options: &IngestOptions,
+    mut told: dialect::Told,
     windows: &mut Windows,
     reasons: &mut Vec<String>,
-) -> anyhow::Result<(Syntax, usize)> {
-    let mut told = dialect::Told::of(options)?;
+) -> (Syntax, usize) {
     let declared = dialect::declared(&windows.head);
     let n_declared = declared.map_or(0, |it| it.1);
     windows.head.drain(..n_declared);
@@ -504,7 +510,7 @@ fn syntax(
         *first = first.replace("as told", "the first line says so");
     }
     reasons.append(&mut found);
-    Ok((syntax, n_declared))
+    (syntax, n_declared)
 }
 
 /// Where the files go.

@@ -546,6 +546,21 @@ fn compressed_files_are_read_as_what_they_hold() {
 }
 
 #[test]
+fn a_first_cell_longer_than_the_head_is_one_cell() {
+    for delimiter in [',', ';'] {
+        let body = "He said:, \"\"no; not\"\" at all\n".repeat(40_000);
+        let rows =
+            [format!("1{delimiter}\"{body}\"\n"), format!("2{delimiter}\"short\"\n")].concat();
+        let bench = Bench::new();
+        let dataset = bench.bytes(format!("id{delimiter}body\n{rows}")).unwrap();
+        assert_eq!(dataset.row_count, 2);
+        let names: Vec<_> = dataset.columns.iter().map(|it| (it.name.as_str(), it.dtype)).collect();
+        assert_eq!(names, [("id", DType::Int64), ("body", DType::String)]);
+        assert_eq!(bench.rows()[0][1], Some(body.replace("\"\"", "\"")));
+    }
+}
+
+#[test]
 fn compressed_files_that_hold_no_one_table_are_refused() {
     let check = |bytes: &[u8], expected: &str| {
         let bench = Bench::new().with(|it| it.bytes_max = 100_000);
