@@ -32,6 +32,10 @@ pub const REJECT_BYTES_MAX: usize = 4 * 1024;
 pub const DATASET_NAME_BYTES_MAX: usize = 100;
 /// Bytes of the footer of a Parquet file. It is read whole; wide files have some megabytes.
 pub const PARQUET_FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Levels of the types of a Parquet file. Its decoder calls itself for each.
+pub const PARQUET_LEVELS_MAX: usize = 64;
+/// Bytes of one page of a Parquet file, decompressed. Writers make pages of about a megabyte.
+pub const PARQUET_PAGE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Cells of a Parquet file that are decoded at once.
 pub const PARQUET_CELLS_MAX: usize = 1024 * 1024;
 /// Columns of one dataset. Beyond this a file is more likely misread than wide.

@@ -10,6 +10,7 @@ mod convert;
 mod file;
 pub mod guard;
 mod text;
+mod thrift;
 
 #[cfg(test)]
 mod tests;

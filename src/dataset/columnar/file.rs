@@ -23,11 +23,14 @@ use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::convert::{Way, as_read};
-use super::guard;
+use super::{guard, thrift};
 use crate::dataset::Progress;
 use crate::dataset::header::names_of;
 use crate::dataset::source::{Input, check_cancelled, refuse};
-use crate::limits::{CSV_COLUMNS_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX};
+use crate::limits::{
+    CSV_COLUMNS_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX, PARQUET_LEVELS_MAX,
+    PARQUET_PAGE_BYTES_MAX,
+};
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
@@ -73,6 +76,7 @@ impl<'a> Table<'a> {
         check_ends(input)?;
         let metadata =
             guarded(input, || Ok(ArrowReaderMetadata::load(&Place::of(input)?, options())?))?;
+        check_pages(input, &metadata, cancelled)?;
         let n_leaves = metadata.parquet_schema().num_columns();
         if n_leaves == 0 {
             return Err(refused("it has no columns", "check how the file was made"));
@@ -270,10 +274,7 @@ fn check_ends(input: &Input) -> anyhow::Result<()> {
         return Err(damaged(input, "it is too short to have a footer"));
     };
     let mut tail = [0; TAIL_BYTES];
-    input
-        .file()?
-        .read_exact_at(&mut tail, start)
-        .with_context(|| format!("cannot read `{}`", input.name))?;
+    read_at(input, start, &mut tail)?;
     let [a, b, c, d, magic @ ..] = tail;
     if magic != *MAGIC {
         return Err(damaged(input, "it does not end as Parquet does"));
@@ -282,13 +283,67 @@ fn check_ends(input: &Input) -> anyhow::Result<()> {
     if start < n_footer {
         return Err(damaged(input, &format!("its footer would have {n_footer} bytes")));
     }
+    let too_large = |what: String, hint: &str| {
+        refuse(format!("cannot read `{}` as Parquet: {what}", input.name), hint)
+    };
     if PARQUET_FOOTER_BYTES_MAX < n_footer {
-        let name = &input.name;
-        let message = format!(
-            "cannot read `{name}` as Parquet: its footer has {n_footer} bytes, the limit is \
-             {PARQUET_FOOTER_BYTES_MAX}"
-        );
-        return Err(refuse(message, "write it with larger row groups"));
+        let what =
+            format!("its footer has {n_footer} bytes, the limit is {PARQUET_FOOTER_BYTES_MAX}");
+        return Err(too_large(what, "write it with larger row groups"));
+    }
+    let mut footer = vec![0; usize::try_from(n_footer)?];
+    read_at(input, start - n_footer, &mut footer)?;
+    let n_levels = thrift::schema_levels(&footer).unwrap_or_default();
+    if PARQUET_LEVELS_MAX < n_levels {
+        let what = format!("its types have {n_levels} levels, the limit is {PARQUET_LEVELS_MAX}");
+        return Err(too_large(what, "write it with simpler types"));
+    }
+    Ok(())
+}
+
+fn read_at(input: &Input, at: u64, bytes: &mut [u8]) -> anyhow::Result<()> {
+    let read = input.file()?.read_exact_at(bytes, at);
+    read.with_context(|| format!("cannot read `{}`", input.name))
+}
+
+/// Fails when a page would take more memory than any page should, before one is set aside for it.
+fn check_pages(
+    input: &Input,
+    metadata: &ArrowReaderMetadata,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<()> {
+    /// Of headers without long statistics. What is longer is left to the decoder.
+    const HEADER_BYTES: u64 = 64 * 1024;
+    let file = input.file()?;
+    let mut header = Vec::new();
+    for chunk in metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
+        check_cancelled(cancelled)?;
+        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+        let (Ok(mut at), Ok(n_bytes)) =
+            (u64::try_from(start), u64::try_from(chunk.compressed_size()))
+        else {
+            continue;
+        };
+        let end = at.saturating_add(n_bytes).min(input.bytes);
+        while at < end {
+            let sizes = [256, HEADER_BYTES].into_iter().find_map(|n_header| {
+                header.resize(usize::try_from(n_header.min(end - at)).ok()?, 0);
+                file.read_exact_at(&mut header, at).ok()?;
+                thrift::page_sizes(&header)
+            });
+            let Some(sizes) = sizes else { break };
+            if PARQUET_PAGE_BYTES_MAX < sizes.bytes {
+                let message = format!(
+                    "cannot read `{}` as Parquet: a page of column `{}` has {} bytes, the limit is \
+                     {PARQUET_PAGE_BYTES_MAX}",
+                    input.name,
+                    chunk.column_path().string(),
+                    sizes.bytes
+                );
+                return Err(refuse(message, "write it with smaller pages"));
+            }
+            at = at.saturating_add(sizes.header_bytes as u64).saturating_add(sizes.stored_bytes);
+        }
     }
     Ok(())
 }

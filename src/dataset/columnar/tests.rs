@@ -169,6 +169,29 @@ fn a_long_value_that_is_stored_once_is_read_part_by_part() {
     assert!(rows.iter().all(|it| it[0] == long));
 }
 
+#[test]
+fn types_that_are_nested_too_deeply_are_refused() {
+    let group = [0x48, 1, b'a', 0x15, 2, 0].repeat(100_000);
+    let footer =
+        [&[0x15, 2, 0x19, 0xfc, 0xa1, 0x8d, 0x06][..], &group, &[0x48, 1, b'a', 0]].concat();
+    let n_footer = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    let bytes = [b"PAR1", &footer[..], &n_footer, b"PAR1"].concat();
+    let expected = "cannot read `-` as Parquet: its types have 100001 levels, the limit is 64";
+    check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, expected);
+}
+
+#[test]
+fn a_page_that_would_take_all_memory_is_refused() {
+    let mut bytes = mixed(1, false);
+    // The header of the first page: its kind, then its size, as a number of two bytes.
+    assert_eq!((bytes[4], bytes[6]), (0x15, 0x15));
+    let header = [0x15, 0x04, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 0x02, 0];
+    bytes[4..4 + header.len()].copy_from_slice(&header);
+    let expected = "cannot read `-` as Parquet: a page of column `numbers` has 2147483647 bytes, \
+                    the limit is 268435456";
+    check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, expected);
+}
+
 /// A file with a column of every kind of encoding.
 fn mixed(codec: usize, is_v2: bool) -> Vec<u8> {
     let n = 300;

@@ -1,0 +1,249 @@
+//! What must be known of a Parquet file before it is decoded: how deep its schema goes, and how large
+//! its pages want to be.
+//!
+//! Pure. The decoder calls itself for each level of a schema and sets aside what a page asks for, so
+//! a file of a few bytes could end the process. Only as much of the Thrift compact protocol is read as
+//! these two questions take. What is malformed is left to the decoder, which says so.
+
+/// Levels of structs within what is skipped; the footer and the headers have less than ten.
+const SKIPPED_LEVELS_MAX: usize = 32;
+
+/// Returns how many levels the schema of a footer has, if that can be read.
+pub fn schema_levels(footer: &[u8]) -> Option<usize> {
+    const SCHEMA: i64 = 2;
+    const N_CHILDREN: i64 = 5;
+    let mut bytes = Bytes(footer);
+    let mut levels_max = 0;
+    let mut field = 0;
+    while let Some(kind) = bytes.field(&mut field)? {
+        if field != SCHEMA {
+            bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
+            continue;
+        }
+        let (n_elements, _) = bytes.list()?;
+        // Of each group that is open, how many children are to come.
+        let mut open: Vec<i64> = Vec::new();
+        for _ in 0..n_elements {
+            let mut n_children = 0;
+            let mut field = 0;
+            while let Some(kind) = bytes.field(&mut field)? {
+                if field == N_CHILDREN && kind == Kind::I32 {
+                    n_children = bytes.number()?;
+                } else {
+                    bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
+                }
+            }
+            if let Some(left) = open.last_mut() {
+                *left -= 1;
+            }
+            open.push(n_children);
+            levels_max = levels_max.max(open.len());
+            while open.last().is_some_and(|it| *it <= 0) {
+                open.pop();
+            }
+        }
+        return Some(levels_max);
+    }
+    None
+}
+
+/// The sizes that the header of a page names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageSizes {
+    /// Of the header itself.
+    pub header_bytes: usize,
+    /// As it is stored.
+    pub stored_bytes: u64,
+    /// As it is once decompressed.
+    pub bytes: u64,
+}
+
+/// Returns the sizes of the page whose header begins `bytes`, if it ends there too.
+pub fn page_sizes(header: &[u8]) -> Option<PageSizes> {
+    const UNCOMPRESSED: i64 = 2;
+    const COMPRESSED: i64 = 3;
+    let mut bytes = Bytes(header);
+    let (mut stored, mut uncompressed) = (None, None);
+    let mut field = 0;
+    while let Some(kind) = bytes.field(&mut field)? {
+        match (field, kind) {
+            (UNCOMPRESSED, Kind::I32) => uncompressed = Some(bytes.number()?),
+            (COMPRESSED, Kind::I32) => stored = Some(bytes.number()?),
+            _ => bytes.skip(kind, SKIPPED_LEVELS_MAX)?,
+        }
+    }
+    Some(PageSizes {
+        header_bytes: header.len() - bytes.0.len(),
+        stored_bytes: u64::try_from(stored?).ok()?,
+        bytes: u64::try_from(uncompressed?).ok()?,
+    })
+}
+
+/// How a value is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    Byte,
+    I32,
+    Number,
+    Double,
+    Binary,
+    List,
+    Map,
+    Struct,
+    Uuid,
+}
+
+impl Kind {
+    fn of(code: u8) -> Option<Self> {
+        Some(match code {
+            1 | 2 => Kind::Bool,
+            3 => Kind::Byte,
+            5 => Kind::I32,
+            4 | 6 => Kind::Number,
+            7 => Kind::Double,
+            8 => Kind::Binary,
+            9 | 10 => Kind::List,
+            11 => Kind::Map,
+            12 => Kind::Struct,
+            13 => Kind::Uuid,
+            _ => return None,
+        })
+    }
+}
+
+/// Bytes still to be read.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn pass(&mut self, n: u64) -> Option<()> {
+        self.0 = self.0.get(usize::try_from(n).ok()?..)?;
+        Some(())
+    }
+
+    fn unsigned(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        let zigzag = self.unsigned()?;
+        Some((zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed())
+    }
+
+    /// Reads the head of the next field of a struct: its number goes to `field`, its kind is
+    /// returned; `Some(None)` where the struct ends.
+    #[expect(clippy::option_option, reason = "damage is one thing, the end of a struct another")]
+    fn field(&mut self, field: &mut i64) -> Option<Option<Kind>> {
+        let head = self.byte()?;
+        if head == 0 {
+            return Some(None);
+        }
+        *field = match head >> 4 {
+            0 => self.number()?,
+            delta => field.checked_add(i64::from(delta))?,
+        };
+        Kind::of(head & 0xf).map(Some)
+    }
+
+    fn list(&mut self) -> Option<(u64, Kind)> {
+        let head = self.byte()?;
+        let n = match head >> 4 {
+            15 => self.unsigned()?,
+            n => u64::from(n),
+        };
+        // Some write nothing for what an empty list would hold.
+        let kind = if n == 0 { Kind::Byte } else { Kind::of(head & 0xf)? };
+        Some((n, kind))
+    }
+
+    /// Passes over a value of a struct.
+    fn skip(&mut self, kind: Kind, levels: usize) -> Option<()> {
+        let levels = levels.checked_sub(1)?;
+        match kind {
+            // The head of the field has said it.
+            Kind::Bool => Some(()),
+            Kind::Struct => {
+                let mut field = 0;
+                while let Some(kind) = self.field(&mut field)? {
+                    self.skip(kind, levels)?;
+                }
+                Some(())
+            }
+            other => self.skip_item(other, levels),
+        }
+    }
+
+    /// Passes over a value that has no head of its own.
+    fn skip_item(&mut self, kind: Kind, levels: usize) -> Option<()> {
+        match kind {
+            Kind::Bool | Kind::Byte => self.pass(1),
+            Kind::I32 | Kind::Number => self.unsigned().map(|_| ()),
+            Kind::Double => self.pass(8),
+            Kind::Uuid => self.pass(16),
+            Kind::Binary => {
+                let n = self.unsigned()?;
+                self.pass(n)
+            }
+            Kind::List => {
+                let (n, kind) = self.list()?;
+                (0..n).try_for_each(|_| self.skip_item(kind, levels.checked_sub(1)?))
+            }
+            Kind::Map => {
+                let n = self.unsigned()?;
+                let kinds = if n == 0 { 0 } else { self.byte()? };
+                (0..n).try_for_each(|_| {
+                    self.skip_item(Kind::of(kinds >> 4)?, levels.checked_sub(1)?)?;
+                    self.skip_item(Kind::of(kinds & 0xf)?, levels.checked_sub(1)?)
+                })
+            }
+            Kind::Struct => self.skip(Kind::Struct, levels),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::{PageSizes, page_sizes, schema_levels};
+
+    #[test]
+    fn the_levels_of_a_schema_are_counted() {
+        // Version 1, then three elements: each a name `a`, the first two with one child.
+        let group = [0x48, 1, b'a', 0x15, 2, 0];
+        let leaf = [0x48, 1, b'a', 0];
+        let footer = [&[0x15, 2, 0x19, 0x3c][..], &group, &group, &leaf].concat();
+        assert_eq!(schema_levels(&footer), Some(3));
+        assert_eq!(schema_levels(&footer[..9]), None);
+    }
+
+    #[test]
+    fn the_sizes_of_a_page_are_read() {
+        let header = [0x15, 0, 0x15, 20, 0x15, 10, 0, b'x'];
+        let expected = PageSizes { header_bytes: 7, stored_bytes: 5, bytes: 10 };
+        assert_eq!(page_sizes(&header), Some(expected));
+        assert_eq!(page_sizes(&header[..6]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_bytes_arrive_nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            schema_levels(&bytes);
+            page_sizes(&bytes);
+        }
+    }
+}
