@@ -1,7 +1,7 @@
 //! How bytes become text: an encoding, and a decoder that counts what it cannot read.
 //!
-//! Pure. `encoding_rs` knows every encoding of the WHATWG list; UTF-32, which is not on it, is
-//! decoded here.
+//! Pure. `encoding_rs` knows every encoding of the WHATWG list; UTF-32 and the code page of DOS in
+//! Western Europe, which are not on it, are decoded here.
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -16,7 +16,17 @@ pub enum Charset {
     Utf32Le,
     /// Four bytes a character, the most significant first.
     Utf32Be,
+    /// What DOS wrote in Western Europe. Its letters are those of code page 437, too.
+    Ibm850,
 }
+
+/// The upper half of code page 850.
+/// Source: Unicode, "`cp850_DOSLatin1` to Unicode table".
+const IBM850: &str = "\
+    ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒ\
+    áíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐\
+    └┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀\
+    ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
 
 impl Charset {
     /// What most files are.
@@ -27,6 +37,7 @@ impl Charset {
         match label.trim().to_ascii_lowercase().as_str() {
             "utf-32" | "utf-32le" | "utf32" => Some(Charset::Utf32Le),
             "utf-32be" => Some(Charset::Utf32Be),
+            "ibm850" | "cp850" | "cp437" | "ibm437" => Some(Charset::Ibm850),
             label => Encoding::for_label(label.as_bytes()).map(Charset::Listed),
         }
     }
@@ -49,6 +60,7 @@ impl Charset {
             Charset::Listed(encoding) => encoding.name().to_ascii_lowercase(),
             Charset::Utf32Le => "utf-32le".to_owned(),
             Charset::Utf32Be => "utf-32be".to_owned(),
+            Charset::Ibm850 => "ibm850".to_owned(),
         }
     }
 
@@ -56,7 +68,7 @@ impl Charset {
     pub fn unit_bytes(self) -> usize {
         match self {
             Charset::Listed(encoding) if [UTF_16LE, UTF_16BE].contains(&encoding) => 2,
-            Charset::Listed(_) => 1,
+            Charset::Listed(_) | Charset::Ibm850 => 1,
             Charset::Utf32Le | Charset::Utf32Be => 4,
         }
     }
@@ -93,6 +105,7 @@ pub struct TextDecoder {
 enum Inner {
     Listed(Decoder),
     Utf32 { is_big: bool, rest: Vec<u8> },
+    Ibm850,
 }
 
 /// What stands for bytes that cannot be read.
@@ -105,6 +118,7 @@ impl TextDecoder {
             Charset::Listed(encoding) => Inner::Listed(encoding.new_decoder_without_bom_handling()),
             Charset::Utf32Le => Inner::Utf32 { is_big: false, rest: Vec::new() },
             Charset::Utf32Be => Inner::Utf32 { is_big: true, rest: Vec::new() },
+            Charset::Ibm850 => Inner::Ibm850,
         };
         let (offset, n_line_ends) = (0, 0);
         TextDecoder { inner, is_lossy, offset, n_line_ends, is_behind_cr: false, damage: None }
@@ -128,6 +142,10 @@ impl TextDecoder {
     ) -> Result<(), Malformed> {
         match &mut self.inner {
             Inner::Listed(_) => self.decode_listed(bytes, text, is_end),
+            Inner::Ibm850 => {
+                self.decode_ibm850(bytes, text);
+                Ok(())
+            }
             Inner::Utf32 { is_big, rest } => {
                 let is_big = *is_big;
                 let mut units = std::mem::take(rest);
@@ -163,6 +181,20 @@ impl TextDecoder {
                 }
             }
         }
+    }
+
+    /// Every byte is a character.
+    fn decode_ibm850(&mut self, bytes: &[u8], text: &mut Vec<u8>) {
+        let upper: Vec<char> = IBM850.chars().collect();
+        let mut char_bytes = [0; 4];
+        for byte in bytes {
+            let char = byte.checked_sub(0x80).and_then(|it| upper.get(usize::from(it)));
+            match char {
+                Some(char) => text.extend_from_slice(char.encode_utf8(&mut char_bytes).as_bytes()),
+                None => text.push(*byte),
+            }
+        }
+        self.offset += bytes.len() as u64;
     }
 
     fn decode_utf32(
@@ -244,6 +276,7 @@ mod tests {
         check("utf-8", b"\xe2\x82", "\u{fffd}", damage(1, 1, 0));
         check("latin1", b"caf\xe9 \x93x\x94", "café “x”", None);
         check("utf-32le", b"a\0\0\0\xac\x20\0\0", "a€", None);
+        check("cp850", b"M\x81ller,\xe1\xff", "Müller,ß\u{a0}", None);
         check("utf-32be", b"\0\0\0\n\0\x11\0\0\0\0", "\n\u{fffd}\u{fffd}", damage(2, 2, 4));
     }
 
@@ -274,7 +307,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..60),
             part_bytes in 1_usize..20,
         ) {
-            for label in ["utf-8", "utf-16le", "utf-32be", "gbk", "windows-1253"] {
+            for label in ["utf-8", "utf-16le", "utf-32be", "gbk", "windows-1253", "ibm850"] {
                 let charset = Charset::for_label(label).unwrap();
                 prop_assert_eq!(decode(charset, &bytes, part_bytes), decode(charset, &bytes, 100));
             }

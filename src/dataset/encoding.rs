@@ -5,9 +5,13 @@
 //! UTF-8, and otherwise of the encoding that its other letters make the most sense in.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{
+    Encoding, ISO_8859_2, MACINTOSH, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252, WINDOWS_1254,
+    WINDOWS_1257, WINDOWS_1258,
+};
 
 use super::charset::{Charset, TextDecoder};
+use super::letters::Letters;
 use crate::catalog::Damage;
 use crate::limits::ENCODING_SAMPLE_BYTES_MAX;
 
@@ -32,7 +36,11 @@ pub fn of_head(head: &[u8]) -> Option<Found> {
     let found = |charset, mark_bytes, reason: &str| {
         Some(Found { charset, mark_bytes, damage: None, reason: reason.to_owned() })
     };
-    if let Some((charset, length)) = Charset::for_mark(head) {
+    if let Some((charset, mut length)) = Charset::for_mark(head) {
+        // Programs that put one in front do not look whether there is one.
+        while charset == Charset::UTF_8 && head[length..].starts_with(b"\xef\xbb\xbf") {
+            length += 3;
+        }
         return found(charset, length, "the file begins with its byte order mark");
     }
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|it| **it == 0).count();
@@ -102,12 +110,12 @@ pub fn survey(parts: &Parts<'_>) -> anyhow::Result<Found> {
         let utf8 = found(Charset::UTF_8, "nearly the whole file is valid UTF-8".to_owned());
         return Ok(damaged(utf8, damage));
     }
-    let guess = Charset::Listed(sample.detector.guess(None, Utf8Detection::Deny));
+    let guess = sample.guess();
     let damage = damage_in(guess, parts)?;
     let n_bad = damage.map_or(0, |it| it.n_replaced);
     if n_bad != 0 && !is_mostly(n_high, n_bad) {
         let reason = "the file is no valid UTF-8 and of no other encoding throughout".to_owned();
-        return Ok(found(Charset::Listed(WINDOWS_1252), reason));
+        return Ok(found(sample.doubted(WINDOWS_1252), reason));
     }
     let reason = "the file is no valid UTF-8, and its letters fit this encoding best".to_owned();
     Ok(damaged(found(guess, reason), damage))
@@ -156,6 +164,8 @@ fn damaged(found: Found, damage: Option<Damage>) -> Found {
 struct LetterSample {
     detector: EncodingDetector,
     n_bytes: usize,
+    /// The first of the lines.
+    lines: Vec<u8>,
     /// The beginning of a line whose end is still to come.
     rest: Vec<u8>,
 }
@@ -163,10 +173,43 @@ struct LetterSample {
 impl LetterSample {
     fn new() -> Self {
         let detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-        LetterSample { detector, n_bytes: 0, rest: Vec::new() }
+        LetterSample { detector, n_bytes: 0, lines: Vec::new(), rest: Vec::new() }
+    }
+
+    /// Returns the encoding in which the lines read best.
+    fn guess(&self) -> Charset {
+        const LATIN: [&Encoding; 6] =
+            [WINDOWS_1252, WINDOWS_1250, ISO_8859_2, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258];
+        let guess = self.detector.guess(None, Utf8Detection::Deny);
+        if LATIN.contains(&guess) { self.doubted(guess) } else { Charset::Listed(guess) }
+    }
+
+    /// Returns the encoding of Latin letters in which these stand where letters do: that of the
+    /// guess, if they do in it.
+    ///
+    /// The detector knows the letters of languages, and neither Macintosh nor DOS.
+    fn doubted(&self, guess: &'static Encoding) -> Charset {
+        let letters =
+            |charset: Charset| Letters::of(&String::from_utf8_lossy(&charset.window(&self.lines)));
+        let [guess, western] = [guess, WINDOWS_1252].map(Charset::Listed);
+        let (of_guess, of_western) = (letters(guess), letters(western));
+        if 0 < of_guess.n_rare && of_western.n_misplaced == 0 {
+            return western;
+        }
+        if of_guess.n_misplaced * 4 < of_guess.n {
+            return guess;
+        }
+        let others = [Charset::Listed(MACINTOSH), Charset::Ibm850];
+        let fits = |it: &Charset| {
+            let found = letters(*it);
+            found.n_misplaced * 10 <= found.n && found.n_misplaced < of_guess.n_misplaced
+        };
+        others.into_iter().filter(fits).min_by_key(|it| letters(*it).n_misplaced).unwrap_or(guess)
     }
 
     fn add(&mut self, part: &[u8], is_end: bool) {
+        /// More would not change the picture.
+        const LINES_BYTES_MAX: usize = 64 * 1024;
         if ENCODING_SAMPLE_BYTES_MAX <= self.n_bytes {
             return;
         }
@@ -176,6 +219,10 @@ impl LetterSample {
         let n_whole = if is_end || is_long { self.rest.len() } else { last_end };
         for line in self.rest[..n_whole].split(|it| matches!(it, b'\n' | b'\r')) {
             if !line.is_ascii() && self.n_bytes < ENCODING_SAMPLE_BYTES_MAX {
+                if self.lines.len() < LINES_BYTES_MAX {
+                    self.lines.extend_from_slice(line);
+                    self.lines.push(b'\n');
+                }
                 self.detector.feed(line, false);
                 self.detector.feed(b"\n", false);
                 self.n_bytes += line.len();
@@ -202,6 +249,7 @@ mod tests {
         check(b"a,b\n", None);
         check("ä,b\n".as_bytes(), None);
         check(b"\xef\xbb\xbfa,b\n", Some(("utf-8", 3)));
+        check(b"\xef\xbb\xbf\xef\xbb\xbfa,b\n", Some(("utf-8", 6)));
         check(b"\xff\xfea\0,\0", Some(("utf-16le", 2)));
         check(b"a\0,\0b\0\n\0", Some(("utf-16le", 0)));
         check(b"\0a\0,\0b\0\n", Some(("utf-16be", 0)));
@@ -228,6 +276,8 @@ mod tests {
         };
         check("latin1", "name,city\nJosé,Málaga\nZoë,Köln\nFrançois,Orléans\n");
         check("latin1", "item,price\ntea,5 €\n“cocoa”,7 €\n");
+        check("latin1", "Région,Densité (hab./km²),Mise à jour\nBretagne,5,6\nRhône,7,8\n");
+        check("macintosh", "name,city\nJürgen,Málaga\nZoë,Köln\nFrançois,Orléans\n");
         check("windows-1250", "jméno,město\nTomáš,Plzeň\nŽofie,Třebíč\nJiří,Děčín\n");
         check("windows-1251", "имя,город\nАнна,Москва\nИван,Новосибирск\n");
         // The detector tells no KOI8-R: KOI8-U has its letters and some more.
@@ -238,6 +288,13 @@ mod tests {
         check("gbk", "姓名,城市\n王小明,北京\n李红,上海的天气很好\n");
         check("big5", "姓名,城市\n王小明,臺北\n李紅,高雄的天氣很好\n");
         check("euc-kr", "이름,도시\n김철수,서울\n이영희,부산에서 살아요\n");
+    }
+
+    #[test]
+    fn letters_of_dos_are_told_by_their_places() {
+        let text = b"name,city\nJ\x81rgen,M\xa0laga\nZo\x89,K\x94ln\nFran\x87ois,Orl\x82ans\n";
+        assert_eq!(surveyed(text), ("ibm850".to_owned(), None));
+        assert_eq!(surveyed(b"Stra\xe1e\nBj\x94rk\n"), ("ibm850".to_owned(), None));
     }
 
     #[test]
