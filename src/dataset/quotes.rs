@@ -1,7 +1,7 @@
 //! Where quotes close.
 //!
-//! Pure. Within quotes, a quote closes if a delimiter, a line end or the end follows, and is text
-//! otherwise; a quote that nobody closes is text, and so is one before which another cell begins with
+//! Pure. Within quotes, a quote closes if a delimiter, a line end or the end follows, perhaps behind
+//! blanks, and is text otherwise; a quote that nobody closes is text, and so is one before which another cell begins with
 //! a quote.
 
 use memchr::{memchr, memchr2};
@@ -65,7 +65,8 @@ impl<'a> Quotes<'a> {
             return self.general_end_at(at);
         }
         match self.bytes.get(at) {
-            Some(next) if self.ends_cell(*next) => End::Here,
+            Some(it) if self.ends_cell(*it) => End::Here,
+            Some(b' ' | b'\t') => self.general_end_at(at),
             Some(_) => End::NotHere,
             None if self.is_end => End::Here,
             None => End::Behind,
@@ -74,7 +75,7 @@ impl<'a> Quotes<'a> {
 
     fn general_end_at(&self, at: usize) -> End {
         let rest = self.bytes.get(at..).unwrap_or_default();
-        let rest = &rest[self.syntax.n_blanks(rest)..];
+        let rest = &rest[self.syntax.n_blanks_behind(rest)..];
         let delimiter = self.syntax.delimiter.bytes();
         match rest.first() {
             Some(b'\n' | b'\r') => End::Here,

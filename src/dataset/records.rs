@@ -3,8 +3,8 @@
 //! Pure. [`cut`] finds the last border between records in a buffer, so that the slices before it can
 //! be read side by side; [`Tokeniser`] reads one slice. Both follow one rule for quotes, which also
 //! reads files that were not quoted well: a quote opens at the beginning of a cell only; within
-//! quotes, a quote closes if a delimiter, a line end or the end follows, and is text otherwise, and
-//! two of them are one; a quote that nobody closes is text. A line ends with LF, CR, CRLF or CRCRLF,
+//! quotes, a quote closes if a delimiter, a line end or the end follows, perhaps behind blanks, and is
+//! text otherwise, and two of them are one; a quote that nobody closes is text. A line ends with LF, CR, CRLF or CRCRLF,
 //! and a file may mix them.
 //!
 //! The plain syntax (a delimiter of one byte, `"` doubled) has its own path, chosen once a slice.
@@ -352,8 +352,8 @@ impl<'a> Tokeniser<'a> {
                 block.cells.resize(n_before + width, Cell::MISSING);
                 block.short.push(row);
             } else if let Some(start) = record.surplus_start
-                // A delimiter too many at the end of a row surrounds no value.
-                && start < record.end
+                // Delimiters too many at the end of a row surround no value.
+                && !self.is_hollow(start, record.end)
             {
                 block.surplus.push(Surplus { row, start, end: record.end });
             }
@@ -361,6 +361,12 @@ impl<'a> Tokeniser<'a> {
             block.lines.push(line);
             block.records.push(Cell::raw_span(record.start, record.end));
         }
+    }
+
+    /// Returns whether nothing but delimiters and blanks stands between two positions.
+    fn is_hollow(&self, start: usize, end: usize) -> bool {
+        let delimiter = self.syntax.delimiter.bytes();
+        self.bytes[start..end].iter().all(|it| delimiter.contains(it) || matches!(it, b' ' | b'\t'))
     }
 
     fn is_blank(&self, record: &Record) -> bool {
@@ -424,7 +430,8 @@ impl<'a> Tokeniser<'a> {
                 record.any_quoted = true;
                 self.line += count_line_ends(&self.bytes[start + 1..at]);
                 let escape = if is_escaped { QUOTE } else { 0 };
-                return (Cell::quoted(start + 1, at, escape), at + 1);
+                let n_blanks = self.syntax.n_blanks_behind(&self.bytes[at + 1..]);
+                return (Cell::quoted(start + 1, at, escape), at + 1 + n_blanks);
             }
             self.count_unclosed();
             from = start + 1;
@@ -457,7 +464,8 @@ impl<'a> Tokeniser<'a> {
                         Escape::None => 0,
                     };
                     let cell = Cell::quoted(open + 1, at, if is_escaped { escape } else { 0 });
-                    return Some((cell, at + 1 + self.syntax.n_blanks(&self.bytes[at + 1..])));
+                    let n_blanks = self.syntax.n_blanks_behind(&self.bytes[at + 1..]);
+                    return Some((cell, at + 1 + n_blanks));
                 }
                 Close::Behind => return None,
                 Close::Never => {
@@ -564,6 +572,12 @@ mod tests {
     fn a_quote_that_does_not_end_its_cell_is_text() {
         check("\"a\"b\",c\n", &[&["a\"b", "c"]]);
         check("5\" pipe,a\"b\"\n", &[&["5\" pipe", "a\"b\""]]);
+    }
+
+    #[test]
+    fn blanks_behind_a_closing_quote_are_no_text() {
+        check("\"a\" ,\"b,c\" \t\nd,\"e\"  ", &[&["a", "b,c"], &["d", "e"]]);
+        check("\"a\" b,c\n", &[&["\"a\" b", "c"]]);
     }
 
     #[test]
@@ -763,7 +777,8 @@ mod tests {
 
         #[test]
         fn every_byte_is_in_a_cell_or_is_syntax(text in tangle()) {
-            let count = |of: &[u8]| of.iter().filter(|it| !b"\",\r\n".contains(it)).count();
+            // Blanks behind a closing quote are no text.
+            let count = |of: &[u8]| of.iter().filter(|it| !b"\", \t\r\n".contains(it)).count();
             let mut tokeniser = Tokeniser::new(&text, comma());
             let (mut cells, mut n_bytes) = (Vec::new(), 0);
             while tokeniser.record(&mut cells).is_some() {

@@ -140,9 +140,12 @@ impl Syntax {
     /// Returns how many blanks of no meaning `text` begins with, should a quote follow them.
     #[inline]
     pub fn n_blanks(&self, text: &[u8]) -> usize {
-        if self.blanks == Blanks::Kept {
-            return 0;
-        }
+        if self.blanks == Blanks::Kept { 0 } else { self.n_blanks_behind(text) }
+    }
+
+    /// Returns how many blanks `text` begins with, which mean nothing behind a closing quote.
+    #[inline]
+    pub fn n_blanks_behind(&self, text: &[u8]) -> usize {
         let is_blank = |it: &&u8| matches!(it, b' ' | b'\t') && **it != self.delimiter.first_byte();
         text.iter().take_while(is_blank).count()
     }
