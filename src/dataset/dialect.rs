@@ -89,7 +89,11 @@ pub fn find(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
     let Some(best) = best.filter(|it| !is_one_column(it)) else {
         return one_column(windows, told);
     };
-    let best = best.without_quotes(windows, told).twice(windows, told).spaced(windows);
+    let best = best
+        .without_quotes(windows, told)
+        .escaped(windows, told)
+        .twice(windows, told)
+        .spaced(windows);
     let reasons = best.reasons(told);
     (best.syntax, reasons)
 }
@@ -225,7 +229,18 @@ impl Trial {
             (true, false) => 1.1,
             _ => 1.02,
         };
+        // What makes a table of all records, the names among them, is hardly a chance.
+        let margin = match (best.explains_all(), self.explains_all()) {
+            (true, false) if !self.score.is_first_modal => margin * 1.5,
+            (false, true) if !best.score.is_first_modal => margin / 1.5,
+            _ => margin,
+        };
         best.score.value() * margin < value && self.is_credible()
+    }
+
+    /// Returns whether all of several records have the same number of cells.
+    fn explains_all(&self) -> bool {
+        self.is_usual && 3 <= self.score.n_records && self.score.n_modal == self.score.n_records
     }
 
     /// Returns whether a syntax that is less usual has the evidence it needs.
@@ -280,6 +295,21 @@ impl Trial {
         if is_clear { Trial { syntax, score, ..self } } else { self }
     }
 
+    /// Takes a backslash before delimiters and line ends, in a file without quotes, for an escape
+    /// where that makes rows more even.
+    fn escaped(self, windows: &Windows, told: &Told) -> Trial {
+        let delimiter = self.syntax.delimiter.bytes();
+        let is_before = |it: &[u8]| memmem::find(&windows.head, &[b"\\", it].concat()).is_some();
+        let is_open = told.quote.is_none() && told.escape.is_none() && self.score.n_quoted == 0;
+        if !is_open || !(is_before(b"\n") || is_before(b"\r") || is_before(delimiter)) {
+            return self;
+        }
+        let syntax = Syntax { quote: None, escape: Escape::Char(b'\\'), ..self.syntax };
+        let score = Score::of(windows, syntax);
+        let is_clear = self.score.evenness() < score.evenness() && score.width == self.score.width;
+        if is_clear { Trial { syntax, score, ..self } } else { self }
+    }
+
     /// Takes a delimiter that always stands there twice for one.
     fn twice(self, windows: &Windows, told: &Told) -> Trial {
         let text = self.syntax.delimiter.text().unwrap_or_default();
@@ -320,8 +350,10 @@ impl Trial {
                 reasons.push(format!("quote `{}`: as told", char::from(quote)));
             }
             (Some(Quote::None), _) => reasons.push("no quote: as told".to_owned()),
-            (None, None) => reasons.push("no quote: rows are more even without".to_owned()),
-            (None, Some(QUOTE)) => {}
+            (None, None) if escape == Escape::None => {
+                reasons.push("no quote: rows are more even without".to_owned());
+            }
+            (None, None | Some(QUOTE)) => {}
             (None, Some(quote)) => reasons.push(format!(
                 "quote `{}`: {n_quoted} sampled cells begin and end with it",
                 char::from(quote)
@@ -333,6 +365,10 @@ impl Trial {
             }
             (Some(Escape::Doubled), _) => reasons.push("quotes are doubled: as told".to_owned()),
             (Some(Escape::None), _) => reasons.push("no escape: as told".to_owned()),
+            (None, Escape::Char(escape)) if quote.is_none() => reasons.push(format!(
+                "no quote, escape `{}`: rows are more even with it",
+                char::from(escape)
+            )),
             (None, Escape::Char(escape)) => reasons.push(format!(
                 "escape `{}`: it stands before {n_escapes} quotes within sampled cells",
                 char::from(escape)
@@ -371,6 +407,8 @@ struct Score {
     /// The most frequent number of cells, and how many records have it.
     width: usize,
     n_modal: usize,
+    /// Whether the first record has as many.
+    is_first_modal: bool,
     /// How much the cells look like single values, 0 to 1 on average.
     cells: f64,
     n_cells: usize,
@@ -392,7 +430,7 @@ struct Score {
 impl Score {
     fn of(windows: &Windows, syntax: Syntax) -> Self {
         let mut score = Score::default();
-        let mut widths: Vec<usize> = Vec::new();
+        let (mut widths, mut filled_widths): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut sum = 0.0;
         let mut cells = Vec::new();
         for window in std::iter::once(windows.head(syntax)).chain(windows.others(syntax)) {
@@ -402,13 +440,25 @@ impl Score {
                     break;
                 }
                 widths.push(cells.len());
+                let is_filled = |it: &Cell| !it.raw(window).trim_ascii().is_empty();
+                filled_widths.push(cells.iter().rposition(is_filled).map_or(0, |it| it + 1));
                 for (at, cell) in cells.iter().enumerate() {
                     sum += score.look(at, *cell, window, &syntax);
                 }
             }
             score.n_unclosed += tokeniser.n_unclosed();
         }
-        (score.width, score.n_modal) = mode(&mut widths);
+        let n_first = widths.first().copied();
+        let (mut width, mut n_modal) = mode(&mut widths);
+        if n_modal * 2 < widths.len() {
+            // Programs leave out as many empty cells at the end of a row as they like.
+            let by_filled = mode(&mut filled_widths);
+            if n_modal < by_filled.1 {
+                (width, n_modal) = by_filled;
+            }
+        }
+        (score.width, score.n_modal) = (width, n_modal);
+        score.is_first_modal = n_first == Some(width);
         score.n_records = widths.len();
         #[expect(clippy::cast_precision_loss, reason = "a count of cells in a few windows")]
         let n_cells = score.n_cells.max(1) as f64;
@@ -475,7 +525,9 @@ impl Score {
         if modal < 0.4 {
             return 0.0;
         }
-        modal * self.cells * (1.0 - 1.0 / (width * width))
+        // Names have the delimiter as well.
+        let header = if self.is_first_modal { 1.0 } else { 0.9 };
+        modal * self.cells * header * (1.0 - 1.0 / (width * width))
     }
 }
 
@@ -542,6 +594,8 @@ mod tests {
         check_delimiter("a\tb\nx, y\tz\n1\t2\n", Some("\t"));
         check_delimiter("a|b\n1|2\n", Some("|"));
         check_delimiter("\"a;b\",c\n\"d;e\",f\n", Some(","));
+        check_delimiter(&format!("name,tags\n{}", "x,a;b;c\n".repeat(9)), Some(","));
+        check_delimiter("a;b;c\n1;2;3;;;\n4;5;6;\n7;8;9;;\n", Some(";"));
         check_delimiter("date,note\n2024-01-01,a;b\n2024-01-02,c\n", Some(","));
         check_delimiter("at,n\n2024-01-01 10:30:00,5\n2024-01-01 10:31:00,6\n", Some(","));
     }
@@ -589,6 +643,12 @@ mod tests {
         check_quote("a,b\n1,\"x \\\"y\\\"\"\n2,\"z\"\n", Some(QUOTE), backslash);
         check_quote("a,b\n1,\"x \\\"y\\\" z\"\n2,\"z\"\n", Some(QUOTE), backslash);
         check_quote("a,b\n\"C:\\\",\"x\"\n\"D:\\\",\"y\"\n", Some(QUOTE), Escape::Doubled);
+    }
+
+    #[test]
+    fn a_backslash_escapes_where_rows_are_even_with_it_alone() {
+        check_quote("1\ta\\\nb\n2\tc\n3\td\n", None, Escape::Char(b'\\'));
+        check_quote("1\tC:\\\n2\tD:\\\n3\td\n", Some(QUOTE), Escape::Doubled);
     }
 
     #[test]
