@@ -29,8 +29,9 @@ pub enum Comments {
 pub struct Comment {
     /// The first characters of the line, blanks before them aside.
     pub marker: String,
-    /// The user said so: then a row of full width is a comment too.
-    pub is_told: bool,
+    /// The user said so, or nearly all lines that begin so are no rows: then one that has as many
+    /// cells as a row is a comment too.
+    pub is_sure: bool,
 }
 
 /// How lines among the rows are told apart from rows.
@@ -136,7 +137,7 @@ impl AsideRule {
             return Some(Kind::RepeatedHeader);
         }
         let comment = self.comment.as_ref()?;
-        let is_comment = is_marked(record, &comment.marker) && (comment.is_told || !is_full());
+        let is_comment = is_marked(record, &comment.marker) && (comment.is_sure || !is_full());
         is_comment.then_some(Kind::Comment)
     }
 }

@@ -112,10 +112,12 @@ pub fn width_of(shapes: &[Shape]) -> usize {
 
 /// Returns what begins the comment lines among the records, if there are any.
 ///
-/// A marker is one only where no row begins with it: `#3,x` in a table of two columns is a row.
-/// The lines at the top are left out of that, since a header may be commented as well.
+/// A marker is one only where no row begins with it: `#3,x` in a table of two columns is a row, unless
+/// nearly all lines that begin so are none. The lines at the top are left out of that, since a header may be commented as well.
 pub fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Comment> {
     const MARKERS: [&str; 4] = ["#", "//", "%", ";"];
+    /// So many comments for each that has as many cells as a row by chance.
+    const N_SURE: usize = 10;
     if width < 2 {
         return None;
     }
@@ -133,13 +135,16 @@ pub fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Com
                 *(if shape.width == width { &mut n_fit } else { &mut n_other }) += 1;
             }
         }
-        0 < n_other && n_fit == 0
+        match n_fit {
+            0 => (0 < n_other).then_some(false),
+            _ => (N_SURE * n_fit <= n_other).then_some(true),
+        }
     };
-    let marker = MARKERS
+    let mut markers = MARKERS
         .iter()
-        .filter(|it| !syntax.delimiter.text().is_some_and(|text| it.starts_with(text)))
-        .find(is_comment)?;
-    Some(Comment { marker: (*marker).to_owned(), is_told: false })
+        .filter(|it| !syntax.delimiter.text().is_some_and(|text| it.starts_with(text)));
+    let (marker, is_sure) = markers.find_map(|it| Some((it, is_comment(&it)?)))?;
+    Some(Comment { marker: (*marker).to_owned(), is_sure })
 }
 
 /// Notes below a table.

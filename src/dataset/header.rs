@@ -11,7 +11,7 @@ use super::dialect::mode;
 use super::extent::{Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, width_of};
 use super::infer::{Evidence, Nulls, classify};
 use super::odd::Usual;
-use super::records::texts_of;
+use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
 use super::syntax::Syntax;
@@ -101,7 +101,7 @@ fn find_first(
     let comment = match told.comments {
         Comments::FindOut => comment_of(windows, syntax, width),
         Comments::None => None,
-        Comments::Begin(char) => Some(Comment { marker: char.to_string(), is_told: true }),
+        Comments::Begin(char) => Some(Comment { marker: char.to_string(), is_sure: true }),
     };
     let footer = footer_of(windows.tail(syntax), syntax, width, comment.as_ref());
     let Some(footer) = footer else {
@@ -177,7 +177,7 @@ impl Search<'_> {
         let mut others = &place.shapes[place.first + 1..];
         let modal = modal_width(others);
         let body = self.sample(labels.len().max(modal), first.after.0, Vec::new());
-        let found = || is_header(&labels, &body, self.nulls);
+        let found = || self.is_header(&labels, &body, first.after.0);
         let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as told"));
         let mut header = vec![*first];
         let levels =
@@ -279,6 +279,17 @@ impl Search<'_> {
         self.comment.as_ref().is_some_and(|it| is_marked(&head[shape.start..shape.end], &it.marker))
     }
 
+    /// Returns whether the first record holds names, and why; the others begin at `start`.
+    fn is_header(&self, labels: &[String], body: &Sample, start: usize) -> (bool, &'static str) {
+        if !body.is_typed() {
+            let head = &self.windows.head(self.syntax)[start..];
+            if resembles_rows(labels, head, self.syntax) {
+                return (false, "the first record is like those below it");
+            }
+        }
+        is_header(labels, body, self.nulls)
+    }
+
     /// Returns whether `shape` is a row of the table below it, by the types of that.
     fn is_row(&self, shape: &Shape, body: &Sample) -> bool {
         !is_header(&self.labels(shape), body, self.nulls).0
@@ -290,14 +301,14 @@ impl Search<'_> {
         let shapes = shapes.iter().take_while(|it| it.start < head.len());
         let all: Vec<&Shape> = shapes.collect();
         let n_lead = all.iter().take_while(|it| self.is_comment(it)).count();
-        let is_told = self.comment.as_ref().is_some_and(|it| it.is_told);
-        if let (Some(last), false) = (n_lead.checked_sub(1).map(|it| all[it]), is_told)
+        let is_sure = self.comment.as_ref().is_some_and(|it| it.is_sure);
+        if let (Some(last), false) = (n_lead.checked_sub(1).map(|it| all[it]), is_sure)
             && self.is_commented_header(last, all.get(n_lead).copied())
         {
             return Place { shapes: all, first: n_lead - 1, is_commented: true };
         }
         let is_kept = |(at, it): &(usize, &Shape)| {
-            !self.is_comment(it) || (!is_told && it.width == self.width && n_lead <= *at)
+            !self.is_comment(it) || (!is_sure && it.width == self.width && n_lead <= *at)
         };
         let kept = all.into_iter().enumerate().filter(is_kept).map(|it| it.1);
         let shapes: Vec<&Shape> = kept.collect();
@@ -319,7 +330,13 @@ impl Search<'_> {
     /// preamble. A record that may be a row is never preamble.
     fn first(&self, shapes: &[&Shape]) -> usize {
         let width = self.width;
-        let at = shapes.iter().position(|it| it.is_full(width)).unwrap_or(0);
+        let is_first = |at: &usize| {
+            // A sentence may have as many commas as a row.
+            let is_sentence =
+                shapes[*at].is_prose && shapes.get(at + 1).is_some_and(|it| !it.is_prose);
+            shapes[*at].is_full(width) && !is_sentence
+        };
+        let at = (0..shapes.len()).find(is_first).unwrap_or(0);
         if let Some(at) = self.below_notes(shapes, at) {
             return at;
         }
@@ -462,22 +479,108 @@ pub fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'st
     if typed.iter().all(|it| it.1 == Evidence::default()) {
         return (true, "the first record has no values where the others have");
     }
-    if labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name())
-        && are_years(typed.iter().map(|it| it.2))
-    {
-        return (true, "the labels count years");
+    let is_first_blank = labels.first().is_some_and(|it| it.trim().is_empty());
+    let is_first_name = labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name());
+    if is_first_blank || is_first_name {
+        let steps = Steps::of(typed.iter().map(|it| it.2).filter(|it| !it.trim().is_empty()));
+        if steps.as_ref().is_some_and(Steps::are_years) {
+            return (true, "the labels count years");
+        }
+        // As data frames call columns without a name, beside row names.
+        if is_first_blank && !body.is_empty(0) && steps.as_ref().is_some_and(Steps::are_positions) {
+            return (true, "the labels count columns");
+        }
     }
     (false, "the first record fits the types of the columns")
 }
 
-/// Returns whether labels are consecutive years, up or down.
-fn are_years<'a>(labels: impl Iterator<Item = &'a str>) -> bool {
-    let years: Option<Vec<i32>> = labels.map(|it| it.trim().parse().ok()).collect();
-    let Some(years) = years else { return false };
-    let steps: HashSet<i32> = years.windows(2).map(|it| it[1] - it[0]).collect();
-    years.iter().all(|it| (1900..=2100).contains(it))
-        && steps.len() == 1
-        && steps.iter().all(|it| *it != 0)
+/// Whole numbers at even distances.
+struct Steps {
+    first: i32,
+    last: i32,
+    step: i32,
+}
+
+impl Steps {
+    /// Takes numbers, if they are two or more and go up or down evenly.
+    fn of<'a>(labels: impl Iterator<Item = &'a str>) -> Option<Steps> {
+        let numbers: Vec<i32> =
+            labels.map(|it| it.trim().parse()).collect::<Result<_, _>>().ok()?;
+        let (&first, &last) = (numbers.first()?, numbers.last()?);
+        let step = numbers.get(1).map_or(1, |it| it.saturating_sub(first));
+        let is_even = numbers.windows(2).all(|it| it[1].saturating_sub(it[0]) == step);
+        (is_even && step != 0).then_some(Steps { first, last, step })
+    }
+
+    fn are_years(&self) -> bool {
+        [self.first, self.last].iter().all(|it| (1900..=2100).contains(it))
+    }
+
+    fn are_positions(&self) -> bool {
+        self.step == 1 && matches!(self.first, 0 | 1)
+    }
+}
+
+/// Returns whether a record of text is one more of the rows of text below it: its values come again
+/// where values do that, and are made like those of columns whose values are all made alike.
+fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+    /// More would not change the picture.
+    const ROWS_MAX: usize = 1_000;
+    /// Less do not show a habit.
+    const ROWS_MIN: usize = 3;
+    let mut block = Block::default();
+    Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
+    // The header of an appended table comes again, perhaps without its last names.
+    let is_again = |row: &&[Cell]| {
+        let mut pairs = row.iter().zip(labels).map(|(it, label)| (it.text(body), label));
+        pairs.all(|(text, label)| text.is_empty() || text == *label)
+    };
+    let rows: Vec<&[Cell]> =
+        block.cells.chunks_exact(labels.len()).filter(|it| !is_again(it)).collect();
+    if rows.len() < ROWS_MIN {
+        return false;
+    }
+    let verdicts: Vec<bool> = labels
+        .iter()
+        .enumerate()
+        .filter_map(|(column, label)| {
+            let values = rows.iter().map(|it| it[column].text(body).trim().to_owned());
+            resembles(label.trim(), &values.collect::<Vec<_>>())
+        })
+        .collect();
+    !verdicts.is_empty() && verdicts.iter().all(|it| *it)
+}
+
+/// Returns whether `label` is one of a column's values; `None` if they have too little in common.
+fn resembles(label: &str, values: &[String]) -> Option<bool> {
+    let filled: Vec<&str> = values.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
+    let distinct: HashSet<&str> = filled.iter().copied().collect();
+    if filled.is_empty() || label.is_empty() {
+        return None;
+    }
+    if distinct.len() * 2 <= filled.len() {
+        return Some(distinct.contains(label));
+    }
+    let first = pattern(filled[0]);
+    // Words are made alike, whatever they mean.
+    let is_telling = first.chars().any(|it| !matches!(it, 'a' | ' ' | '_'));
+    (is_telling && filled.iter().all(|it| pattern(it) == first)).then(|| pattern(label) == first)
+}
+
+/// Returns how a text is made: `a` for letters, `9` for digits, and its signs.
+fn pattern(text: &str) -> String {
+    let mut pattern = String::new();
+    for char in text.chars() {
+        let kind = match char {
+            _ if char.is_alphabetic() => 'a',
+            '0'..='9' => '9',
+            _ => char,
+        };
+        if !matches!(kind, 'a' | '9') || !pattern.ends_with(kind) {
+            pattern.push(kind);
+        }
+    }
+    pattern
 }
 
 /// Makes names usable: trimmed, on one line, never empty, and unique whatever their case.
@@ -537,6 +640,38 @@ mod tests {
         check_header("product,2019,2020\nx,5,6\n", Some(&["product", "2019", "2020"]));
         check_header("a,b\n", Some(&["a", "b"]));
         check_header("1,2\n", None);
+    }
+
+    #[test]
+    fn names_and_values_above_a_gap_are_no_table() {
+        let rows = "day,city,n\n2024-01-01,Oslo,1\n2024-01-02,Rome,2\n";
+        let names: Option<&[&str]> = Some(&["day", "city", "n"]);
+        check_header(&format!("Source,Bank,\n\nUpdated,2024,\n\n{rows}"), names);
+        check_header(&format!("Sums,,\nin,5.00,\nout,7.00,\n,,\n{rows}"), names);
+        check_header(&format!("Read this first, then ask, please\n{rows}"), names);
+        // Rows may lack a value as well.
+        let gaps = "a,b,c\n1,2,\n3,4,\n\n5,6,7\n8,9,1\n";
+        check_header(gaps, Some(&["a", "b", "c"]));
+    }
+
+    #[test]
+    fn labels_that_count_are_a_header() {
+        check_header(",0,1\n0,5.5,6.5\n1,7.5,8.5\n", Some(&["column_1", "0", "1"]));
+        check_header(",Code,2019,2020\nx,y,5,6\n", Some(&["column_1", "Code", "2019", "2020"]));
+        check_header(",1,5\nx,2,6\ny,3,7\n", None);
+    }
+
+    #[test]
+    fn a_first_record_of_text_is_data_where_it_is_like_the_others() {
+        let rows = "Oslo,open\nRome,shut\nRome,open\nOslo,shut\nRome,shut\n";
+        check_header(rows, None);
+        check_header(&format!("city,state\n{rows}"), Some(&["city", "state"]));
+        check_header(&format!("city,state\n{rows}city,state\n"), Some(&["city", "state"]));
+        check_header(&format!("city,state\n{rows}city\nOslo\n"), Some(&["city", "state"]));
+        let codes = "AB-1,x y\nAB-22,z\nCD-7,w\nEF-31,v\nEF-4,u\n";
+        check_header(codes, None);
+        check_header(&format!("code,note\n{codes}"), Some(&["code", "note"]));
+        check_header("a\nb\nc\nd\ne\n", Some(&["a"]));
     }
 
     #[test]

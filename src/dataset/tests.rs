@@ -1038,6 +1038,10 @@ fn comment_lines_are_no_rows_unless_rows_begin_so() {
         table,
         &["1 comment", "2 comment", "5 comment", "7 comment"],
     );
+    let many = "# x\n1,2.5\n".repeat(20);
+    let text = format!("id,n\n1,2.5\n# 2,7\n{many}");
+    let bench = Bench::new();
+    assert_eq!(bench.bytes(text).unwrap().row_count, 21);
     check_aside("% made\nid,n\n1,2.5\n2,3.5\n", table, &["1 comment"]);
     check_aside("// made\nid,n\n1,2.5\n2,3.5\n", table, &["1 comment"]);
     check_aside("id,n\n#3,x\n#4,y\n", "id:string | n:string\n#3 | x\n#4 | y", &[]);
