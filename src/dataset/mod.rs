@@ -1,14 +1,14 @@
 //! CSV and Parquet files to datasets, and questions that Parquet answers without Python.
 //!
 //! The way of a file: `source` opens it, through `compression` if need be, and hands out windows
-//! and slices; `encoding` finds out which `charset` its text has, by `letters` where it must,
-//! `dialect` how its cells are told apart, `tables`, `extent`, `header` and `levels` where the table lies and what its columns are
-//! called; `pass` has slices read side by side, each by `slice`: `records` finds their cells,
-//! `aside` takes out what is no row, `build` makes columns of them with the rules of `parse`,
-//! `local` and `number`, `infer` notes what was seen, `odd` what is out of place, and `decide`
-//! weighs it; `write` makes row groups. `ingest` decides whether a second pass is needed, and gives
-//! the files their names when all is well. A Parquet file goes by `columnar` instead. The way back: `scan` answers queries,
-//! `find` searches, `head` shows the first rows.
+//! and slices; `encoding` finds out which `charset` its text has, by its `letters` where it must,
+//! `dialect` how its cells are told apart, `tables`, `extent`, `header` and `levels` where the table
+//! lies and what its columns are called; `pass` has slices read side by side, each by `slice`:
+//! `records` finds their cells, `aside` takes out what is no row, `build` makes columns of them with
+//! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
+//! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
+//! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
+//! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows.
 
 mod aside;
 mod build;

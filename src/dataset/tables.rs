@@ -56,7 +56,8 @@ impl Places<'_> {
         let (above, below) = self.shapes.split_at(at);
         let Some((head, rows)) = below.split_first() else { return false };
         let (width, share) = width_of(above);
-        if width < 2 || share < 0.8 {
+        // Names and values above a table leave cells empty.
+        if width < 2 || share < 0.8 || above[0].n_filled < width {
             return false;
         }
         // A table of the same width begins behind a blank line; of the other one, nothing comes again.
