@@ -15,6 +15,8 @@ use super::syntax::Syntax;
 
 /// Places that are looked at closely; a file with more of them is no row of tables.
 const PLACES_MAX: usize = 16;
+/// Records of names and values above a table; more are a table of their own.
+const RECORDS_ABOVE_MAX: usize = 12;
 
 /// Returns the length of the text before the second table, if there is one behind a first one that
 /// is not much shorter.
@@ -72,6 +74,11 @@ impl Places<'_> {
         let behind = self.sample(head.after.0, self.text.len(), head.width);
         let is_named = behind.is_typed() && is_header(&labels, &behind, self.nulls).0;
         if width != head.width {
+            // A few names and values above a table are no table.
+            let before = self.sample(above[0].after.0, head.before.0, width);
+            if above.len() <= RECORDS_ABOVE_MAX && !before.is_typed() {
+                return false;
+            }
             return is_named || (head.is_behind_blank && !behind.is_typed());
         }
         let before = self.sample(above[0].after.0, head.before.0, width);
