@@ -768,6 +768,7 @@ impl TempFiles {
 
 /// The files of a dataset, complete, under names that vanish unless they are kept.
 #[derive(Debug, Default)]
+#[must_use = "without `keep`, the files vanish"]
 pub struct DatasetFiles(Vec<(Option<TempPath>, PathBuf)>);
 
 impl DatasetFiles {

@@ -20,7 +20,9 @@ impl Bench {
         let dir = TempDir::new().unwrap();
         let source = Source::Stdin(Box::new(Cursor::new(csv.as_bytes().to_vec())));
         let (options, cancelled) = (IngestOptions::default(), AtomicBool::new(false));
-        ingest(source, "-", "t", dir.path(), &options, &|_| {}, &cancelled).unwrap();
+        let (_, files) =
+            ingest(source, "-", "t", dir.path(), &options, &|_| {}, &cancelled).unwrap();
+        files.keep().unwrap();
         Bench(dir)
     }
 
