@@ -615,7 +615,7 @@ fn decompression_is_shown_and_can_be_interrupted() {
         ingest(source, "s", "t", &bench.datasets(), &bench.options, progress, &cancelled)
     };
     let shown = Mutex::new(Vec::new());
-    ingest(&|it| shown.lock().unwrap().push(it)).unwrap();
+    drop(ingest(&|it| shown.lock().unwrap().push(it)).unwrap());
     let shown = shown.into_inner().unwrap();
     let n_shown = shown.iter().take_while(|it| it.bytes_total == n_bytes).count();
     let bytes: Vec<u64> = shown[..n_shown].iter().map(|it| it.bytes).collect();
