@@ -86,9 +86,12 @@ pub fn find(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
         }
     }
     let is_one_column = |best: &Trial| told.delimiter.is_none() && best.cuts_values(windows);
-    let Some(best) = best.filter(|it| !is_one_column(it)) else {
-        return one_column(windows, told);
-    };
+    let best = best.filter(|it| !is_one_column(it));
+    if let Some(aligned) = aligned(windows, told, best.as_ref()) {
+        let reasons = aligned.reasons(told);
+        return (aligned.syntax, reasons);
+    }
+    let Some(best) = best else { return one_column(windows, told) };
     let best = best
         .without_quotes(windows, told)
         .escaped(windows, told)
@@ -166,6 +169,29 @@ fn quotes(windows: &Windows, told: &Told) -> Vec<Option<u8>> {
         quotes.push(Some(b'\''));
     }
     quotes
+}
+
+/// Returns how columns are told apart that blanks align, where nothing but blanks may do so.
+fn aligned(windows: &Windows, told: &Told, best: Option<&Trial>) -> Option<Trial> {
+    const GAPS: [&str; 2] = ["  ", " "];
+    let is_other = best.is_some_and(|it| it.syntax.delimiter.bytes() != b" ");
+    let is_told = told.quote.is_some() || told.escape.is_some();
+    if is_other || is_told || memmem::find(&windows.head, b"  ").is_none() {
+        return None;
+    }
+    let trials = GAPS.iter().filter_map(|gap| {
+        let delimiter = Delimiter::new(gap)?;
+        let syntax = Syntax { blanks: Blanks::Aligned, ..Syntax::usual(delimiter) };
+        let trial = Trial { syntax, is_usual: false, score: Score::of(windows, syntax) };
+        let is_allowed = told.delimiter.is_none_or(|it| it == delimiter);
+        // A row with an empty cell would have its values moved.
+        let is_even = 3 <= trial.score.n_records && 0.98 <= trial.score.evenness();
+        let beats = |best: &Trial| best.score.value() < trial.score.value();
+        (is_allowed && is_even && best.is_none_or(beats)).then_some(trial)
+    });
+    trials
+        .max_by(|a, b| a.score.value().total_cmp(&b.score.value()))
+        .filter(|it| 1 < it.score.width)
 }
 
 fn one_column(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
@@ -380,6 +406,9 @@ impl Trial {
             Blanks::AroundQuotes => reasons.push("blanks around quotes are no text".to_owned()),
             Blanks::OneBehindDelimiter => {
                 reasons.push("a blank follows each delimiter and belongs to it".to_owned());
+            }
+            Blanks::Aligned => {
+                reasons.push("columns are aligned: blanks in a row are one delimiter".to_owned());
             }
         }
         reasons
@@ -657,6 +686,21 @@ mod tests {
         assert_eq!(blanks("a, b\n1, 2\n3, \"x, y\"\n"), Blanks::OneBehindDelimiter);
         assert_eq!(blanks("a,b,c\n1,x, \"x, y\"\n2,y, \"z\"\n"), Blanks::AroundQuotes);
         assert_eq!(blanks("a,b\n1,x\n2, y\n"), Blanks::Kept);
+    }
+
+    #[test]
+    fn blanks_in_a_row_align_columns() {
+        let check = |text: &str, delimiter, blanks| {
+            let found = found(text);
+            assert_eq!((found.delimiter.text(), found.blanks), (delimiter, blanks), "{text}");
+        };
+        let people = "name   age   city\nanna   30    Bonn\nbert   41    Ulm\n";
+        check(people, Some(" "), Blanks::Aligned);
+        let places = "  place     n\n  New York  5\n  Bonn      12\n";
+        check(places, Some("  "), Blanks::Aligned);
+        check("  1  5\n 12  6\n 13 14\n", Some(" "), Blanks::Aligned);
+        check("text\nto be  or\nnot\nthat is  the  end\n", None, Blanks::Kept);
+        check("a,b\n1,x  y\n2,u  v\n", Some(","), Blanks::Kept);
     }
 
     #[test]

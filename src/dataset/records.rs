@@ -451,6 +451,8 @@ impl<'a> Tokeniser<'a> {
     fn general_cell(&mut self, start: usize, record: &mut Record) -> Option<(Cell, usize)> {
         let syntax = self.syntax;
         let Syntax { quote, escape, blanks, .. } = syntax;
+        let is_aligned = blanks == Blanks::Aligned;
+        let start = if is_aligned { start + n_spaces(&self.bytes[start..]) } else { start };
         let mut from = start;
         let open = start + self.syntax.n_blanks(&self.bytes[start..]);
         if quote.is_some() && self.bytes.get(open).copied() == quote {
@@ -464,8 +466,8 @@ impl<'a> Tokeniser<'a> {
                         Escape::None => 0,
                     };
                     let cell = Cell::quoted(open + 1, at, if is_escaped { escape } else { 0 });
-                    let n_blanks = self.syntax.n_blanks_behind(&self.bytes[at + 1..]);
-                    return Some((cell, at + 1 + n_blanks));
+                    let end = at + 1 + self.syntax.n_blanks_behind(&self.bytes[at + 1..]);
+                    return Some((cell, if is_aligned { self.end_of_gap(end) } else { end }));
                 }
                 Close::Behind => return None,
                 Close::Never => {
@@ -489,6 +491,10 @@ impl<'a> Tokeniser<'a> {
             };
         };
         let end = end.min(self.bytes.len());
+        if is_aligned {
+            let text = self.bytes[start..end].trim_ascii_end();
+            return Some((Cell::raw_span(start, start + text.len()), self.end_of_gap(end)));
+        }
         let is_behind_delimiter = record.start < start && blanks == Blanks::OneBehindDelimiter;
         let begins_blank = start < end && self.bytes[start] == b' ';
         let n_blanks = usize::from(is_behind_delimiter && begins_blank);
@@ -498,6 +504,18 @@ impl<'a> Tokeniser<'a> {
         }
         Some((cell, end))
     }
+
+    /// Returns where a cell of aligned columns ends that is followed by blanks at `at`: at the last
+    /// of them that make a delimiter, or at the line end behind them.
+    fn end_of_gap(&self, at: usize) -> usize {
+        let end = at + n_spaces(&self.bytes[at..]);
+        let is_last = matches!(self.bytes.get(end), None | Some(b'\n' | b'\r'));
+        if is_last { end } else { end - self.n_delimiter.min(end - at) }
+    }
+}
+
+fn n_spaces(text: &[u8]) -> usize {
+    text.iter().take_while(|it| **it == b' ').count()
 }
 
 struct Record {

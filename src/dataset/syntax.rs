@@ -103,6 +103,9 @@ pub enum Blanks {
     AroundQuotes,
     /// The first one belongs to the delimiter, if there is one; those around quotes are nothing.
     OneBehindDelimiter,
+    /// The delimiter is of blanks, and all that stand there in a row are one; those at the ends of a
+    /// line are nothing.
+    Aligned,
 }
 
 /// How cells are told apart.

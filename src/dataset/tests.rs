@@ -1091,6 +1091,16 @@ fn notes_may_be_padded_to_the_width_of_the_table() {
 }
 
 #[test]
+fn columns_may_be_aligned_by_blanks() {
+    check_aside(
+        "  place      n  share\n  New York   5   0.25 \n  Bonn      12   0.75\n  \"a  b\"    7   1.5\n",
+        "place:string | n:int64 | share:float64\n\
+         New York | 5 | 0.25\n Bonn | 12 | 0.75\n a  b | 7 | 1.5",
+        &[],
+    );
+}
+
+#[test]
 fn a_header_may_span_records() {
     let rows = "North,1,2.5,3,4\nSouth,5,6.5,7,8\nEast,9,1.5,2,3\nWest,4,5.5,6,7\n";
     let table = "\nNorth | 1 | 2.5 | 3 | 4\nSouth | 5 | 6.5 | 7 | 8\n East | 9 | 1.5 | 2 | 3\n West | 4 | 5.5 | 6 | 7";
