@@ -1,5 +1,6 @@
 //! Whole files in, datasets out, read back with the Parquet reader.
 
+mod accounts;
 mod evidence;
 
 use std::fs::{self, File};
