@@ -388,10 +388,10 @@ impl Layout {
                 n_head *= 2;
                 continue;
             }
-            let (syntax, n_declared) = syntax(told, &mut windows, &mut reasons);
+            let (syntax, n_declared) = syntax(told, n_head, &mut windows, &mut reasons);
             let nulls = Nulls::new(options.nulls.as_deref());
-            let place = place(options);
-            let mut header = header::find(&mut windows, syntax, &place, &nulls, &mut reasons);
+            let mut header =
+                header::find(&mut windows, syntax, &place(options), &nulls, &mut reasons);
             if header.names.is_empty() {
                 if is_whole {
                     return Err(refuse("it has only blank lines", "check how the file was made"));
@@ -497,6 +497,7 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
 /// Returns how cells are told apart, and how many bytes of text a line takes that declares it.
 fn syntax(
     mut told: dialect::Told,
+    n_head: usize,
     windows: &mut Windows,
     reasons: &mut Vec<String>,
 ) -> (Syntax, usize) {
@@ -505,7 +506,11 @@ fn syntax(
     windows.head.drain(..n_declared);
     let is_declared = told.delimiter.is_none() && declared.is_some();
     told.delimiter = told.delimiter.or(declared.map(|it| it.0));
+    // The head had to grow to show whole records; they are longer than windows.
+    let is_long = SNIFF_HEAD_BYTES < n_head;
+    let others = if is_long { std::mem::take(&mut windows.others) } else { Vec::new() };
     let (syntax, mut found) = dialect::find(windows, &told);
+    windows.others.extend(others);
     if let (true, Some(first)) = (is_declared, found.first_mut()) {
         *first = first.replace("as told", "the first line says so");
     }

@@ -62,19 +62,24 @@ impl Windows {
     }
 
     /// Returns the whole records of the others in a table of `width` columns. Where a window may begin
-    /// within quotes or outside of them, the reading counts in which less records are uneven.
+    /// within quotes or outside of them, the reading counts in which less records are uneven; where
+    /// most are, as within one long cell, there are none.
     pub fn rows_of_others(&self, syntax: Syntax, width: usize) -> impl Iterator<Item = &[u8]> {
-        let n_uneven = move |window: &[u8]| {
+        let uneven = move |window: &[u8]| {
             let mut tokeniser = Tokeniser::new(window, syntax);
-            let mut cells = Vec::new();
-            let widths = std::iter::from_fn(|| tokeniser.record(&mut cells).map(|_| cells.len()));
-            widths.filter(|it| *it != width).count()
+            let (mut cells, mut n_records, mut n_uneven) = (Vec::new(), 0, 0);
+            while tokeniser.record(&mut cells).is_some() {
+                n_records += 1;
+                n_uneven += usize::from(cells.len() != width);
+            }
+            (n_uneven, n_records < 2 * n_uneven)
         };
         self.others(syntax).zip(&self.others).map(move |(outside, window)| {
             let within = behind_quoted(window, syntax);
             let within = &within[..cut(within, syntax, false)];
-            let is_within = !within.is_empty() && n_uneven(within) < n_uneven(outside);
-            if is_within { within } else { outside }
+            let is_within = !within.is_empty() && uneven(within).0 < uneven(outside).0;
+            let rows = if is_within { within } else { outside };
+            if uneven(rows).1 { &[] } else { rows }
         })
     }
 }

@@ -562,6 +562,18 @@ fn a_first_cell_longer_than_the_head_is_one_cell() {
 }
 
 #[test]
+fn cells_longer_than_any_window_are_cells() {
+    let body = "of this, and that; and more\n".repeat(30_000);
+    let rows = (0..4).map(|it| format!("{it};\"a title\";\"{body}\"\n")).collect::<Vec<_>>();
+    let dataset = Bench::new().bytes(format!("id;title;body\n{}", rows.concat())).unwrap();
+    let dtypes: Vec<_> = dataset.columns.iter().map(|it| it.dtype).collect();
+    assert_eq!(dtypes, [DType::Int64, DType::String, DType::String]);
+    let read_twice = |it: &String| it.contains("read twice");
+    assert!(!dataset.dialect.reasons.iter().any(read_twice), "{:?}", dataset.dialect.reasons);
+    assert_eq!(dataset.row_count, 4);
+}
+
+#[test]
 fn compressed_files_that_hold_no_one_table_are_refused() {
     let check = |bytes: &[u8], expected: &str| {
         let bench = Bench::new().with(|it| it.bytes_max = 100_000);
