@@ -332,7 +332,8 @@ impl Trial {
         }
         let syntax = Syntax { quote: None, escape: Escape::Char(b'\\'), ..self.syntax };
         let score = Score::of(windows, syntax);
-        let is_clear = self.score.evenness() < score.evenness() && score.width == self.score.width;
+        let is_same = score.width == self.score.width || score.n_modal == score.n_records;
+        let is_clear = is_same && self.score.evenness() < score.evenness();
         if is_clear { Trial { syntax, score, ..self } } else { self }
     }
 
@@ -677,6 +678,7 @@ mod tests {
     #[test]
     fn a_backslash_escapes_where_rows_are_even_with_it_alone() {
         check_quote("1\ta\\\nb\n2\tc\n3\td\n", None, Escape::Char(b'\\'));
+        check_quote("1\t\\\nb\n2\t\\\nc\n3\t\\\nd\n4\te\n", None, Escape::Char(b'\\'));
         check_quote("1\tC:\\\n2\tD:\\\n3\td\n", Some(QUOTE), Escape::Doubled);
     }
 
