@@ -10,7 +10,7 @@ without a hint.
 Where a suite says what its files hold, that is the truth. Elsewhere it is the table that most of the seven
 systems read, at least three of them; files on which there is no such table are counted as `open`. Cells are
 compared by meaning, as `benches/pollock.py` does, and a name that a reader made up is no name. `--differences`
-prints the files that csv-agent reads otherwise, with the first rows as each sees them.
+also prints the files that csv-agent reads otherwise, with the first rows as each sees them.
 """
 
 import argparse
@@ -193,8 +193,7 @@ def run(arguments):
                 counts[suite][system, verdicts[at] if verdicts else "open"] += 1
             if arguments.differences and (verdicts is None or verdicts[0] != "as expected"):
                 show(suite, name, path, truth, results, verdicts)
-    if not arguments.differences:
-        table(counts)
+    table(counts)
 
 
 def table(counts):
