@@ -330,12 +330,16 @@ impl Search<'_> {
     /// preamble. A record that may be a row is never preamble.
     fn first(&self, shapes: &[&Shape]) -> usize {
         let width = self.width;
-        let is_first = |at: &usize| {
-            // A sentence may have as many commas as a row.
-            let is_sentence =
-                shapes[*at].is_prose && shapes.get(at + 1).is_some_and(|it| !it.is_prose);
-            shapes[*at].is_full(width) && !is_sentence
+        // A sentence above the names may have as many commas as a row.
+        let is_sentence = |at: usize| {
+            let Some(next) = shapes.get(at + 1).filter(|it| shapes[at].is_prose && !it.is_prose)
+            else {
+                return false;
+            };
+            let body = self.sample(width, next.after.0, Vec::new());
+            1 < width && body.is_typed() && !self.is_row(next, &body)
         };
+        let is_first = |at: &usize| shapes[*at].is_full(width) && !is_sentence(*at);
         let at = (0..shapes.len()).find(is_first).unwrap_or(0);
         if let Some(at) = self.below_notes(shapes, at) {
             return at;
@@ -649,6 +653,9 @@ mod tests {
         check_header(&format!("Source,Bank,\n\nUpdated,2024,\n\n{rows}"), names);
         check_header(&format!("Sums,,\nin,5.00,\nout,7.00,\n,,\n{rows}"), names);
         check_header(&format!("Read this first, then ask, please\n{rows}"), names);
+        check_header("full name\nx\ny\n", Some(&["full name"]));
+        check_header("my id, my name\n1,x\n2,y\n", Some(&["my id", "my name"]));
+        check_header("my id, my name\nx,y\nz,w\n", Some(&["my id", "my name"]));
         // Rows may lack a value as well.
         let gaps = "a,b,c\n1,2,\n3,4,\n\n5,6,7\n8,9,1\n";
         check_header(gaps, Some(&["a", "b", "c"]));
