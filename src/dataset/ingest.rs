@@ -32,8 +32,8 @@ use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
 use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside, SourceFormat};
 use crate::limits::{
-    CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
-    SNIFF_HEAD_BYTES,
+    CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX,
+    SLICE_BYTES_MAX, SNIFF_HEAD_BYTES,
 };
 use crate::status::{ExitStatus, Failure};
 
@@ -133,8 +133,8 @@ impl Tuning {
 /// Fails with [`ExitStatus::Input`] when the source is missing, no file, unreadable, empty, no text,
 /// compressed in an unknown way, longer than `bytes_max` even when decompressed, not of the encoding
 /// given, has a value that is not of the type given for its column, has uneven rows and `strict` is
-/// set, or changes while it is read; with [`ExitStatus::Usage`] when an option cannot be followed; with [`ExitStatus::Interrupted`] once
-/// `cancelled` is set.
+/// set, or changes while it is read; with [`ExitStatus::Usage`] when an option cannot be followed;
+/// with [`ExitStatus::Interrupted`] once `cancelled` is set.
 pub fn ingest(
     source: Source,
     shown_name: &str,
@@ -323,11 +323,9 @@ impl Layout {
         mut surveyed: Option<Found>,
         watch: &Watch<'_>,
     ) -> anyhow::Result<Layout> {
-        let refuse = |found: &str, hint: &str| {
-            let message = format!("cannot read `{shown_name}` as CSV: {found}");
-            anyhow::Error::from(Failure::new(ExitStatus::Input, message).hint(hint))
-        };
+        let refuse = |found: &str, hint: &str| no_csv(shown_name, found, hint);
         let mut n_head = SNIFF_HEAD_BYTES;
+        let mut is_cut = false;
         loop {
             let narrow_end = input.text_end(Charset::UTF_8)?;
             let read = input.head(n_head)?;
@@ -338,11 +336,8 @@ impl Layout {
             let head = before(&read, narrow_end);
             let by_head = encoding::of_head(head);
             let is_wide = by_head.as_ref().is_some_and(|it| 1 < it.charset.unit_bytes());
-            if let (false, Some(at)) = (is_wide, sniff::first_control(head)) {
-                return Err(refuse(
-                    &binary(head, at),
-                    "export the table as CSV, or name another file",
-                ));
+            if !is_wide {
+                check_text(shown_name, head)?;
             }
             let others = input.others(n_head, narrow_end)?;
             let found = match (&surveyed, options.encoding.as_deref()) {
@@ -360,9 +355,8 @@ impl Layout {
             let others = if end == narrow_end { others } else { input.others(n_head, end)? };
             let mut windows = text.windows(before(&read, end), others);
             let is_whole = windows.is_whole;
-            if let (true, Some(at)) = (is_wide, sniff::first_control(&windows.head)) {
-                let found = binary(&windows.head, at);
-                return Err(refuse(&found, "export the table as CSV, or name another file"));
+            if is_wide {
+                check_text(shown_name, &windows.head)?;
             }
             if dialect::is_json(&windows.head) {
                 let hint = "convert it to CSV, with pandas for example; only CSV is read";
@@ -385,8 +379,12 @@ impl Layout {
             };
             let told = dialect::Told::of(options)?;
             if n_head < RECORD_BYTES_MAX && dialect::is_cut_in_record(&windows, &told) {
+                is_cut = true;
                 n_head *= 2;
                 continue;
+            }
+            if is_cut && QUOTED_BYTES_MAX < n_head {
+                return Err(open_quote(shown_name));
             }
             let (syntax, n_declared) = syntax(told, n_head, &mut windows, &mut reasons);
             let nulls = Nulls::new(options.nulls.as_deref());
@@ -451,8 +449,24 @@ fn hint_for(kind: &str) -> &'static str {
     }
 }
 
-fn binary(text: &[u8], at: usize) -> String {
-    format!("it is binary (byte 0x{:02X} at offset {at})", text[at])
+/// Returns the failure of a source that is no CSV.
+fn no_csv(shown_name: &str, found: &str, hint: &str) -> anyhow::Error {
+    let message = format!("cannot read `{shown_name}` as CSV: {found}");
+    Failure::new(ExitStatus::Input, message).hint(hint).into()
+}
+
+fn open_quote(shown_name: &str) -> anyhow::Error {
+    let found = format!(
+        "a quote near its beginning opens a cell that does not end within {QUOTED_BYTES_MAX} bytes"
+    );
+    no_csv(shown_name, &found, "mend it, or take quotes for text with `--quote none`")
+}
+
+/// Fails when a text has control characters as no text has.
+fn check_text(shown_name: &str, text: &[u8]) -> anyhow::Result<()> {
+    let Some(at) = sniff::first_control(text) else { return Ok(()) };
+    let found = format!("it is binary (byte 0x{:02X} at offset {at})", text[at]);
+    Err(no_csv(shown_name, &found, "export the table as CSV, or name another file"))
 }
 
 /// Returns the encoding that the user names, with its mark if it is there.
@@ -549,7 +563,6 @@ fn read(
         date_order: options.date_order,
         decimal: options.decimal,
         is_semicolon: layout.syntax.delimiter.text() == Some(";"),
-        is_comma: layout.syntax.delimiter.text() == Some(","),
     };
     let readings = decide(&layout.header.evidence, hints);
     let mut guesses: Vec<_> = readings

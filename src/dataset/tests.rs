@@ -29,6 +29,7 @@ use super::{
     inspect, name_of,
 };
 use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
+use crate::limits::QUOTED_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
 
 /// A directory of datasets for one test.
@@ -544,6 +545,17 @@ fn compressed_files_are_read_as_what_they_hold() {
         let of_source = (bytes.len() as u64, super::sha256_file(&source).unwrap());
         assert_eq!((dataset.bytes, dataset.sha256), of_source);
     }
+}
+
+#[test]
+fn a_first_cell_beyond_all_bounds_is_refused() {
+    let body = "all work and no play\n".repeat(QUOTED_BYTES_MAX / 21 + 1);
+    let error = Bench::new().bytes(format!("id,body\n1,\"{body}\"\n2,x\n")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot read `-` as CSV: a quote near its beginning opens a cell that does not end within \
+         33554432 bytes"
+    );
 }
 
 #[test]
