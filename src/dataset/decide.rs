@@ -32,6 +32,8 @@ pub struct Hints {
     pub decimal: Option<DecimalMark>,
     /// Cells are separated by `;`, as where the comma is the decimal mark.
     pub is_semicolon: bool,
+    /// Cells are separated by `,`, so that `1,2` in quotes may be a list.
+    pub is_comma: bool,
 }
 
 /// What a column is.
@@ -68,7 +70,9 @@ impl Reading {
 
 /// Returns what each column is.
 pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
-    let marks = columns.iter().filter_map(|it| Numbers::of(*it)?.clear_mark());
+    let may_be_lists = |it: &Numbers| hints.is_comma && it.may_be_lists();
+    let numbers = columns.iter().filter_map(|it| Numbers::of(*it));
+    let marks = numbers.filter(|it| !may_be_lists(it)).filter_map(Numbers::clear_mark);
     let decimal = hints.decimal.or_else(|| agreed(marks));
     let is_told = hints.decimal.is_some();
     let orders = columns.iter().filter_map(|it| LocalDays::of(*it)?.clear_order());
@@ -86,6 +90,12 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
         if let Some(days) = LocalDays::of(*seen) {
             days.read(hints.date_order, order)
         } else if let Some(numbers) = Numbers::of(*seen) {
+            if decimal.is_none() && may_be_lists(&numbers) {
+                return Reading::ambiguous(
+                    "text: `,` separates cells, so it may separate numbers as well; `--decimal ,` \
+                     makes it a decimal comma",
+                );
+            }
             numbers.read(decimal, is_told, groups_by_point)
         } else {
             yes_no(*seen).or_else(|| amounts(*seen)).unwrap_or_else(|| plain(*seen))
@@ -171,6 +181,13 @@ impl Numbers {
         let is_points =
             |it: NumberForm| it.decimal == DecimalMark::Comma && it.group == Group::Point;
         !self.is_plain() && self.open().all(is_points)
+    }
+
+    /// Returns whether every value is one or two whole numbers with a comma between them.
+    fn may_be_lists(self) -> bool {
+        let comma = NumberForm { decimal: DecimalMark::Comma, group: Group::None };
+        let is_other = |it: NumberForm| it.decimal == DecimalMark::Point;
+        self.0.has(Evidence::COMMA) && self.is_open(comma) && !self.open().any(is_other)
     }
 
     fn read(self, decimal: Option<DecimalMark>, is_told: bool, groups_by_point: bool) -> Reading {
@@ -560,6 +577,24 @@ mod tests {
         check_numbers(&["1,234.5"], Some(DecimalMark::Comma), not);
         let not = "text: not every value is a number with a decimal point";
         check_numbers(&["5,5"], Some(DecimalMark::Point), not);
+    }
+
+    #[test]
+    fn a_comma_between_numbers_in_a_file_with_commas_may_make_a_list() {
+        let first = |columns: &[&str], decimal| {
+            let seen: Vec<_> = columns.iter().map(|it| evidence([it].into_iter())).collect();
+            let hints = Hints { is_comma: true, decimal, ..Hints::default() };
+            let reading = decide(&seen, hints).remove(0);
+            (reading.dtype(), reading.note.unwrap_or_default())
+        };
+        let list = "text: `,` separates cells, so it may separate numbers as well; `--decimal ,` \
+                    makes it a decimal comma";
+        assert_eq!(first(&["1,2"], None), (DType::String, list.to_owned()));
+        assert_eq!(first(&["1,2"], Some(DecimalMark::Comma)).0, DType::Float64);
+        assert_eq!(first(&["1.234,5"], None).0, DType::Float64);
+        let others = (DType::Float64, "decimal comma".to_owned());
+        assert_eq!(first(&["1,2", "1.234,5"], None), others);
+        assert_eq!(first(&["1,234,567"], None).0, DType::Int64);
     }
 
     #[test]
