@@ -563,6 +563,7 @@ fn read(
         date_order: options.date_order,
         decimal: options.decimal,
         is_semicolon: layout.syntax.delimiter.text() == Some(";"),
+        is_comma: layout.syntax.delimiter.text() == Some(","),
     };
     let readings = decide(&layout.header.evidence, hints);
     let mut guesses: Vec<_> = readings
