@@ -83,7 +83,6 @@ pub fn find(
         None => Vec::new(),
     };
     let mut header = find_first(windows, syntax, told, nulls, reasons);
-    header.below.n_notes = header.below.text.len();
     header.below.text.extend(tables);
     header
 }
