@@ -3,6 +3,8 @@
 //! The modules stand in reading order, from words to the command line; each imports only from those
 //! before it.
 
+#[cfg(test)]
+mod cases;
 pub mod limits;
 pub mod status;
 pub mod catalog;

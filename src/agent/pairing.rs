@@ -114,6 +114,7 @@ mod tests {
     use serde_json::json;
 
     use super::{ABORTED, make_call_ids_unique, repair, violation};
+    use crate::cases::cases;
     use crate::conversation::Item;
 
     fn call(id: &str) -> Item {
@@ -181,6 +182,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn whatever_was_stored_is_repaired_once(items in proptest::collection::vec(item(), 0..20)) {
             let repaired = repair(items);

@@ -249,6 +249,7 @@ mod tests {
     use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
     use super::{Charset, Malformed, TextDecoder};
+    use crate::cases::cases;
     use crate::catalog::Damage;
 
     fn decode(charset: Charset, bytes: &[u8], part_bytes: usize) -> (String, Option<Damage>) {
@@ -302,6 +303,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn the_parts_change_nothing(
             bytes in prop::collection::vec(any::<u8>(), 0..60),

@@ -238,6 +238,7 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{of_head, survey, utf8, with_damage};
+    use crate::cases::cases;
     use crate::catalog::Damage;
 
     #[test]
@@ -327,6 +328,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn whatever_bytes_arrive_there_is_an_encoding(
             bytes in prop::collection::vec(any::<u8>(), 0..300),

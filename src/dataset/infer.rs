@@ -299,9 +299,10 @@ fn local(text: &[u8]) -> Option<Evidence> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{ProptestConfig, proptest};
+    use proptest::prelude::proptest;
 
     use super::{Evidence, Nulls, classify};
+    use crate::cases::cases;
 
     #[test]
     fn only_what_the_user_names_is_null_once_the_user_names_any() {
@@ -311,7 +312,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(5_000))]
+        #![proptest_config(cases(5_000))]
 
         #[test]
         fn whatever_text_arrives_it_is_classified(

@@ -539,12 +539,11 @@ pub fn count_line_ends(text: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{
-        Just, ProptestConfig, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest,
-    };
+    use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
     use proptest::sample::select;
 
     use super::{Block, Cell, Tokeniser, cut};
+    use crate::cases::cases;
     use crate::dataset::syntax::{Blanks, Delimiter, Escape, Syntax};
 
     fn comma() -> Syntax {
@@ -744,7 +743,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(cases(2_000))]
 
         #[test]
         fn slices_cut_anywhere_read_as_the_whole(

@@ -154,8 +154,11 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{binary_kind, first_control};
+    use crate::cases::cases;
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn whatever_bytes_arrive_nothing_panics(text in prop::collection::vec(any::<u8>(), 0..300)) {
             binary_kind(&text);

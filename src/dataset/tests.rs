@@ -17,7 +17,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::{
-    Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
+    Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 use tempfile::TempDir;
 
@@ -28,6 +28,7 @@ use super::{
     Comments, DateOrder, DecimalMark, IngestOptions, Progress, Source, Watch, answer, head, ingest,
     inspect, name_of,
 };
+use crate::cases::slow_cases;
 use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
 use crate::limits::QUOTED_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
@@ -1304,14 +1305,8 @@ fn is_same(written: &str, read: Option<&str>, dtype: DType) -> bool {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "no setting of the program; `.ci/run` sets it")]
-fn proptest_config() -> ProptestConfig {
-    let is_slow = std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some();
-    ProptestConfig::with_cases(if is_slow { 5_000 } else { 100 })
-}
-
 proptest! {
-    #![proptest_config(proptest_config())]
+    #![proptest_config(slow_cases(100, 1_500))]
 
     #[test]
     fn what_is_written_is_read_whatever_the_slices(

@@ -73,6 +73,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     use super::{for_terminal, one_line};
+    use crate::cases::cases;
 
     #[track_caller]
     fn check(text: &str, safe: &str) {
@@ -103,6 +104,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn no_control_character_is_left(text in any::<String>()) {
             let safe = for_terminal(&text);

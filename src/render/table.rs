@@ -272,6 +272,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{TableStyle, delimited, display_width, markdown, text};
+    use crate::cases::cases;
     use crate::frame::Frame;
 
     fn frame(columns: &[(&str, &str)], rows: Vec<Vec<Value>>) -> Frame {
@@ -407,6 +408,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn what_is_written_reads_back_equal(
             cells in vec(vec(any::<Option<String>>(), 3), 0..6),

@@ -195,6 +195,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{FernetKey, Seal, seal, unseal_line};
+    use crate::cases::cases;
     use crate::event::{Body, DataFrame, Encoding, Event};
     use crate::status::{ExitStatus, Failure};
 
@@ -234,6 +235,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn seal_then_open_is_the_identity(cells in vec(any::<Option<String>>(), 0..4), n in any::<i32>()) {
             let plain = event(json!([{"a": cells, "b": n}]));

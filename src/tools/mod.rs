@@ -204,6 +204,7 @@ mod tests {
     use serde_json::json;
 
     use super::{TOOLS, label, plan, strict};
+    use crate::cases::cases;
     use crate::catalog::Catalog;
     use crate::conversation::ToolCall;
 
@@ -262,6 +263,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn no_arguments_make_a_tool_panic(at in 0..9usize, text in any::<String>(), n in any::<i64>()) {
             let name = TOOLS[at].name;

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floor of each module. A module imports from lower floors only.
-const FLOORS: [(&str, u32); 15] = [
+const FLOORS: [(&str, u32); 16] = [
+    ("cases", 0),
     ("limits", 0),
     ("status", 1),
     ("catalog", 1),

@@ -14,9 +14,10 @@ use arrow_schema::{DataType, Field};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterVersion};
-use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use tempfile::TempDir;
 
+use crate::cases::slow_cases;
 use crate::catalog::Dataset;
 use crate::dataset::{IngestOptions, Progress, Source, head, ingest};
 use crate::status::{ExitStatus, Failure};
@@ -253,14 +254,8 @@ fn every_usual_codec_is_read() {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the number of cases is the developer's choice")]
-fn proptest_config() -> ProptestConfig {
-    let is_slow = std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some();
-    ProptestConfig::with_cases(if is_slow { 20_000 } else { 300 })
-}
-
 proptest! {
-    #![proptest_config(proptest_config())]
+    #![proptest_config(slow_cases(300, 5_000))]
 
     #[test]
     fn whatever_is_damaged_there_is_a_table_or_an_error(

@@ -220,6 +220,7 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{PageSizes, page_sizes, schema_levels};
+    use crate::cases::cases;
 
     #[test]
     fn the_levels_of_a_schema_are_counted() {
@@ -240,6 +241,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn whatever_bytes_arrive_nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             schema_levels(&bytes);

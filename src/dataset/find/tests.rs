@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::bloom_filter::Sbbf;
-use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
+use proptest::prelude::{prop, prop_assert_eq, proptest};
 use tempfile::TempDir;
 
+use crate::cases::cases;
 use crate::catalog::{Facts, Query};
 use crate::dataset::{IngestOptions, Source, answer, ingest};
 
@@ -141,7 +142,7 @@ fn a_damaged_file_is_told_and_never_a_panic() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn a_search_counts_what_a_look_at_every_cell_does(

@@ -9,7 +9,8 @@ use proptest::prelude::{
 use proptest::sample::Index;
 use serde_json::Value;
 
-use super::{Bench, proptest_config};
+use super::Bench;
+use crate::cases::slow_cases;
 use crate::dataset::lines::line_of;
 
 /// Lines of a table with what people put around it; no cell holds a line end.
@@ -80,7 +81,7 @@ fn check(text: &str, slice_bytes: usize) -> Result<bool, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(proptest_config())]
+    #![proptest_config(slow_cases(100, 1_500))]
 
     #[test]
     fn every_line_is_a_row_or_the_header_or_set_aside_or_blank(

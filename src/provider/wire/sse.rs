@@ -158,6 +158,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Decoder, TooLong};
+    use crate::cases::cases;
 
     fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Value>, TooLong> {
         let mut decoder = Decoder::with_bytes_max(64);
@@ -227,6 +228,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         /// Letters that make a stream, so that the cases are not all noise.
         #[test]
         fn chunking_never_changes_the_result(

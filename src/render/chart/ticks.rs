@@ -178,6 +178,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert, proptest};
 
     use super::{Ticks, amount};
+    use crate::cases::cases;
 
     #[track_caller]
     fn check(low: f64, high: f64, labels: &[&str]) {
@@ -227,6 +228,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn the_axis_covers_the_range(a in any::<f64>(), b in any::<f64>()) {
             let clip = |it: f64| if it.is_finite() { it.clamp(-1e300, 1e300) } else { 0.0 };

@@ -186,6 +186,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Reader, Step};
+    use crate::cases::cases;
     use crate::conversation::{Ending, Response, Usage};
     use crate::provider::error::{ProviderError, ProviderErrorKind};
 
@@ -379,6 +380,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn no_events_make_it_panic(events in prop::collection::vec(json_value(), 0..6)) {
             let _ = read(&events);

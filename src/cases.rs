@@ -1,0 +1,25 @@
+//! Which cases the property tests try, and how many.
+//!
+//! They are the same each time, so that a run fails for a change and not by chance. To explore others:
+//! `PROPTEST_CASES=20000 PROPTEST_RNG_SEED=$RANDOM cargo test --lib dataset::`.
+
+use proptest::prelude::ProptestConfig;
+use proptest::test_runner::{RngSeed, contextualize_config};
+
+/// Returns the configuration for `n` cases; variables of the environment that proptest knows go first.
+pub fn cases(n: u32) -> ProptestConfig {
+    contextualize_config(ProptestConfig {
+        cases: n,
+        rng_seed: RngSeed::Fixed(1),
+        // The seed brings a case back.
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })
+}
+
+/// Returns the configuration for `n` cases, `n_slow` where slow tests are wanted.
+#[expect(clippy::disallowed_methods, reason = "no setting of the program; `.ci/run` sets it")]
+pub fn slow_cases(n: u32, n_slow: u32) -> ProptestConfig {
+    let is_slow = std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some();
+    cases(if is_slow { n_slow } else { n })
+}
