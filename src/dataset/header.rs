@@ -211,6 +211,7 @@ impl Search<'_> {
             width = modal;
         }
         let last = header.last().unwrap_or(first);
+        let asides = self.asides(shapes, &header);
         let (body_start, body_line) = if is_present { last.after } else { first.before };
         let can_come_again = is_present && 1 < width;
         header.retain(|_| can_come_again);
@@ -234,7 +235,7 @@ impl Search<'_> {
             evidence: body.all,
             has_surplus: body.has_surplus,
             row_bytes: body.row_bytes,
-            asides: self.asides(shapes, first),
+            asides,
             rule,
             below: Below::default(),
         }
@@ -415,11 +416,14 @@ impl Search<'_> {
         0 < n_fit
     }
 
-    /// Returns what stands before the first record of the table.
-    fn asides(&self, shapes: &[Shape], first: &Shape) -> Asides {
+    /// Returns what stands before the first records of the table and between them.
+    fn asides(&self, shapes: &[Shape], first: &[&Shape]) -> Asides {
         let head = self.windows.head(self.syntax);
         let mut asides = Asides::default();
-        for shape in shapes.iter().take_while(|it| it.start < first.start) {
+        let end = first.last().map_or(0, |it| it.start);
+        let is_first = |shape: &Shape| first.iter().any(|it| it.start == shape.start);
+        let lead = shapes.iter().take_while(|it| it.start < end).filter(|it| !is_first(it));
+        for shape in lead {
             let kind = if self.is_comment(shape) { Kind::Comment } else { Kind::Preamble };
             asides.add(kind, u64::from(shape.line), &head[shape.start..shape.end]);
         }
@@ -610,6 +614,7 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{Header, Told, find, names_of};
+    use crate::cases::cases;
     use crate::dataset::dialect;
     use crate::dataset::infer::Nulls;
     use crate::dataset::sniff::Windows;
@@ -693,6 +698,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn whatever_bytes_arrive_nothing_panics(text in prop::collection::vec(any::<u8>(), 0..300)) {
             found(&text, &Told::default());
