@@ -68,7 +68,7 @@ impl Told {
 }
 
 /// Delimiters in the order of preference, should two score the same.
-const USUAL: [&str; 4] = [",", ";", "\t", "|"];
+pub const USUAL: [&str; 4] = [",", ";", "\t", "|"];
 /// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
 const OTHERS: [&str; 10] = [" ", "::", ":", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
 /// Records of a window that are looked at; more would not change the picture.

@@ -26,8 +26,9 @@ use super::odd::Usual;
 use super::pass::{self, Output, Settings, Tally};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
-use super::source::{Input, Source, Text, Undecodable};
+use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
+use super::wrap::Wrapping;
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
 use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside, SourceFormat};
@@ -304,8 +305,8 @@ struct Layout {
     text: Text,
     syntax: Syntax,
     header: Header,
-    /// Bytes of text and lines before the first row.
-    skip_text: usize,
+    /// What precedes the first row, and how many lines.
+    lead: Lead,
     first_line: u64,
     header_line: Option<u64>,
     /// What among those lines is no row.
@@ -374,8 +375,7 @@ impl Layout {
                     n_head *= 2;
                     continue;
                 }
-                let found = format!("it has no more than {n_lines} lines");
-                return Err(refuse(&found, "give a smaller number to `--skip-rows`"));
+                return Err(too_few_lines(shown_name, n_lines));
             };
             let told = dialect::Told::of(options)?;
             if n_head < RECORD_BYTES_MAX && dialect::is_cut_in_record(&windows, &told) {
@@ -386,7 +386,7 @@ impl Layout {
             if is_cut && QUOTED_BYTES_MAX < n_head {
                 return Err(open_quote(shown_name));
             }
-            let (syntax, n_declared) = syntax(told, n_head, &mut windows, &mut reasons);
+            let (syntax, n_declared, wrapping) = syntax(told, n_head, &mut windows, &mut reasons);
             let nulls = Nulls::new(options.nulls.as_deref());
             let mut header =
                 header::find(&mut windows, syntax, &place(options), &nulls, &mut reasons);
@@ -398,8 +398,7 @@ impl Layout {
                     n_head *= 2;
                     continue;
                 }
-                let found = format!("no record ends within {n_head} bytes");
-                return Err(refuse(&found, "a quote may be open that is never closed"));
+                return Err(endless(shown_name, n_head));
             }
             let n_columns = header.names.len();
             if CSV_COLUMNS_MAX < n_columns {
@@ -414,7 +413,11 @@ impl Layout {
                 found,
                 text,
                 syntax,
-                skip_text: skipped.len() + n_declared + header.body_start,
+                lead: Lead {
+                    n_raw: skipped.len() + n_declared,
+                    wrapping,
+                    n_text: header.body_start,
+                },
                 first_line: n_lines + u64::from(header.body_line),
                 header_line: header.line.map(|it| n_lines + u64::from(it) + 1),
                 asides,
@@ -453,6 +456,16 @@ fn hint_for(kind: &str) -> &'static str {
 fn no_csv(shown_name: &str, found: &str, hint: &str) -> anyhow::Error {
     let message = format!("cannot read `{shown_name}` as CSV: {found}");
     Failure::new(ExitStatus::Input, message).hint(hint).into()
+}
+
+fn too_few_lines(shown_name: &str, n_lines: u64) -> anyhow::Error {
+    let found = format!("it has no more than {n_lines} lines");
+    no_csv(shown_name, &found, "give a smaller number to `--skip-rows`")
+}
+
+fn endless(shown_name: &str, n_head: usize) -> anyhow::Error {
+    let found = format!("no record ends within {n_head} bytes");
+    no_csv(shown_name, &found, "a quote may be open that is never closed")
 }
 
 fn open_quote(shown_name: &str) -> anyhow::Error {
@@ -508,18 +521,24 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Returns how cells are told apart, and how many bytes of text a line takes that declares it.
+/// Returns how cells are told apart, how many bytes of text a line takes that declares it, and what is
+/// around the rows, which it takes out of the windows.
 fn syntax(
     mut told: dialect::Told,
     n_head: usize,
     windows: &mut Windows,
     reasons: &mut Vec<String>,
-) -> (Syntax, usize) {
+) -> (Syntax, usize, Option<Wrapping>) {
     let declared = dialect::declared(&windows.head);
     let n_declared = declared.map_or(0, |it| it.1);
     windows.head.drain(..n_declared);
     let is_declared = told.delimiter.is_none() && declared.is_some();
     told.delimiter = told.delimiter.or(declared.map(|it| it.0));
+    let wrapping = Wrapping::find(windows, &told).map(|(wrapping, reason)| {
+        wrapping.strip_windows(windows);
+        reasons.push(reason);
+        wrapping
+    });
     // The head had to grow to show whole records; they are longer than windows.
     let is_long = SNIFF_HEAD_BYTES < n_head;
     let others = if is_long { std::mem::take(&mut windows.others) } else { Vec::new() };
@@ -529,7 +548,7 @@ fn syntax(
         *first = first.replace("as told", "the first line says so");
     }
     reasons.append(&mut found);
-    (syntax, n_declared)
+    (syntax, n_declared, wrapping)
 }
 
 /// Where the files go.
@@ -660,8 +679,8 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     /// Reads the whole file once; the files it made vanish unless they are kept.
     fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, Tally)> {
-        let Layout { text, skip_text, first_line, header, .. } = self.layout;
-        let slices = self.input.slices(*text, *skip_text, &header.below)?;
+        let Layout { text, lead, first_line, header, .. } = self.layout;
+        let slices = self.input.slices(*text, *lead, &header.below)?;
         let settings = Settings {
             plan: &self.plan,
             names: &header.names,

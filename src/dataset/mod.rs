@@ -2,7 +2,7 @@
 //!
 //! The way of a file: `source` opens it, through `compression` if need be, and hands out windows
 //! and slices; `encoding` finds out which `charset` its text has, by its `letters` where it must,
-//! `dialect` how its cells are told apart, `tables`, `extent`, `header` and `levels` where the table
+//! `wrap` what is around its rows, `dialect` how their cells are told apart, `tables`, `extent`, `header` and `levels` where the table
 //! lies and what its columns are called; `pass` has slices read side by side, each by `slice`:
 //! `records` finds their cells, `aside` takes out what is no row, `build` makes columns of them with
 //! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
@@ -46,6 +46,7 @@ mod sniff;
 mod source;
 mod syntax;
 mod tables;
+mod wrap;
 mod write;
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use super::header::Below;
 use super::records::{Tokeniser, cut};
 use super::sniff::Windows;
 use super::syntax::Syntax;
+use super::wrap::{OUTER, Wrapping};
 use super::{Progress, Watch};
 use crate::limits::{RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
 use crate::status::{ExitStatus, Failure};
@@ -268,18 +269,13 @@ impl Input {
         Ok(())
     }
 
-    /// Returns the slices of the text behind its first `skip_text` bytes of UTF-8, and before what
-    /// lies below the table, with which it ends.
+    /// Returns the slices of the text behind `lead`, and before what lies below the table, with which
+    /// it ends.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn slices(
-        &self,
-        text: Text,
-        skip_text: usize,
-        below: &Below,
-    ) -> anyhow::Result<Slices<'_>> {
+    pub fn slices(&self, text: Text, lead: Lead, below: &Below) -> anyhow::Result<Slices<'_>> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{}`", self.name))?;
         let Text { charset, mark_bytes, is_lossy, .. } = text;
@@ -291,7 +287,8 @@ impl Input {
             encoded: Vec::new(),
             hash: Sha256::new(),
             mark_bytes,
-            skip_text,
+            lead,
+            wrapped: Vec::new(),
             below: below.clone(),
             offset: 0,
             is_end: false,
@@ -393,6 +390,17 @@ impl Text {
     }
 }
 
+/// What precedes the table's first row, and what is around the rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lead {
+    /// Bytes of UTF-8 before the table as it was written: skipped lines, a `sep=` line.
+    pub n_raw: usize,
+    /// What is around the rows behind them.
+    pub wrapping: Option<Wrapping>,
+    /// Bytes before the first row once that is taken off: blank lines, preamble, the header.
+    pub n_text: usize,
+}
+
 /// The bytes do not belong to the encoding. The caller may know another one.
 #[derive(Debug)]
 pub struct Undecodable {
@@ -420,8 +428,10 @@ pub struct Slices<'a> {
     hash: Sha256,
     /// Bytes of the byte order mark still to skip.
     mark_bytes: usize,
-    /// Bytes of text before the table still to skip: a `sep=` line, blank lines, the header.
-    skip_text: usize,
+    /// What is still to skip before the table.
+    lead: Lead,
+    /// Text of the last record whose wrapping may go on behind it.
+    wrapped: Vec<u8>,
     /// The end of the file; empty once it has proved to be rows.
     below: Below,
     /// Bytes of the file read so far.
@@ -466,8 +476,8 @@ impl Slices<'_> {
         slice.append(&mut self.rest);
         let mut wanted = n_bytes;
         loop {
-            while slice.len() < wanted && !self.is_end {
-                self.fill(slice, wanted)?;
+            while slice.len() < wanted && !self.is_end && self.wrapped.len() < RECORD_BYTES_MAX {
+                self.fill(slice, wanted.max(slice.len() + self.wrapped.len()))?;
             }
             let end = self.end_of_table(slice, syntax);
             if end == 0 && self.is_end {
@@ -480,7 +490,7 @@ impl Slices<'_> {
                 self.check(slice)?;
                 return Ok(true);
             }
-            if RECORD_BYTES_MAX <= slice.len() {
+            if RECORD_BYTES_MAX <= slice.len().max(self.wrapped.len()) {
                 let name = &self.input.name;
                 let message =
                     format!("a record of `{name}` has more than {RECORD_BYTES_MAX} bytes");
@@ -541,9 +551,14 @@ impl Slices<'_> {
                 offset: malformed.offset + self.text.mark_bytes as u64,
             })?;
         }
-        let n_skipped = self.skip_text.min(slice.len() - text_start);
-        self.skip_text -= n_skipped;
-        slice.drain(text_start..text_start + n_skipped);
+        skip(&mut self.lead.n_raw, slice, text_start);
+        if let Some(wrapping) = self.lead.wrapping {
+            self.wrapped.extend(slice.drain(text_start..));
+            let n_whole = cut(&self.wrapped, OUTER, self.is_end);
+            wrapping.strip(&self.wrapped[..n_whole], slice);
+            self.wrapped.drain(..n_whole);
+        }
+        skip(&mut self.lead.n_text, slice, text_start);
         Ok(())
     }
 
@@ -557,6 +572,13 @@ impl Slices<'_> {
         let offset = self.offset.saturating_sub(behind);
         Err(Undecodable { charset: self.text.charset, offset }.into())
     }
+}
+
+/// Takes up to `n` bytes out of `text` from `start` on, and counts them off.
+fn skip(n: &mut usize, text: &mut Vec<u8>, start: usize) {
+    let n_skipped = (*n).min(text.len() - start);
+    *n -= n_skipped;
+    text.drain(start..start + n_skipped);
 }
 
 /// Returns the hash of a file's bytes, lower-case hexadecimal.

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod evidence;
+mod wrapped;
 
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
