@@ -77,6 +77,11 @@ fn is_false(it: &bool) -> bool {
     !it
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(it: &u64) -> bool {
+    *it == 0
+}
+
 /// What kind of file a source is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -136,6 +141,9 @@ pub struct SetAside {
     pub preamble: u64,
     /// Comment lines, wherever they are.
     pub comments: u64,
+    /// Lines that are drawn between rows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rules: u64,
     /// Headers that came again among the rows.
     pub repeated_headers: u64,
     /// Notes below the table.
@@ -148,13 +156,15 @@ pub struct SetAside {
 impl SetAside {
     /// Returns how many there are in all.
     pub fn sum(&self) -> u64 {
-        self.preamble + self.comments + self.repeated_headers + self.footer + self.other_tables
+        let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = self;
+        preamble + comments + rules + repeated_headers + footer + other_tables
     }
 
     /// Adds those of another part of the source.
     pub fn add(&mut self, other: SetAside) {
         self.preamble += other.preamble;
         self.comments += other.comments;
+        self.rules += other.rules;
         self.repeated_headers += other.repeated_headers;
         self.footer += other.footer;
         self.other_tables += other.other_tables;

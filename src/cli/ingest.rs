@@ -431,10 +431,11 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
 
 /// Returns how many lines of each kind are no rows, as far as there are any.
 fn set_aside(counts: SetAside) -> Vec<String> {
-    let SetAside { preamble, comments, repeated_headers, footer, other_tables } = counts;
+    let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = counts;
     let kinds = [
         (preamble, "preamble line", "preamble lines"),
         (comments, "comment line", "comment lines"),
+        (rules, "line of a drawing", "lines of a drawing"),
         (repeated_headers, "repeated header", "repeated headers"),
         (footer, "footer line", "footer lines"),
         (other_tables, "line of another table", "lines of other tables"),

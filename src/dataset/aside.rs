@@ -10,6 +10,7 @@ use super::header::Below;
 use super::records::{Block, count_line_ends};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
+use super::wrap::Rules;
 use crate::catalog::SetAside;
 
 /// What the user said of comment lines.
@@ -24,14 +25,45 @@ pub enum Comments {
     Begin(char),
 }
 
-/// What begins a comment line.
+/// What tells a line among the rows that is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comment {
-    /// The first characters of the line, blanks before them aside.
-    pub marker: String,
-    /// The user said so, or nearly all lines that begin so are no rows: then one that has as many
-    /// cells as a row is a comment too.
-    pub is_sure: bool,
+pub enum Comment {
+    /// It begins as comments do.
+    Marked {
+        /// The first characters of the line, blanks before them aside.
+        marker: String,
+        /// The user said so, or nearly all lines that begin so are no rows: then one that has as
+        /// many cells as a row is a comment too.
+        is_sure: bool,
+    },
+    /// The table is drawn, and it is of the drawing.
+    Drawn(Rules),
+}
+
+impl Comment {
+    /// Returns whether a record is a comment, unless it is a row.
+    pub fn marks(&self, record: &[u8]) -> bool {
+        match self {
+            Comment::Marked { marker, .. } => is_marked(record, marker),
+            Comment::Drawn(rules) => rules.hold(record),
+        }
+    }
+
+    /// Returns whether a record that it marks is no row whatever its width.
+    pub fn is_sure(&self) -> bool {
+        match self {
+            Comment::Marked { is_sure, .. } => *is_sure,
+            Comment::Drawn(_) => true,
+        }
+    }
+
+    /// Returns why a record that it marks is no row.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Comment::Marked { .. } => Kind::Comment,
+            Comment::Drawn(_) => Kind::Rule,
+        }
+    }
 }
 
 /// How lines among the rows are told apart from rows.
@@ -81,6 +113,7 @@ impl Asides {
         let (count, reason) = match kind {
             Kind::Preamble => (&mut self.counts.preamble, "preamble"),
             Kind::Comment => (&mut self.counts.comments, "comment"),
+            Kind::Rule => (&mut self.counts.rules, "line of a drawing"),
             Kind::RepeatedHeader => (&mut self.counts.repeated_headers, "the header again"),
             Kind::Footer => (&mut self.counts.footer, "footer"),
             Kind::OtherTable => (&mut self.counts.other_tables, "another table"),
@@ -99,6 +132,8 @@ pub enum Kind {
     Preamble,
     /// It begins as comments do.
     Comment,
+    /// It is drawn between rows.
+    Rule,
     /// It is the header once more.
     RepeatedHeader,
     /// It stands below the table.
@@ -137,8 +172,8 @@ impl AsideRule {
             return Some(Kind::RepeatedHeader);
         }
         let comment = self.comment.as_ref()?;
-        let is_comment = is_marked(record, &comment.marker) && (comment.is_sure || !is_full());
-        is_comment.then_some(Kind::Comment)
+        let is_comment = comment.marks(record) && (comment.is_sure() || !is_full());
+        is_comment.then(|| comment.kind())
     }
 }
 

@@ -144,7 +144,7 @@ pub fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Com
         .iter()
         .filter(|it| !syntax.delimiter.text().is_some_and(|text| it.starts_with(text)));
     let (marker, is_sure) = markers.find_map(|it| Some((it, is_comment(&it)?)))?;
-    Some(Comment { marker: (*marker).to_owned(), is_sure })
+    Some(Comment::Marked { marker: (*marker).to_owned(), is_sure })
 }
 
 /// Notes below a table.
@@ -167,9 +167,8 @@ pub fn footer_of(
         return None;
     }
     let shapes = records(tail, syntax, usize::MAX);
-    let is_comment = |it: &Shape| {
-        comment.is_some_and(|comment| is_marked(&tail[it.start..it.end], &comment.marker))
-    };
+    let is_comment =
+        |it: &Shape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
     let is_note = |it: &&Shape| it.is_note(width) || is_comment(it);
     let n_notes = shapes.iter().rev().take(FOOTER_RECORDS_MAX + 1).take_while(is_note).count();
     if FOOTER_RECORDS_MAX < n_notes {
@@ -181,9 +180,11 @@ pub fn footer_of(
         shapes[at].n_filled == 0
             || (shapes[at].is_behind_blank && (at < 2 || !shapes[at - 1].is_behind_blank))
     };
+    // A row of a drawn table has its bars even where its cells are empty.
+    let n_narrow = if matches!(comment, Some(Comment::Drawn(_))) { 2 } else { 3 };
     let begins = |at: &usize| {
         let notes = &shapes[*at..];
-        let is_narrow = 3 <= width && notes.iter().all(|it| it.width == 1);
+        let is_narrow = n_narrow <= width && notes.iter().all(|it| it.width == 1);
         let Some(above) = at.checked_sub(1).map(|it| &shapes[it]) else { return false };
         let has_note = notes.iter().any(|it| 0 < it.n_filled && !is_comment(it));
         above.width == width && has_note && (is_narrow || is_apart(*at))

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::aside::{AsideRule, Asides, Comment, Comments, Kind, is_marked};
+use super::aside::{AsideRule, Asides, Comment, Comments, Kind};
 use super::decide::is_typed;
 use super::dialect::mode;
 use super::extent::{Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, width_of};
@@ -15,6 +15,7 @@ use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
 use super::syntax::Syntax;
+use super::wrap::Rules;
 use super::{levels, tables};
 
 /// What is known about the table before the file is read.
@@ -66,6 +67,8 @@ pub struct Told {
     pub comments: Comments,
     /// The table begins with the first record that is no comment.
     pub is_placed: bool,
+    /// What was found out: the lines of the drawing, where the table is drawn.
+    pub rules: Option<Rules>,
 }
 
 /// Decides where the table lies, its width, names and first guesses of the types.
@@ -97,10 +100,13 @@ fn find_first(
 ) -> Header {
     let shapes = records(windows.head(syntax), syntax, RECORDS_MAX);
     let width = width_of(&shapes);
-    let comment = match told.comments {
-        Comments::FindOut => comment_of(windows, syntax, width),
-        Comments::None => None,
-        Comments::Begin(char) => Some(Comment { marker: char.to_string(), is_sure: true }),
+    let comment = match (&told.rules, told.comments) {
+        (Some(rules), _) => Some(Comment::Drawn(rules.clone())),
+        (None, Comments::FindOut) => comment_of(windows, syntax, width),
+        (None, Comments::None) => None,
+        (None, Comments::Begin(char)) => {
+            Some(Comment::Marked { marker: char.to_string(), is_sure: true })
+        }
     };
     let footer = footer_of(windows.tail(syntax), syntax, width, comment.as_ref());
     let Some(footer) = footer else {
@@ -122,7 +128,11 @@ fn find_first(
 /// Returns whether notes are text, and no values of the first column where nothing sets them apart.
 fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, nulls: &Nulls) -> bool {
     let is_first_typed = header.evidence.first().is_some_and(|it| is_typed(*it));
+    let is_drawn = matches!(header.rule.comment, Some(Comment::Drawn(_)));
     records(text, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).all(|it| {
+        if is_drawn {
+            return it.width == 1;
+        }
         let note = &text[it.start..it.end];
         let is_text = classify(note, nulls).is_settled();
         is_text && (footer.is_apart || is_first_typed || looks_like_note(note))
@@ -164,10 +174,10 @@ impl Search<'_> {
         let place = self.place(shapes);
         let Some(first) = place.shapes.get(place.first) else { return Header::nothing() };
         let mut labels = self.labels(first);
-        if let (true, Some(comment), Some(label)) =
+        if let (true, Some(Comment::Marked { marker, .. }), Some(label)) =
             (place.is_commented, &self.comment, labels.first_mut())
         {
-            let name = label.trim_start().trim_start_matches(comment.marker.as_str()).trim_start();
+            let name = label.trim_start().trim_start_matches(marker.as_str()).trim_start();
             if !name.is_empty() {
                 *label = name.to_owned();
             }
@@ -176,18 +186,28 @@ impl Search<'_> {
         let mut others = &place.shapes[place.first + 1..];
         let modal = modal_width(others);
         let body = self.sample(labels.len().max(modal), first.after.0, Vec::new());
-        let found = || self.is_header(&labels, &body, first.after.0);
+        let found = || match self.told.rules {
+            Some(_) => (true, "a rule line stands below it"),
+            None => self.is_header(&labels, &body, first.after.0),
+        };
         let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as told"));
         let mut header = vec![*first];
-        let levels =
-            if is_present && !place.is_commented { self.levels(&labels, others) } else { None };
+        let levels = match self.told.rules {
+            _ if !is_present || place.is_commented => None,
+            Some(_) => self.levels_above_rule(shapes, first),
+            None => self.levels(&labels, others),
+        };
         if let Some(levels) = levels {
             let (below, rows) = others.split_at(levels.len() - 1);
             header.extend(below);
             others = rows;
             labels = levels::joined(&levels);
             let n = header.len();
-            reasons.push(format!("header of {n} records: none of them fits the columns below"));
+            let why = match self.told.rules {
+                Some(_) => "a rule line stands below them",
+                None => "none of them fits the columns below",
+            };
+            reasons.push(format!("header of {n} records: {why}"));
         } else {
             let what = if is_present { "header" } else { "no header" };
             reasons.push(format!("{what}: {reason}"));
@@ -262,6 +282,16 @@ impl Search<'_> {
         None
     }
 
+    /// Returns the labels of each record of a header that is more than the first one, up to the rule
+    /// below it.
+    fn levels_above_rule(&self, shapes: &[Shape], first: &Shape) -> Option<Vec<Vec<String>>> {
+        let above = shapes.iter().skip_while(|it| it.start < first.start);
+        let above: Vec<_> = above.take_while(|it| !self.is_comment(it)).collect();
+        let is_header = (2..=levels::RECORDS_MAX).contains(&above.len())
+            && above.iter().all(|it| it.width == first.width);
+        is_header.then(|| above.into_iter().map(|it| self.labels(it)).collect())
+    }
+
     fn rule(&self, header: Vec<Vec<u8>>) -> AsideRule {
         AsideRule { comment: self.comment.clone(), header }
     }
@@ -276,7 +306,7 @@ impl Search<'_> {
 
     fn is_comment(&self, shape: &Shape) -> bool {
         let head = self.windows.head(self.syntax);
-        self.comment.as_ref().is_some_and(|it| is_marked(&head[shape.start..shape.end], &it.marker))
+        self.comment.as_ref().is_some_and(|it| it.marks(&head[shape.start..shape.end]))
     }
 
     /// Returns whether the first record holds names, and why; the others begin at `start`.
@@ -301,7 +331,7 @@ impl Search<'_> {
         let shapes = shapes.iter().take_while(|it| it.start < head.len());
         let all: Vec<&Shape> = shapes.collect();
         let n_lead = all.iter().take_while(|it| self.is_comment(it)).count();
-        let is_sure = self.comment.as_ref().is_some_and(|it| it.is_sure);
+        let is_sure = self.comment.as_ref().is_some_and(Comment::is_sure);
         if let (Some(last), false) = (n_lead.checked_sub(1).map(|it| all[it]), is_sure)
             && self.is_commented_header(last, all.get(n_lead).copied())
         {
@@ -341,6 +371,9 @@ impl Search<'_> {
         };
         let is_first = |at: &usize| shapes[*at].is_full(width) && !is_sentence(*at);
         let at = (0..shapes.len()).find(is_first).unwrap_or(0);
+        if self.told.rules.is_some() {
+            return at;
+        }
         if let Some(at) = self.below_notes(shapes, at) {
             return at;
         }
@@ -424,7 +457,8 @@ impl Search<'_> {
         let is_first = |shape: &Shape| first.iter().any(|it| it.start == shape.start);
         let lead = shapes.iter().take_while(|it| it.start < end).filter(|it| !is_first(it));
         for shape in lead {
-            let kind = if self.is_comment(shape) { Kind::Comment } else { Kind::Preamble };
+            let comment = self.comment.as_ref().filter(|_| self.is_comment(shape));
+            let kind = comment.map_or(Kind::Preamble, Comment::kind);
             asides.add(kind, u64::from(shape.line), &head[shape.start..shape.end]);
         }
         asides

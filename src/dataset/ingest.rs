@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use memchr::memchr2;
 use tempfile::{NamedTempFile, TempPath};
 
-use super::aside::{Asides, Comments, Kind};
+use super::aside::{Asides, Comment, Comments, Kind};
 use super::build::Guess;
 use super::charset::Charset;
 use super::columnar;
@@ -28,7 +28,7 @@ use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
-use super::wrap::Wrapping;
+use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
 use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside, SourceFormat};
@@ -258,15 +258,20 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
 
 /// Returns a sentence for each kind of line that is no row.
 fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
-    let SetAside { preamble, comments, repeated_headers, footer, other_tables } = counts;
+    let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = counts;
     let mut sentences = Vec::new();
     if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
         let text = &first.text[..first.text.floor_char_boundary(60)];
         let line = first.line + 1;
         sentences.push(format!("preamble: {preamble} lines, the first on line {line} is `{text}`"));
     }
-    if let (true, Some(comment)) = (0 < comments, &layout.header.rule.comment) {
-        sentences.push(format!("{comments} comment lines, which begin with `{}`", comment.marker));
+    if let (true, Some(Comment::Marked { marker, .. })) =
+        (0 < comments, &layout.header.rule.comment)
+    {
+        sentences.push(format!("{comments} comment lines, which begin with `{marker}`"));
+    }
+    if 0 < rules {
+        sentences.push(format!("{rules} lines of the drawing are no rows"));
     }
     if 0 < repeated_headers {
         sentences.push(format!("{repeated_headers} times the header came again"));
@@ -386,10 +391,11 @@ impl Layout {
             if is_cut && QUOTED_BYTES_MAX < n_head {
                 return Err(open_quote(shown_name));
             }
-            let (syntax, n_declared, wrapping) = syntax(told, n_head, &mut windows, &mut reasons);
+            let split = split(options, told, n_head, &mut windows, &mut reasons);
+            let Split { syntax, n_declared, wrapping, rules } = split;
             let nulls = Nulls::new(options.nulls.as_deref());
             let mut header =
-                header::find(&mut windows, syntax, &place(options), &nulls, &mut reasons);
+                header::find(&mut windows, syntax, &place(options, rules), &nulls, &mut reasons);
             if header.names.is_empty() {
                 if is_whole {
                     return Err(refuse("it has only blank lines", "check how the file was made"));
@@ -400,11 +406,7 @@ impl Layout {
                 }
                 return Err(endless(shown_name, n_head));
             }
-            let n_columns = header.names.len();
-            if CSV_COLUMNS_MAX < n_columns {
-                let found = format!("{n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
-                return Err(refuse(&found, "name the delimiter with `--delimiter`"));
-            }
+            check_width(shown_name, header.names.len())?;
             let n_lines = n_lines + u64::from(0 < n_declared);
             let mut asides = Asides::default();
             asides.add_all(Kind::Preamble, &skipped, Syntax::usual(Delimiter::NONE));
@@ -435,9 +437,9 @@ fn before(head: &[u8], end: u64) -> &[u8] {
 }
 
 /// Returns what the user says about the place of the table.
-fn place(options: &IngestOptions) -> Told {
+fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
     let IngestOptions { header, comments, skip_lines, .. } = *options;
-    Told { header, comments, is_placed: skip_lines.is_some() }
+    Told { header, comments, is_placed: skip_lines.is_some(), rules }
 }
 
 fn hint_for(kind: &str) -> &'static str {
@@ -482,6 +484,15 @@ fn check_text(shown_name: &str, text: &[u8]) -> anyhow::Result<()> {
     Err(no_csv(shown_name, &found, "export the table as CSV, or name another file"))
 }
 
+/// Fails when a table is wider than any.
+fn check_width(shown_name: &str, n_columns: usize) -> anyhow::Result<()> {
+    if n_columns <= CSV_COLUMNS_MAX {
+        return Ok(());
+    }
+    let found = format!("{n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
+    Err(no_csv(shown_name, &found, "name the delimiter with `--delimiter`"))
+}
+
 /// Returns the encoding that the user names, with its mark if it is there.
 fn told(label: &str, by_head: Option<Found>) -> anyhow::Result<Found> {
     let charset = Charset::for_label(label).ok_or_else(|| {
@@ -521,24 +532,40 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Returns how cells are told apart, how many bytes of text a line takes that declares it, and what is
-/// around the rows, which it takes out of the windows.
-fn syntax(
+/// How lines become cells.
+struct Split {
+    syntax: Syntax,
+    /// Bytes of a line that declares the delimiter.
+    n_declared: usize,
+    /// What is around the rows.
+    wrapping: Option<Wrapping>,
+    /// Which lines are no more than that.
+    rules: Option<Rules>,
+}
+
+/// Returns how lines become cells; takes what is around the rows out of the windows.
+fn split(
+    options: &IngestOptions,
     mut told: dialect::Told,
     n_head: usize,
     windows: &mut Windows,
     reasons: &mut Vec<String>,
-) -> (Syntax, usize, Option<Wrapping>) {
+) -> Split {
     let declared = dialect::declared(&windows.head);
     let n_declared = declared.map_or(0, |it| it.1);
     windows.head.drain(..n_declared);
     let is_declared = told.delimiter.is_none() && declared.is_some();
     told.delimiter = told.delimiter.or(declared.map(|it| it.0));
-    let wrapping = Wrapping::find(windows, &told).map(|(wrapping, reason)| {
-        wrapping.strip_windows(windows);
-        reasons.push(reason);
-        wrapping
-    });
+    let mut split =
+        Split { syntax: Syntax::usual(Delimiter::NONE), n_declared, wrapping: None, rules: None };
+    if let Some(found) = wrap::find(windows, &told, options.comments) {
+        found.wrapping.strip_windows(windows);
+        reasons.push(found.reason);
+        split = Split { wrapping: Some(found.wrapping), rules: found.rules, ..split };
+        if let Some(syntax) = found.syntax {
+            return Split { syntax, ..split };
+        }
+    }
     // The head had to grow to show whole records; they are longer than windows.
     let is_long = SNIFF_HEAD_BYTES < n_head;
     let others = if is_long { std::mem::take(&mut windows.others) } else { Vec::new() };
@@ -548,7 +575,7 @@ fn syntax(
         *first = first.replace("as told", "the first line says so");
     }
     reasons.append(&mut found);
-    (syntax, n_declared, wrapping)
+    Split { syntax, ..split }
 }
 
 /// Where the files go.

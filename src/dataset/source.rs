@@ -19,7 +19,7 @@ use super::header::Below;
 use super::records::{Tokeniser, cut};
 use super::sniff::Windows;
 use super::syntax::Syntax;
-use super::wrap::{OUTER, Wrapping};
+use super::wrap::Wrapping;
 use super::{Progress, Watch};
 use crate::limits::{RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
 use crate::status::{ExitStatus, Failure};
@@ -554,7 +554,7 @@ impl Slices<'_> {
         skip(&mut self.lead.n_raw, slice, text_start);
         if let Some(wrapping) = self.lead.wrapping {
             self.wrapped.extend(slice.drain(text_start..));
-            let n_whole = cut(&self.wrapped, OUTER, self.is_end);
+            let n_whole = wrapping.cut(&self.wrapped, self.is_end);
             wrapping.strip(&self.wrapped[..n_whole], slice);
             self.wrapped.drain(..n_whole);
         }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{Bench, check, table};
+use crate::catalog::SetAside;
 use crate::dataset::lines::line_of;
 
 /// Ingests slices of several sizes and compares the table and the line of each row.
@@ -57,4 +58,82 @@ fn a_file_of_rows_quoted_as_a_whole_is_read_whatever_its_length() {
 #[test]
 fn sentences_in_quotes_are_one_column() {
     check("say\n\"one, two\"\n\"three, four\"\n", "say:string\n one, two\n three, four");
+}
+
+/// The rows `1 | a`, `2 | b c` and `3 | ~` of a drawn table, and how many of its lines are no rows.
+#[track_caller]
+fn check_drawn(text: &str, lines: &[u64], n_lines_of_drawing: u64, n_notes: u64) {
+    check_lines(text, "id:int64 | name:string\n 1 | a\n 2 | b c\n 3 | ~", lines);
+    let dataset = Bench::new().bytes(text).unwrap();
+    let SetAside { preamble, rules, footer, .. } = dataset.set_aside;
+    assert_eq!((rules, preamble + footer), (n_lines_of_drawing, n_notes), "{text}");
+    assert_eq!((dataset.padded_rows, dataset.surplus_rows), (0, 0), "{text}");
+}
+
+#[test]
+fn a_table_that_psql_draws_is_a_table() {
+    let rows = " id | name \n----+------\n  1 | a\n  2 | b c\n  3 | \n";
+    check_drawn(rows, &[3, 4, 5], 1, 0);
+    check_drawn(&format!("{rows}(3 rows)\n\n"), &[3, 4, 5], 1, 1);
+    let framed = "+----+------+\n| id | name |\n+----+------+\n|  1 | a    |\n|  2 | b c  |\n|  3 |      |\n+----+------+\n(3 rows)\n";
+    check_drawn(framed, &[4, 5, 6], 2, 2);
+}
+
+#[test]
+fn a_table_that_mysql_draws_is_a_table() {
+    let rows = "+----+------+\r\n| id | name |\r\n+----+------+\r\n|  1 | a    |\r\n|  2 | b c  |\r\n|  3 |      |\r\n";
+    check_drawn(&format!("mysql> select * from t;\r\n{rows}"), &[5, 6, 7], 2, 1);
+    check_drawn(&format!("{rows}+----+------+\r\n3 rows in set (0.00 sec)\r\n"), &[4, 5, 6], 2, 2);
+}
+
+#[test]
+fn a_table_of_markdown_is_a_table() {
+    check_drawn(
+        "| id | name |\n|---:|:-----|\n| 1 | a |\n| 2 | b c |\n| 3 | |\n",
+        &[3, 4, 5],
+        1,
+        0,
+    );
+    check_drawn("# People\n\nid | name\n---|---\n1 | a\n2 | b c\n3 |\n", &[5, 6, 7], 1, 1);
+    check(
+        "| a | b |\n|---|---|\n| x \\| y | 1 |\n| z | 2 |\n",
+        "a:string | b:int64\n x | y | 1\n z | 2",
+    );
+}
+
+#[test]
+fn a_table_of_box_drawing_characters_is_a_table() {
+    check_drawn(
+        "┌───────┬─────────┐\n│  id   │  name   │\n│ int32 │ varchar │\n├───────┼─────────┤\n│     1 │ a       │\n│     2 │ b c     │\n│     3 │         │\n└───────┴─────────┘\n",
+        &[5, 6, 7],
+        4,
+        0,
+    );
+    check_drawn(
+        "╭────┬──────╮\n│ id │ name │\n├────┼──────┤\n│  1 │ a    │\n│  2 │ b c  │\n│  3 │      │\n╰────┴──────╯\n",
+        &[4, 5, 6],
+        3,
+        0,
+    );
+}
+
+#[test]
+fn a_drawn_table_may_have_names_in_several_lines_and_quotes_in_its_cells() {
+    check(
+        "| day | n |\n| | kg |\n|---|---|\n| \"x\" | 1 |\n| y | 2 |\n",
+        "day:string | n kg:int64\n \"x\" | 1\n y | 2",
+    );
+}
+
+#[test]
+fn a_long_drawn_table_is_read_whatever_its_length() {
+    let row = |it| format!("| {it:>6} | a b     |\n");
+    let rows: Vec<String> = (0..60_000).map(row).collect();
+    let rule = "+--------+---------+\n";
+    let text =
+        format!("{rule}| id     | name    |\n{rule}{}{rule}60000 rows in set\n", rows.concat());
+    let bench = Bench::new();
+    let dataset = bench.sliced(text.as_bytes(), 100_000).unwrap();
+    assert_eq!((dataset.row_count, dataset.padded_rows), (60_000, 0));
+    assert_eq!(bench.rows().pop(), Some(vec![Some("59999".into()), Some("a b".into())]));
 }

@@ -1,22 +1,21 @@
-//! Text around the table's own: rows that are each quoted as a whole.
+//! Rows that are each quoted as a whole: programs that take a line for one cell write `a,"x, y",c` as
+//! `"a,""x, y"",c"`.
 //!
-//! Pure. Programs that take a line for one cell write `a,"x, y",c` as `"a,""x, y"",c"`. What they put
-//! around the rows is taken off line by line, so that lines stay where they are; everything behind
-//! this reads the text that was meant.
+//! Pure. A column of text with commas looks alike, so names with as many cells have to stand above.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::decide::is_typed;
-use super::dialect::{Told, USUAL};
-use super::infer::{Evidence, Nulls, classify};
-use super::records::{Cell, Tokeniser, cut};
-use super::sniff::Windows;
-use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use crate::dataset::decide::is_typed;
+use crate::dataset::dialect::{Told, USUAL};
+use crate::dataset::infer::{Evidence, Nulls, classify};
+use crate::dataset::records::{Cell, Tokeniser};
+use crate::dataset::sniff::Windows;
+use crate::dataset::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
 
 /// Rows that are each quoted as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wrapping {
+pub struct Quoted {
     /// Between the cells of the rows.
     delimiter: Delimiter,
     /// Cells of a row.
@@ -34,9 +33,9 @@ pub const OUTER: Syntax = Syntax {
     blanks: Blanks::Kept,
 };
 
-impl Wrapping {
+impl Quoted {
     /// Returns how rows are wrapped, if they are, and why.
-    pub fn find(windows: &Windows, told: &Told) -> Option<(Wrapping, String)> {
+    pub fn find(windows: &Windows, told: &Told) -> Option<(Quoted, String)> {
         let is_usual = told.quote.is_none_or(|it| it == Quote::Char(QUOTE))
             && told.escape.is_none_or(|it| it == Escape::Doubled);
         let head = &windows.head;
@@ -56,7 +55,7 @@ impl Wrapping {
         let reason = format!(
             "rows are quoted as a whole: {n_wrapped} of {n} sampled lines are one quoted cell that holds {width}"
         );
-        Some((Wrapping { delimiter, width }, reason))
+        Some((Quoted { delimiter, width }, reason))
     }
 
     /// Appends `text`, which is whole, without what is around its rows. What does not have the
@@ -78,26 +77,6 @@ impl Wrapping {
 
     fn is_row(self, inner: &[u8]) -> bool {
         row_of(inner, self.delimiter).is_some_and(|it| it.len() == self.width)
-    }
-
-    /// Takes off what is around the rows that windows show.
-    pub fn strip_windows(self, windows: &mut Windows) {
-        let n_others = windows.others.len();
-        let Windows { head, others, is_whole } = windows;
-        let stripped = |text: &[u8], is_end: bool| {
-            let mut stripped = Vec::with_capacity(text.len());
-            self.strip(&text[..cut(text, OUTER, is_end)], &mut stripped);
-            stripped
-        };
-        *head = stripped(head, *is_whole);
-        for (at, window) in others.iter_mut().enumerate() {
-            // It may begin anywhere.
-            let start = memchr::memchr2(b'\n', b'\r', window).map_or(window.len(), |it| it + 1);
-            let is_last = at + 1 == n_others;
-            let behind = stripped(&window[start..], is_last);
-            window.truncate(start);
-            window.extend(behind);
-        }
     }
 }
 
@@ -216,18 +195,19 @@ fn has_typed(rows: &[(&[u8], &Vec<Cell>)], width: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Wrapping;
+    use super::Quoted;
     use crate::dataset::dialect::Told;
     use crate::dataset::sniff::Windows;
 
     /// Compares what is left of a text; `None` where nothing is around its rows.
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        let mut windows =
+        let windows =
             Windows { head: text.as_bytes().to_vec(), others: Vec::new(), is_whole: true };
-        let found = Wrapping::find(&windows, &Told::default()).map(|(it, _)| {
-            it.strip_windows(&mut windows);
-            String::from_utf8(windows.head).unwrap()
+        let found = Quoted::find(&windows, &Told::default()).map(|(it, _)| {
+            let mut stripped = Vec::new();
+            it.strip(text.as_bytes(), &mut stripped);
+            String::from_utf8(stripped).unwrap()
         });
         assert_eq!(found.as_deref(), expected, "{text}");
     }

@@ -1,0 +1,94 @@
+//! What is around the rows of a table and no part of them: quotes around whole rows, or the lines of
+//! a drawing.
+//!
+//! Pure. It is taken off line by line, so that lines stay where they are; everything behind this
+//! reads the text that was meant.
+
+mod drawn;
+mod quoted;
+
+use super::aside::Comments;
+use super::dialect::Told;
+use super::records::cut;
+use super::sniff::Windows;
+use super::syntax::{Blanks, Delimiter, Escape, Syntax};
+use drawn::Drawn;
+pub use drawn::Rules;
+use quoted::Quoted;
+
+/// What is around rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrapping {
+    /// Each is quoted as a whole.
+    Quoted(Quoted),
+    /// The table is drawn.
+    Drawn(Drawn),
+}
+
+/// What is around the rows of a file, and what follows from it.
+pub struct Found {
+    /// What is around them.
+    pub wrapping: Wrapping,
+    /// How cells are told apart without it, where it tells.
+    pub syntax: Option<Syntax>,
+    /// Which lines belong to the drawing alone.
+    pub rules: Option<Rules>,
+    /// How that was found out.
+    pub reason: String,
+}
+
+/// How lines are told apart that know no quotes.
+const LINES: Syntax =
+    Syntax { delimiter: Delimiter::NONE, quote: None, escape: Escape::None, blanks: Blanks::Kept };
+
+/// Returns what is around the rows that windows show, if anything is.
+pub fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<Found> {
+    if let Some((quoted, reason)) = Quoted::find(windows, told) {
+        let wrapping = Wrapping::Quoted(quoted);
+        return Some(Found { wrapping, syntax: None, rules: None, reason });
+    }
+    // Which lines are no rows is the user's word.
+    let drawn = (comments == Comments::FindOut).then(|| Drawn::find(windows, told))?;
+    let (drawn, syntax, rules, reason) = drawn?;
+    let wrapping = Wrapping::Drawn(drawn);
+    Some(Found { wrapping, syntax: Some(syntax), rules: Some(rules), reason })
+}
+
+impl Wrapping {
+    /// Returns how many bytes of `text` are whole as far as the wrapping goes.
+    pub fn cut(self, text: &[u8], is_end: bool) -> usize {
+        let syntax = match self {
+            Wrapping::Quoted(_) => quoted::OUTER,
+            Wrapping::Drawn(_) => LINES,
+        };
+        cut(text, syntax, is_end)
+    }
+
+    /// Appends `text`, which is whole, without what is around its rows.
+    pub fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
+        match self {
+            Wrapping::Quoted(quoted) => quoted.strip(text, stripped),
+            Wrapping::Drawn(drawn) => drawn.strip(text, stripped),
+        }
+    }
+
+    /// Takes off what is around the rows that windows show.
+    pub fn strip_windows(self, windows: &mut Windows) {
+        let n_others = windows.others.len();
+        let Windows { head, others, is_whole } = windows;
+        let stripped = |text: &[u8], is_end: bool| {
+            let mut stripped = Vec::with_capacity(text.len());
+            self.strip(&text[..self.cut(text, is_end)], &mut stripped);
+            stripped
+        };
+        *head = stripped(head, *is_whole);
+        for (at, window) in others.iter_mut().enumerate() {
+            // It may begin anywhere.
+            let start = memchr::memchr2(b'\n', b'\r', window).map_or(window.len(), |it| it + 1);
+            let is_last = at + 1 == n_others;
+            let behind = stripped(&window[start..], is_last);
+            window.truncate(start);
+            window.extend(behind);
+        }
+    }
+}
