@@ -340,16 +340,15 @@ impl Layout {
                 return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
             }
             let head = before(&read, narrow_end);
-            let by_head = encoding::of_head(head);
-            let is_wide = by_head.as_ref().is_some_and(|it| 1 < it.charset.unit_bytes());
+            let certain = certain(options.encoding.as_deref(), encoding::of_head(head))?;
+            let is_wide = certain.as_ref().is_some_and(|it| 1 < it.charset.unit_bytes());
             if !is_wide {
                 check_text(shown_name, head)?;
             }
             let others = input.others(n_head, narrow_end)?;
-            let found = match (&surveyed, options.encoding.as_deref()) {
-                (Some(found), _) => found.clone(),
-                (None, Some(label)) => told(label, by_head)?,
-                (None, None) => match by_head.or_else(|| encoding::utf8(head, &others)) {
+            let found = match &surveyed {
+                Some(found) => found.clone(),
+                None => match certain.or_else(|| encoding::utf8(head, &others)) {
                     Some(found) => found,
                     None => surveyed.insert(survey(input, narrow_end, watch)?).clone(),
                 },
@@ -493,15 +492,17 @@ fn check_width(shown_name: &str, n_columns: usize) -> anyhow::Result<()> {
     Err(no_csv(shown_name, &found, "name the delimiter with `--delimiter`"))
 }
 
-/// Returns the encoding that the user names, with its mark if it is there.
-fn told(label: &str, by_head: Option<Found>) -> anyhow::Result<Found> {
+/// Returns the encoding that the user names, with its mark if it is there, or that the first bytes
+/// say for certain.
+fn certain(label: Option<&str>, by_head: Option<Found>) -> anyhow::Result<Option<Found>> {
+    let Some(label) = label else { return Ok(by_head) };
     let charset = Charset::for_label(label).ok_or_else(|| {
         let message = format!("no encoding is called `{label}`");
         let hint = "try `utf-8`, `utf-16`, `windows-1252`, `latin1`, `shift_jis`, `gbk` or `big5`";
         Failure::new(ExitStatus::Usage, message).hint(hint)
     })?;
     let mark_bytes = by_head.filter(|it| it.charset == charset).map_or(0, |it| it.mark_bytes);
-    Ok(Found { charset, mark_bytes, damage: None, reason: "as told".to_owned() })
+    Ok(Some(Found { charset, mark_bytes, damage: None, reason: "as told".to_owned() }))
 }
 
 /// Finds out the encoding from the whole file.

@@ -302,6 +302,16 @@ fn a_byte_order_mark_is_no_text() {
 }
 
 #[test]
+fn wide_text_needs_no_mark_where_its_encoding_is_told() {
+    for (label, n_zeros) in [("utf-16le", 1), ("utf-32le", 3)] {
+        let bench = Bench::new().with(|it| it.encoding = Some(label.to_owned()));
+        let wide = |it: u8| [vec![it], vec![0; n_zeros]].concat();
+        let bytes: Vec<u8> = "\n\na,b\n1,x\n".bytes().flat_map(wide).collect();
+        check_with(&bench, [bytes, wide(b'2')].concat(), "a:int64 | b:string\n1 | x\n2 | ~");
+    }
+}
+
+#[test]
 fn any_line_end_will_do() {
     check_file("cr_only.csv", "a:int64 | b:string\n 1 | x\n 2 | y");
     check_file("mixed_ends.csv", "a:int64 | b:string\n 1 | x\n 2 | y\n 3 | z");
