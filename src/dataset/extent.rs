@@ -152,7 +152,8 @@ pub fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Com
 pub struct Footer {
     /// Bytes from its first character to the end of the file.
     pub bytes: usize,
-    /// Whether a blank line or a row of empty cells sets it apart from the table.
+    /// Whether a blank line or a row of empty cells sets it apart from the table. In a table of two
+    /// columns, a row without its second cell below a row without any may be one as well.
     pub is_apart: bool,
 }
 
@@ -190,5 +191,8 @@ pub fn footer_of(
         above.width == width && has_note && (is_narrow || is_apart(*at))
     };
     let at = (first..shapes.len()).find(begins)?;
-    Some(Footer { bytes: tail.len() - shapes[at].start, is_apart: is_apart(at) })
+    let may_be_rows =
+        width == 2 && shapes[at..].iter().all(|it| it.width == width && !it.is_behind_blank);
+    let is_apart = is_apart(at) && !may_be_rows;
+    Some(Footer { bytes: tail.len() - shapes[at].start, is_apart })
 }

@@ -135,15 +135,20 @@ fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, null
         }
         let note = &text[it.start..it.end];
         let is_text = classify(note, nulls).is_settled();
-        is_text && (footer.is_apart || is_first_typed || looks_like_note(note))
+        let first = if it.n_filled == 1 { texts_of(note, syntax).into_iter().next() } else { None };
+        let looks_like_note = || match &first {
+            Some(cell) => looks_like_note(cell),
+            None => looks_like_note(&String::from_utf8_lossy(note)),
+        };
+        is_text && (footer.is_apart || is_first_typed || looks_like_note())
     })
 }
 
 /// Returns whether text is what people write below a table, not into its first column.
-fn looks_like_note(text: &[u8]) -> bool {
+fn looks_like_note(text: &str) -> bool {
     const BEGINNINGS: [&str; 9] =
         ["*", "(", "[", "©", "source", "note", "total", "generated", "end of"];
-    let text = String::from_utf8_lossy(text).trim_matches(['"', ' ', '\'']).to_lowercase();
+    let text = text.trim_matches(['"', ' ', '\'']).to_lowercase();
     text.contains(": ") || text.ends_with(':') || BEGINNINGS.iter().any(|it| text.starts_with(it))
 }
 
@@ -514,8 +519,18 @@ pub fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'st
         both.add(*label);
         is_typed(both)
     };
-    if !typed.iter().all(fits) {
-        return (true, "the first record does not fit the types of the columns");
+    let is_value = |label: &str| {
+        label.contains(|it: char| it.is_ascii_digit()) && !label.contains(char::is_alphabetic)
+    };
+    let misfits: Vec<_> = typed.iter().filter(|it| !fits(it)).collect();
+    if !misfits.is_empty() {
+        // Beside values that fit, a number such as `0378.97` is a value as well.
+        let has_fit = typed.iter().any(|it| it.1 != Evidence::default() && fits(it));
+        return if has_fit && misfits.iter().all(|it| is_value(it.2)) {
+            (false, "the first record has values like the others")
+        } else {
+            (true, "the first record does not fit the types of the columns")
+        };
     }
     if typed.iter().all(|it| it.1 == Evidence::default()) {
         return (true, "the first record has no values where the others have");
@@ -697,6 +712,13 @@ mod tests {
         // Rows may lack a value as well.
         let gaps = "a,b,c\n1,2,\n3,4,\n\n5,6,7\n8,9,1\n";
         check_header(gaps, Some(&["a", "b", "c"]));
+    }
+
+    #[test]
+    fn an_odd_number_beside_values_that_fit_is_no_name() {
+        check_header("1,x,0378.9\n2,y,5.5\n3,z,63.5\n", None);
+        check_header("007,5\n8,6\n9,7\n", None);
+        check_header("1,x,size\n2,y,5.5\n3,z,63.5\n", Some(&["1", "x", "size"]));
     }
 
     #[test]
