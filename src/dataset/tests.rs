@@ -3,6 +3,7 @@
 mod accounts;
 mod evidence;
 mod wrapped;
+mod written;
 
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
@@ -17,9 +18,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use proptest::prelude::{
-    Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
-};
+use proptest::prelude::{Just, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use tempfile::TempDir;
 
 use super::ingest::{Tuning, ingest_input};
@@ -1210,6 +1209,16 @@ fn a_last_row_that_may_be_cut_short_is_no_footer() {
         &[],
     );
     check_aside(
+        "name,note\nanna,x\nbert,\n,\ncarl,\n",
+        "name:string | note:string\nanna | x\nbert | ~\n~ | ~\ncarl | ~",
+        &[],
+    );
+    check_aside(
+        "name,note\nanna,x\nbert,\n,\nSource: y,\n",
+        "name:string | note:string\nanna | x\nbert | ~",
+        &["4 footer", "5 footer"],
+    );
+    check_aside(
         "id,a,b\n1,1,x\n2,3,\"y\n\nSource: z\"\n",
         "id:int64 | a:int64 | b:string\n1 | 1 | x\n2 | 3 | y⏎⏎Source: z",
         &[],
@@ -1249,104 +1258,8 @@ fn names_of_datasets_are_identifiers() {
     check("", "data");
 }
 
-/// A table of cells that are hard to quote or easy to take for something else.
-fn tables() -> impl Strategy<Value = Vec<Vec<String>>> {
-    let cell = prop_oneof![
-        2 => "[ -~]{0,8}",
-        2 => "[\",;\\r\\n\t äß'x]{0,5}",
-        2 => "-?[0-9]{1,20}",
-        1 => "[0-9]{1,18}\\.[0-9]{1,20}",
-        1 => any::<f64>().prop_map(|it| it.to_string()),
-        1 => any::<f64>().prop_map(|it| format!("{it:e}")),
-        1 => "20[0-9]{2}-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?",
-        1 => Just("NA".to_owned()),
-        1 => Just("true".to_owned()),
-    ];
-    (1_usize..5, 1_usize..30).prop_flat_map(move |(n_columns, n_rows)| {
-        let row = prop::collection::vec(cell.clone(), n_columns);
-        prop::collection::vec(row, n_rows)
-    })
-}
-
-/// Writes a table as CSV. Cells are quoted where they have to be, and where `quotes` says so.
-fn csv(table: &[Vec<String>], line_end: &str, quotes: u64) -> String {
-    let mut text = String::new();
-    let mut n = 0;
-    let mut write = |cell: &str, is_last: bool| {
-        n += 1;
-        let must = cell.is_empty() || cell.contains(['"', ',', '\r', '\n']);
-        if must || quotes >> (n % 64) & 1 == 1 {
-            text.extend(["\"", &cell.replace('"', "\"\""), "\""]);
-        } else {
-            text.push_str(cell);
-        }
-        text.push_str(if is_last { line_end } else { "," });
-    };
-    let n_columns = table[0].len();
-    (0..n_columns).for_each(|it| write(&format!("name{it}"), it + 1 == n_columns));
-    for row in table {
-        row.iter().enumerate().for_each(|(at, it)| write(it, at + 1 == n_columns));
-    }
-    text
-}
-
-/// Returns whether a value that came back is the one that was written, exactly.
-fn is_same(written: &str, read: Option<&str>, dtype: DType) -> bool {
-    let trimmed = written.trim_ascii();
-    match (dtype, read) {
-        (DType::String, read) => read == Some(written),
-        // Among typed values, these say that there is none.
-        (_, None) => {
-            const MARKERS: [&str; 15] = [
-                "", "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-",
-                ".", "?", "\\N",
-            ];
-            MARKERS.contains(&trimmed)
-        }
-        (DType::Bool, Some(read)) => trimmed.eq_ignore_ascii_case(read),
-        (DType::Int64, Some(read)) => {
-            let number = trimmed.strip_prefix('+').unwrap_or(trimmed);
-            number == read || (number == "-0" && read == "0")
-        }
-        (DType::Float64, Some(read)) => {
-            trimmed.parse::<f64>().unwrap().to_bits() == read.parse::<f64>().unwrap().to_bits()
-        }
-        // `2024-01-01 10:00` comes back with seconds, a day among them with its midnight.
-        (_, Some(read)) => read.starts_with(trimmed),
-    }
-}
-
 proptest! {
     #![proptest_config(slow_cases(100, 1_500))]
-
-    #[test]
-    fn what_is_written_is_read_whatever_the_slices(
-        table in tables(),
-        line_end in prop_oneof![Just("\n"), Just("\r\n"), Just("\r")],
-        quotes in any::<u64>(),
-        slice_bytes in prop_oneof![1_usize..200, Just(1 << 20)],
-    ) {
-        let text = csv(&table, line_end, quotes);
-        let bench = Bench::new().with(|it| {
-            it.delimiter = Some(",".to_owned());
-            it.header = Some(true);
-        });
-        let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
-        let rows = bench.rows();
-        prop_assert_eq!(rows.len(), table.len(), "{}", text);
-        prop_assert_eq!((dataset.padded_rows, dataset.surplus_rows), (0, 0));
-        for (read, written) in rows.iter().zip(&table) {
-            for ((read, written), column) in read.iter().zip(written).zip(&dataset.columns) {
-                let dtype = column.dtype;
-                let is_same = is_same(written, read.as_deref(), dtype);
-                prop_assert!(is_same, "{:?} came back as {:?}, {:?}", written, read, dtype);
-            }
-        }
-        for (at, column) in dataset.columns.iter().enumerate() {
-            let nulls = rows.iter().filter(|it| it[at].is_none()).count() as u64;
-            prop_assert_eq!(nulls, column.nulls);
-        }
-    }
 
     #[test]
     fn numbers_in_one_form_are_read_as_those_numbers_or_stay_text(
