@@ -1259,7 +1259,7 @@ fn names_of_datasets_are_identifiers() {
 }
 
 proptest! {
-    #![proptest_config(slow_cases(100, 1_500))]
+    #![proptest_config(slow_cases(100, 1_000))]
 
     #[test]
     fn numbers_in_one_form_are_read_as_those_numbers_or_stay_text(

@@ -255,7 +255,7 @@ fn every_usual_codec_is_read() {
 }
 
 proptest! {
-    #![proptest_config(slow_cases(300, 5_000))]
+    #![proptest_config(slow_cases(300, 3_000))]
 
     #[test]
     fn whatever_is_damaged_there_is_a_table_or_an_error(

@@ -333,7 +333,7 @@ fn aligned(table: &Table, gap: usize, is_right: bool) -> String {
 }
 
 proptest! {
-    #![proptest_config(slow_cases(100, 1_500))]
+    #![proptest_config(slow_cases(100, 800))]
 
     #[test]
     fn what_is_written_is_read_whatever_the_slices(
@@ -373,6 +373,9 @@ proptest! {
         let has_mark = has_mark && label.starts_with("utf-");
         let bytes = encoded(&written.text, label, has_mark);
         prop_assume!(bytes.is_some());
+        // Nothing but blanks is refused.
+        let has_value = table.iter().flatten().any(|it| !it.trim().is_empty());
+        prop_assume!(dialect.has_header || has_value);
         let bench = Bench::new().with(|it| {
             it.delimiter = Some(dialect.delimiter.to_owned());
             it.quote = Some(Quote::Char(u8::try_from(dialect.quote).unwrap()));
