@@ -7,7 +7,7 @@ use memchr::memchr2;
 
 use super::extent::records;
 use super::header::Below;
-use super::records::{Block, count_line_ends};
+use super::records::{Block, Tokeniser, count_line_ends};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
 use super::wrap::Rules;
@@ -82,6 +82,10 @@ pub struct Asides {
     pub counts: SetAside,
     /// The first of them.
     pub listed: Vec<Repair>,
+    /// Byte order marks that begin a record, and so are no part of its first cell.
+    pub n_marks: u64,
+    /// The line of the first of them.
+    pub mark_line: Option<u64>,
 }
 
 impl Asides {
@@ -106,6 +110,14 @@ impl Asides {
         self.counts.add(behind.counts);
         let moved = behind.listed.into_iter().map(|it| Repair { line: it.line + n_lines, ..it });
         self.listed.extend(moved);
+        self.n_marks += behind.n_marks;
+        self.mark_line = self.mark_line.or(behind.mark_line.map(|it| it + n_lines));
+    }
+
+    /// Adds the byte order marks that were passed over.
+    pub fn add_marks(&mut self, tokeniser: &Tokeniser<'_>) {
+        self.n_marks += tokeniser.n_marks();
+        self.mark_line = self.mark_line.or(tokeniser.mark_line().map(u64::from));
     }
 
     /// Adds one record.

@@ -236,8 +236,11 @@ impl Search<'_> {
             width = modal;
         }
         let last = header.last().unwrap_or(first);
-        let asides = self.asides(shapes, &header);
+        let mut asides = self.asides(shapes, &header);
         let (body_start, body_line) = if is_present { last.after } else { first.before };
+        let mut above = Tokeniser::new(&head[..body_start], self.syntax);
+        while above.record(&mut Vec::new()).is_some() {}
+        asides.add_marks(&above);
         let can_come_again = is_present && 1 < width;
         header.retain(|_| can_come_again);
         let again: Vec<_> = header.iter().map(|it| head[it.start..it.end].to_vec()).collect();

@@ -253,6 +253,12 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
         sentences
             .push(format!("{n} quotes that open a cell are never closed and stay as text{line}"));
     }
+    if let Some(line) = tally.mark_line {
+        let n = tally.n_marks;
+        sentences.push(format!(
+            "{n} byte order marks within the file left out, the first on line {line}"
+        ));
+    }
     sentences
 }
 

@@ -62,6 +62,10 @@ pub struct Tally {
     pub n_unclosed: u64,
     /// The line of the first of them.
     pub unclosed_line: Option<u64>,
+    /// Lines that began with a byte order mark, which is no text.
+    pub n_marks: u64,
+    /// The line of the first of them.
+    pub mark_line: Option<u64>,
     /// Of each column of the plan, the values that are not of its usual kind; the first line is 0.
     pub odds: Vec<Odds>,
     /// Whether every slice was built as the plan wanted.
@@ -334,6 +338,9 @@ impl<'a> Collector<'a> {
     /// first `n_lines` of the file.
     fn list(&mut self, repairs: &[Repair], asides: &Asides, n_lines: u64) -> anyhow::Result<()> {
         self.tally.set_aside.add(asides.counts);
+        self.tally.n_marks += asides.n_marks;
+        let mark_line = asides.mark_line.map(|it| n_lines + it + 1);
+        self.tally.mark_line = self.tally.mark_line.or(mark_line);
         let Some((_, _, rejects)) = &mut self.sinks else { return Ok(()) };
         let mut listed: Vec<&Repair> = repairs.iter().chain(&asides.listed).collect();
         listed.sort_by_key(|it| it.line);

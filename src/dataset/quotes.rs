@@ -9,6 +9,9 @@ use memchr::{memchr, memchr2};
 use super::syntax::{Escape, QUOTE, Syntax};
 use crate::limits::QUOTED_BYTES_MAX;
 
+/// U+FEFF, with which files begin. Where files were joined it stands within one.
+pub const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";
+
 /// Where an opening quote is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Close {
@@ -51,7 +54,14 @@ impl<'a> Quotes<'a> {
 
     /// Returns whether the quote at `quote`, outside of quotes, begins a cell of the plain syntax.
     pub fn opens(&self, quote: usize) -> bool {
-        quote == 0 || self.ends_cell(self.bytes[quote - 1])
+        quote == 0 || self.ends_cell(self.bytes[quote - 1]) || self.follows_mark(quote)
+    }
+
+    /// Returns whether nothing but a byte order mark stands between the beginning of a line and a
+    /// position.
+    fn follows_mark(&self, at: usize) -> bool {
+        let before = self.bytes[..at].strip_suffix(BYTE_ORDER_MARK);
+        before.is_some_and(|it| it.last().is_none_or(|it| matches!(it, b'\n' | b'\r')))
     }
 
     #[inline]

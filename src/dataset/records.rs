@@ -12,7 +12,7 @@
 use memchr::{memchr, memchr2_iter, memrchr};
 
 use super::marks::Marks;
-use super::quotes::{Close, Quotes};
+use super::quotes::{BYTE_ORDER_MARK, Close, Quotes};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
 
 /// Where a cell's text lies in its slice, without its quotes.
@@ -251,6 +251,8 @@ pub struct Tokeniser<'a> {
     n_blank: u64,
     n_unclosed: u64,
     unclosed_line: Option<u32>,
+    n_marks: u64,
+    mark_line: Option<u32>,
 }
 
 impl<'a> Tokeniser<'a> {
@@ -277,6 +279,8 @@ impl<'a> Tokeniser<'a> {
             n_blank: 0,
             n_unclosed: 0,
             unclosed_line: None,
+            n_marks: 0,
+            mark_line: None,
         }
     }
 
@@ -293,6 +297,25 @@ impl<'a> Tokeniser<'a> {
     /// Returns the line of the first of them; the first line is 0.
     pub fn unclosed_line(&self) -> Option<u32> {
         self.unclosed_line
+    }
+
+    /// Returns how many records began with a byte order mark, which is no text: files were joined.
+    pub fn n_marks(&self) -> u64 {
+        self.n_marks
+    }
+
+    /// Returns the line of the first of them; the first line is 0.
+    pub fn mark_line(&self) -> Option<u32> {
+        self.mark_line
+    }
+
+    #[cold]
+    fn pass_mark(&mut self) {
+        if self.bytes[self.at..].starts_with(BYTE_ORDER_MARK) {
+            self.at += BYTE_ORDER_MARK.len();
+            self.n_marks += 1;
+            self.mark_line.get_or_insert(self.line);
+        }
     }
 
     #[cold]
@@ -375,10 +398,10 @@ impl<'a> Tokeniser<'a> {
 
     #[inline]
     fn next<const PLAIN: bool>(&mut self, cells: &mut Vec<Cell>, width: usize) -> Option<Record> {
-        let start = self.at;
-        if self.bytes.len() <= start {
-            return None;
+        if *self.bytes.get(self.at)? == BYTE_ORDER_MARK[0] {
+            self.pass_mark();
         }
+        let start = self.at;
         let mut record =
             Record { start, end: start, is_blank: false, any_quoted: false, surplus_start: None };
         let mut n_cells = 0;

@@ -160,6 +160,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
     parsed.n_blank = tokeniser.n_blank();
     parsed.n_unclosed = tokeniser.n_unclosed();
     parsed.unclosed_line = tokeniser.unclosed_line();
+    parsed.asides.add_marks(&tokeniser);
     parsed.odds = columns.iter_mut().map(ColumnBuilder::take_odds).collect();
     parsed.odds.iter_mut().for_each(|it| it.locate(|row| line_of(&parsed.skips, row)));
     parsed.n_lines = u64::from(tokeniser.n_lines());

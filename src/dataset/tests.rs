@@ -2,6 +2,7 @@
 
 mod accounts;
 mod evidence;
+mod joined;
 mod wrapped;
 mod written;
 
