@@ -90,7 +90,7 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
         if let Some(days) = LocalDays::of(*seen) {
             days.read(hints.date_order, order)
         } else if let Some(numbers) = Numbers::of(*seen) {
-            if decimal.is_none() && may_be_lists(&numbers) {
+            if !is_told && decimal != Some(DecimalMark::Comma) && may_be_lists(&numbers) {
                 return Reading::ambiguous(
                     "text: `,` separates cells, so it may separate numbers as well; `--decimal ,` \
                      makes it a decimal comma",
@@ -590,6 +590,8 @@ mod tests {
         let list = "text: `,` separates cells, so it may separate numbers as well; `--decimal ,` \
                     makes it a decimal comma";
         assert_eq!(first(&["1,2"], None), (DType::String, list.to_owned()));
+        // Numbers with a point beside them make it no likelier.
+        assert_eq!(first(&["1,2", "362.10"], None), (DType::String, list.to_owned()));
         assert_eq!(first(&["1,2"], Some(DecimalMark::Comma)).0, DType::Float64);
         assert_eq!(first(&["1.234,5"], None).0, DType::Float64);
         let others = (DType::Float64, "decimal comma".to_owned());
