@@ -100,6 +100,9 @@ fn find_first(
 ) -> Header {
     let shapes = records(windows.head(syntax), syntax, RECORDS_MAX);
     let width = width_of(&shapes);
+    let rules = || rule_row(windows.head(syntax), syntax, width, &shapes);
+    let rules = told.rules.clone().or_else(|| (told.comments == Comments::FindOut).then(rules)?);
+    let told = &Told { rules, ..told.clone() };
     let comment = match (&told.rules, told.comments) {
         (Some(rules), _) => Some(Comment::Drawn(rules.clone())),
         (None, Comments::FindOut) => comment_of(windows, syntax, width),
@@ -123,6 +126,20 @@ fn find_first(
     // What looked like notes may be rows that were cut short.
     windows.show_end(&text);
     Search { windows, syntax, nulls, told, width, comment }.find(&shapes, reasons)
+}
+
+/// Returns the row of strokes that stands below the names, as programs print it for people.
+fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[Shape]) -> Option<Rules> {
+    /// It stands below the header, and perhaps below a preamble.
+    const RECORDS_ABOVE_MAX: usize = 20;
+    let pairs = shapes.windows(2).take(RECORDS_ABOVE_MAX);
+    let pairs = pairs.filter(|it| it.iter().all(|it| it.width == width && it.n_filled == width));
+    pairs.filter_map(|it| it.last()).find_map(|it| {
+        let record = &head[it.start..it.end];
+        let is_stroke = |it: &u8| matches!(it, b'-' | b'=');
+        let cells = || texts_of(record, syntax);
+        record.iter().any(is_stroke).then(cells).and_then(|it| Rules::of_row(record, &it))
+    })
 }
 
 /// Returns whether notes are text, and no values of the first column where nothing sets them apart.
@@ -382,7 +399,7 @@ impl Search<'_> {
         if self.told.rules.is_some() {
             return at;
         }
-        if let Some(at) = self.below_notes(shapes, at) {
+        if let Some(at) = self.below_notes(shapes, at).or_else(|| self.below_values(shapes, at)) {
             return at;
         }
         let lead = &shapes[..at];
@@ -437,6 +454,44 @@ impl Search<'_> {
             && !self.is_row(header, &body)
             && !notes.iter().any(|it| self.fits(it, &body));
         is_table.then_some(start + n_notes)
+    }
+
+    /// Returns the position of the header right below records of names and values, the first of them
+    /// at `start`, such as `Report;31.01.2024;;` or `Balance;1.234;56;EUR`.
+    fn below_values(&self, shapes: &[&Shape], start: usize) -> Option<usize> {
+        const RECORDS_MAX: usize = 5;
+        const ROWS_MIN: usize = 3;
+        let lead = shapes.iter().skip(start).take(RECORDS_MAX);
+        let n = lead.take_while(|it| it.width == self.width && self.has_value(it)).count();
+        let (notes, header) = (&shapes[start..start + n], shapes.get(start + n)?);
+        let labels = self.labels(header);
+        let distinct: HashSet<&String> = labels.iter().collect();
+        let are_names = header.n_filled == self.width
+            && labels.len() == self.width
+            && distinct.len() == labels.len()
+            && labels.iter().all(|it| classify(it.as_bytes(), self.nulls).is_name());
+        if n == 0 || !are_names || shapes.len() < start + n + 1 + ROWS_MIN {
+            return None;
+        }
+        let body = self.sample(self.width, header.after.0, Vec::new());
+        let n_typed = body.all.iter().filter(|it| is_typed(**it)).count();
+        // Labels that fit a type would be values of a row.
+        let fits = |(seen, label): (&Evidence, &String)| {
+            is_typed(*seen) && is_typed(seen.and(classify(label.as_bytes(), self.nulls)))
+        };
+        let is_table = 2 <= n_typed
+            && !body.all.iter().zip(&labels).any(fits)
+            && !notes.iter().any(|it| self.fits(it, &body));
+        is_table.then_some(start + n)
+    }
+
+    /// Returns whether a record has a value that names no column: a number or a day, but no year.
+    fn has_value(&self, shape: &Shape) -> bool {
+        self.labels(shape).iter().any(|label| {
+            let seen = classify(label.as_bytes(), self.nulls);
+            let is_year = matches!(label.trim().parse(), Ok(1900..=2100));
+            is_typed(seen) && !seen.is_name() && !is_year
+        })
     }
 
     /// Returns whether the cells of a record have values of the types of the columns, at least one.
@@ -722,6 +777,28 @@ mod tests {
         check_header("1,x,0378.9\n2,y,5.5\n3,z,63.5\n", None);
         check_header("007,5\n8,6\n9,7\n", None);
         check_header("1,x,size\n2,y,5.5\n3,z,63.5\n", Some(&["1", "x", "size"]));
+    }
+
+    #[test]
+    fn names_and_values_right_above_the_names_are_no_header() {
+        let rows = "day,city,n,x\n2024-01-01,Oslo,1,2\n2024-01-02,Rome,2,3\n2024-01-03,Rome,2,3\n";
+        let names: Option<&[&str]> = Some(&["day", "city", "n", "x"]);
+        check_header(&format!("Report,2024-01-31,,\n{rows}"), names);
+        check_header(&format!("Balance,1.234,56,EUR\n{rows}"), names);
+        check_header(&format!("From,2024-01-31,,\nRows,3,,\n{rows}"), names);
+        // Years and words may group the names.
+        let groups = ",2023,2024,\nname,sales,cost,note\na,1,2,x\nb,2,3,y\nc,3,4,z\n";
+        check_header(groups, Some(&["name", "2023 sales", "2024 cost", "2024 note"]));
+        let days = ",2024-01-01,,2024-02-01,\ncity,n,m,n,m\na,1,2,3,4\nb,2,3,4,5\nc,3,4,5,6\n";
+        let joined = ["city", "2024-01-01 n", "2024-01-01 m", "2024-02-01 n", "2024-02-01 m"];
+        check_header(days, Some(&joined));
+    }
+
+    #[test]
+    fn a_row_of_strokes_below_the_names_is_no_row() {
+        check_header("id,name\n--,----\n1,a\n2,b\n", Some(&["id", "name"]));
+        check_header("n,name\n---,----\nx,a\ny,b\n", Some(&["n", "name"]));
+        check_header("n,name\n-,-\nx,a\ny,b\n", Some(&["n", "name"]));
     }
 
     #[test]

@@ -137,3 +137,10 @@ fn a_long_drawn_table_is_read_whatever_its_length() {
     assert_eq!((dataset.row_count, dataset.padded_rows), (60_000, 0));
     assert_eq!(bench.rows().pop(), Some(vec![Some("59999".into()), Some("a b".into())]));
 }
+
+#[test]
+fn a_row_of_strokes_below_the_names_is_no_row() {
+    let rows = "id,name\n--,----\n1,a\n2,b c\n3,\n";
+    check_drawn(rows, &[3, 4, 5], 1, 0);
+    check_drawn(&format!("{rows}\n(3 rows affected)\n"), &[3, 4, 5], 1, 1);
+}

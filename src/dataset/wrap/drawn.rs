@@ -41,6 +41,16 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Takes a record for a rule, if each of its cells is nothing but strokes.
+    pub fn of_row(record: &[u8], cells: &[String]) -> Option<Rules> {
+        let is_part = |it: &String| {
+            let it = it.trim();
+            2 <= it.len() && ['-', '='].iter().any(|stroke| it.chars().all(|it| it == *stroke))
+        };
+        let is_rule = 2 <= cells.len() && cells.iter().all(is_part);
+        is_rule.then(|| Rules { exact: vec![record.to_vec()], are_made_alike: false })
+    }
+
     /// Returns whether a record is a line of the drawing.
     pub fn hold(&self, record: &[u8]) -> bool {
         self.exact.iter().any(|it| it == record)
