@@ -166,7 +166,8 @@ fn looks_like_note(text: &str) -> bool {
     const BEGINNINGS: [&str; 9] =
         ["*", "(", "[", "©", "source", "note", "total", "generated", "end of"];
     let text = text.trim_matches(['"', ' ', '\'']).to_lowercase();
-    text.contains(": ") || text.ends_with(':') || BEGINNINGS.iter().any(|it| text.starts_with(it))
+    let begins = || BEGINNINGS.iter().any(|it| text.starts_with(it));
+    text.contains(char::is_alphanumeric) && (text.contains(": ") || text.ends_with(':') || begins())
 }
 
 /// The search for the table in the windows.

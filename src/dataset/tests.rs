@@ -1215,6 +1215,11 @@ fn a_last_row_that_may_be_cut_short_is_no_footer() {
         &[],
     );
     check_aside(
+        "name,note\nanna,x\n,\n*,\n",
+        "name:string | note:string\nanna | x\n~ | ~\n* | ~",
+        &[],
+    );
+    check_aside(
         "name,note\nanna,x\nbert,\n,\nSource: y,\n",
         "name:string | note:string\nanna | x\nbert | ~",
         &["4 footer", "5 footer"],
