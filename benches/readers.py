@@ -54,12 +54,11 @@ def pandas(path, **options):
 
 
 def clevercsv(path):
-    import csv
-
     import clevercsv
+    from clevercsv.cparser_util import field_size_limit
 
     # It lowers this limit while it looks at a file; a read that was stopped would leave it so.
-    csv.field_size_limit(131_072)
+    field_size_limit(131_072)
     return clevercsv.read_table(path)
 
 
