@@ -23,6 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import venv
 
@@ -157,11 +158,18 @@ def unclosed(n_mb):
     return write
 
 
+LONGEST_S = 120
+
+
 def run(command):
-    """Returns seconds and peak RSS in MB, or None when the command fails."""
+    """Returns seconds and peak RSS in MB, or None when the command fails or takes too long."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # DuckDB hangs now and then where it should fail.
+    kill = threading.Timer(LONGEST_S, process.kill)
+    kill.start()
     _, status, usage = os.wait4(process.pid, 0)
+    kill.cancel()
     seconds = time.perf_counter() - start
     return (seconds, usage.ru_maxrss / 1024) if status == 0 else None
 
