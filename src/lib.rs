@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod cases;
 pub mod limits;
+pub mod directory;
 pub mod status;
 pub mod catalog;
 pub mod frame;

@@ -341,6 +341,8 @@ impl Drop for Session {
     /// the answer that stdout cannot carry. Everything else goes.
     fn drop(&mut self) {
         let Keeper::Temporary(dir) = &mut self.keeper else { return };
+        // What is left of it is in a temporary directory.
+        let _ = store::remove(&self.dir.join("scratch"));
         let turns = self.dir.join("turns");
         let charts = |it: std::fs::DirEntry| it.path().join("charts").is_dir();
         let has_charts = std::fs::read_dir(&turns).is_ok_and(|it| it.flatten().any(charts));

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use jiff::Timestamp;
 
+use crate::directory;
+
 /// Returns this instant as RFC 3339, UTC, to the millisecond.
 pub fn now_utc() -> String {
     format!("{:.3}", Timestamp::now())
@@ -97,17 +99,7 @@ pub fn create_file(path: &Path) -> io::Result<File> {
 ///
 /// Fails when something cannot be removed.
 pub fn remove(path: &Path) -> anyhow::Result<()> {
-    let removed = match std::fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => std::fs::remove_dir_all(path),
-        Ok(_) => std::fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove `{}`", path.display()))
-        }
-        _ => Ok(()),
-    }
+    directory::remove(path).with_context(|| format!("cannot remove `{}`", path.display()))
 }
 
 /// Removes the temporary files that a killed process left in a directory.

@@ -1,0 +1,106 @@
+//! Directories that hostile code may have written in: removed whatever is in them.
+
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Removes a file, or a directory with all that is in it. What is not there is no error.
+///
+/// # Errors
+///
+/// Fails when something cannot be removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => {
+            // Quick, but stopped by directories that are closed, or deeper than descriptors go.
+            if fs::remove_dir_all(path).is_err() {
+                empty(path)?;
+                fs::remove_dir(path)?;
+            }
+            Ok(())
+        }
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes all that is in a directory, and not the directory.
+///
+/// What is in its directories is moved up before it is removed, so that no depth matters.
+///
+/// # Errors
+///
+/// Fails when something cannot be removed.
+pub fn empty(directory: &Path) -> io::Result<()> {
+    let mut n_moved = 0_u64;
+    loop {
+        let entries: Vec<_> = fs::read_dir(directory)?.collect::<Result<_, _>>()?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        for entry in entries {
+            let path = entry.path();
+            if !fs::symlink_metadata(&path)?.is_dir() {
+                fs::remove_file(&path)?;
+                continue;
+            }
+            open(&path)?;
+            for child in fs::read_dir(&path)? {
+                let child = child?.path();
+                if fs::symlink_metadata(&child)?.is_dir() {
+                    // To move a directory is to write in it: its parent changes.
+                    open(&child)?;
+                }
+                let target = loop {
+                    n_moved += 1;
+                    // Code may have used the name.
+                    let target = directory.join(format!(".removed-{n_moved}"));
+                    if fs::symlink_metadata(&target).is_err() {
+                        break target;
+                    }
+                };
+                fs::rename(&child, target)?;
+            }
+            fs::remove_dir(&path)?;
+        }
+    }
+}
+
+fn open(directory: &Path) -> io::Result<()> {
+    fs::set_permissions(directory, Permissions::from_mode(0o700))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use tempfile::TempDir;
+
+    use super::{empty, remove};
+
+    #[test]
+    fn what_is_deep_closed_or_linked_goes_and_nothing_else() {
+        let directory = TempDir::new().unwrap();
+        let (top, outside) = (directory.path().join("top"), directory.path().join("outside"));
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("file"), "kept").unwrap();
+        let mut deep = top.join("a");
+        while deep.as_os_str().len() < 3_900 {
+            deep = deep.join("a");
+        }
+        fs::create_dir_all(&deep).unwrap();
+        fs::create_dir_all(top.join("closed/within")).unwrap();
+        fs::write(top.join(".removed-1"), "taken").unwrap();
+        symlink(&outside, top.join("link")).unwrap();
+        fs::set_permissions(top.join("closed"), Permissions::from_mode(0o000)).unwrap();
+        empty(&top).unwrap();
+        assert_eq!(fs::read_dir(&top).unwrap().count(), 0);
+        assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "kept");
+        remove(&top).unwrap();
+        remove(&top).unwrap();
+        assert!(!top.exists());
+    }
+}
