@@ -32,6 +32,9 @@ _csv__agent() {
             csv__agent,decrypt)
                 cmd="csv__agent__subcmd__decrypt"
                 ;;
+            csv__agent,doctor)
+                cmd="csv__agent__subcmd__doctor"
+                ;;
             csv__agent,generate)
                 cmd="csv__agent__subcmd__generate"
                 ;;
@@ -57,7 +60,7 @@ _csv__agent() {
 
     case "${cmd}" in
         csv__agent)
-            opts="-S -q -v -h -V --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat datasets show reset decrypt completions schema help generate"
+            opts="-S -q -v -h -V --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat datasets show reset doctor decrypt completions schema help generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -99,7 +102,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ask)
-            opts="-o -f -d -m -S -q -v -h --question-file --output --table --file --dataset --fresh --ephemeral --events --abs-paths --stream --no-stream --verdict --fail-on --require --max-rounds --timeout --max-tokens --tool-timeout --retries --model --base-url --reasoning --record --replay --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -f -d -m -S -q -v -h --question-file --output --table --require-sandbox --file --dataset --fresh --ephemeral --events --abs-paths --stream --no-stream --verdict --fail-on --require --max-rounds --timeout --max-tokens --tool-timeout --retries --model --base-url --reasoning --record --replay --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -229,7 +232,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__chat)
-            opts="-f -d -m -S -q -v -h --file --dataset --fresh --ephemeral --events --abs-paths --stream --no-stream --verdict --fail-on --require --max-rounds --timeout --max-tokens --tool-timeout --retries --model --base-url --reasoning --record --replay --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-f -d -m -S -q -v -h --require-sandbox --file --dataset --fresh --ephemeral --events --abs-paths --stream --no-stream --verdict --fail-on --require --max-rounds --timeout --max-tokens --tool-timeout --retries --model --base-url --reasoning --record --replay --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -436,6 +439,48 @@ _csv__agent() {
             ;;
         csv__subcmd__agent__subcmd__decrypt)
             opts="-S -q -v -h --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__doctor)
+            opts="-S -q -v -h --require-sandbox --session-dir --session --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

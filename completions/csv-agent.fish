@@ -51,6 +51,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask o
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show the answer of an earlier turn again, in any format'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget what was asked; the datasets stay'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check what a question needs: key, Python, and how its code is confined'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "decrypt" -d 'Write encrypted events from stdin as plain ones'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "completions" -d 'Print a script that completes commands and flags in your shell'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "schema" -d 'Print the JSON Schema of what csv-agent writes'
@@ -132,6 +133,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'Answer without what was asked before; this turn is remembered'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
@@ -177,6 +179,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fresh -d 'Answer without what was asked before; this turn is remembered'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
@@ -258,6 +261,26 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s q -l quiet
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l require-sandbox -d 'End with status 8 unless the confinement is complete'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'

@@ -195,6 +195,8 @@ pub enum Status {
         enforced: Vec<String>,
         /// Rules of the contract that do not hold on this machine.
         missing: Vec<String>,
+        /// Why what would enforce them is not there.
+        reasons: Vec<String>,
     },
     /// Something the user should know that does not stop the turn.
     Warning {

@@ -78,6 +78,16 @@ pub const WORKER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 pub const WORKER_PRINTED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of one file that the worker writes.
 pub const WORKER_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Wall-clock time of one REPL call. Source: product contract, "15 minutes a call".
+pub const TOOL_TIMEOUT: Duration = Duration::from_mins(15);
+/// Processes that the worker may start. Source: product contract, "8 subprocesses".
+pub const WORKER_PROCESSES_MAX: u32 = 8;
+/// Memory of the worker and its processes together, of which each may have [`WORKER_MEMORY_BYTES`].
+pub const WORKER_TREE_BYTES_MAX: u64 = 2_560 * 1024 * 1024;
+/// Bytes of all files that the worker has written and not deleted.
+pub const SCRATCH_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Files and directories that the worker has made and not deleted.
+pub const SCRATCH_FILES_MAX: usize = 20_000;
 /// Bytes of all frames in the REPL together before the oldest are pruned.
 pub const FRAMES_BYTES_MAX: u64 = 500 * 1024 * 1024;
 /// Time for the worker to import pandas and answer for the first time.
@@ -146,7 +156,7 @@ impl Default for Limits {
             rounds_max: 10,
             timeout: None,
             tokens_max: None,
-            tool_timeout: Duration::from_mins(15),
+            tool_timeout: TOOL_TIMEOUT,
             retries: 4,
         }
     }

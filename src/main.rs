@@ -2,6 +2,14 @@
 
 use std::process::ExitCode;
 
+use csv_agent::cli;
+use csv_agent::python::sandbox::{STAGE, stage};
+
 fn main() -> ExitCode {
-    csv_agent::cli::run(std::env::args_os())
+    let mut arguments = std::env::args_os();
+    // Before anything starts a thread.
+    if arguments.nth(1).is_some_and(|it| it == STAGE) {
+        return stage::run(&arguments.next().unwrap_or_default().to_string_lossy());
+    }
+    cli::run(std::env::args_os())
 }

@@ -32,6 +32,7 @@ use crate::event::{Body, ReplyBody, Status};
 use crate::limits::Limits;
 use crate::provider::{Progress, Provider};
 use crate::python::environment::PythonOptions;
+use crate::python::sandbox::SandboxOptions;
 use crate::render::blocks;
 use crate::session::Session;
 use crate::sink::EventSink;
@@ -55,6 +56,8 @@ pub struct AgentOptions {
     pub gates: Gates,
     /// Which Python.
     pub python: PythonOptions,
+    /// How its code is confined.
+    pub sandbox: SandboxOptions,
     /// The datasets that the model may see; all when none are named.
     pub datasets: Vec<String>,
     /// Whether turns of earlier processes are left out.
@@ -86,7 +89,8 @@ pub struct TurnEnd {
 impl Agent {
     /// Makes an agent. Nothing runs yet.
     pub fn new(options: AgentOptions, provider: Provider) -> Agent {
-        let repl = Repl::new(options.python.clone(), options.limits.tool_timeout);
+        let repl =
+            Repl::new(options.python.clone(), options.sandbox.clone(), options.limits.tool_timeout);
         Agent { options, provider, repl, n_forgotten: None }
     }
 

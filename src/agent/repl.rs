@@ -9,9 +9,10 @@ use tokio::task::JoinHandle;
 use crate::agent::turn::{Ended, News, Turn};
 use crate::catalog::Catalog;
 use crate::event::{CallStatus, Status, ToolOutput};
-use crate::limits::{SNAPSHOT, WORKER_MEMORY_BYTES};
+use crate::limits::SNAPSHOT;
 use crate::python::environment::{self, PythonOptions};
 use crate::python::protocol::{Command, Outcome};
+use crate::python::sandbox::SandboxOptions;
 use crate::python::{Worker, WorkerOptions};
 use crate::session::Session;
 use crate::status::{ExitStatus, Failure};
@@ -20,6 +21,7 @@ use crate::tools::ToolError;
 /// The REPL of an agent.
 pub struct Repl {
     python: PythonOptions,
+    sandbox: SandboxOptions,
     command_timeout: Duration,
     state: State,
     is_dirty: bool,
@@ -33,8 +35,8 @@ enum State {
 
 impl Repl {
     /// Makes a REPL that is not running yet.
-    pub fn new(python: PythonOptions, command_timeout: Duration) -> Repl {
-        Repl { python, command_timeout, state: State::Idle, is_dirty: false }
+    pub fn new(python: PythonOptions, sandbox: SandboxOptions, command_timeout: Duration) -> Repl {
+        Repl { python, sandbox, command_timeout, state: State::Idle, is_dirty: false }
     }
 
     /// Starts the worker in the background, unless it runs already.
@@ -51,7 +53,7 @@ impl Repl {
         if !matches!(self.state, State::Idle) {
             return Ok(());
         }
-        let python = self.python.clone();
+        let (python, sandbox) = (self.python.clone(), self.sandbox.clone());
         let scratch = session.scratch_dir()?;
         let datasets = catalog.iter();
         let datasets = datasets.map(|(name, it)| (name.to_owned(), session.dir().join(&it.path)));
@@ -66,14 +68,11 @@ impl Repl {
                 let _ = news.send(News::Status(Box::new(Status::Loading { message })));
             };
             let interpreter = environment::prepare(&python, &mut tell).await?;
-            let memory_bytes = WORKER_MEMORY_BYTES;
             let options = WorkerOptions {
-                interpreter,
-                scratch,
                 datasets,
                 saved,
                 command_timeout,
-                memory_bytes,
+                ..WorkerOptions::new(interpreter, &scratch, sandbox)
             };
             let started = Worker::start(options).await;
             Ok(started.map_err(|it| Failure::new(ExitStatus::Sandbox, it.to_string()))?)
@@ -157,14 +156,11 @@ impl Repl {
 }
 
 fn described(worker: &Worker) -> Status {
-    let versions = worker.versions();
     let confinement = worker.confinement();
     Status::Worker {
-        message: format!(
-            "Python {}, pandas {}, NumPy {}, PyArrow {}",
-            versions.python, versions.pandas, versions.numpy, versions.pyarrow
-        ),
+        message: worker.versions().to_string(),
         enforced: confinement.enforced.clone(),
         missing: confinement.missing.clone(),
+        reasons: confinement.reasons.clone(),
     }
 }

@@ -137,6 +137,7 @@ fn agent_options(options: &TurnOptions) -> AgentOptions {
             require_chart: options.require.contains(&Require::Chart),
         },
         python: options.python.clone(),
+        sandbox: options.sandbox.clone(),
         datasets: options.datasets.clone(),
         fresh: options.fresh,
     }

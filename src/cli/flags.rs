@@ -127,6 +127,10 @@ pub struct ChatFlags {
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnFlags {
+    /// Run no code unless its confinement is complete; `csv-agent doctor` shows what holds
+    #[arg(long, help_heading = "Limits")]
+    pub require_sandbox: bool,
+
     /// Ingest this CSV file first; `-` reads it from stdin. May be repeated
     #[arg(short, long, value_name = "CSV", help_heading = "Input")]
     pub file: Vec<PathBuf>,

@@ -174,7 +174,7 @@ mod tests {
                 "max_attempts": 5, "delay_ms": 1, "reason": "r", "http_status": 429}),
             json!({"type": "status", "phase": "loading", "message": "m"}),
             json!({"type": "status", "phase": "worker", "message": "m", "enforced": ["e"],
-                "missing": ["m"]}),
+                "missing": ["m"], "reasons": ["r"]}),
             json!({"type": "status", "phase": "warning", "code": "c", "message": "m"}),
             json!({"type": "partial", "delta": "d", "item": 1}),
             json!({"type": "tool_call", "call_id": "c", "round": 1, "name": "n", "label": "l",

@@ -5,6 +5,7 @@ pub mod chat;
 mod confirm;
 pub mod datasets;
 pub mod decrypt;
+pub mod doctor;
 pub mod flags;
 pub mod generate;
 pub mod ingest;
@@ -32,6 +33,7 @@ use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::sink::Format;
 use crate::status::ExitStatus;
 use datasets::DatasetsFlags;
+use doctor::DoctorFlags;
 use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags};
 use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
 use ingest::IngestFlags;
@@ -169,6 +171,8 @@ pub enum Verb {
     /// Forget what was asked; the datasets stay
     #[command(after_help = RESET_EXAMPLES)]
     Reset(ResetFlags),
+    /// Check what a question needs: key, Python, and how its code is confined
+    Doctor(DoctorFlags),
     /// Write encrypted events from stdin as plain ones
     #[command(after_help = DECRYPT_EXAMPLES)]
     Decrypt,
@@ -248,6 +252,7 @@ fn dispatch(
         Verb::Datasets(flags) => datasets::run(&flags, &options),
         Verb::Show(flags) => show::run(&flags, environment, &options),
         Verb::Reset(flags) => reset::run(&flags, &options),
+        Verb::Doctor(flags) => doctor::run(&flags, environment, &options),
         Verb::Decrypt => decrypt::run(environment, &options),
         Verb::Completions(flags) => generate::completions(&flags, command(environment)),
         Verb::Schema(flags) => generate::schema(&flags),

@@ -4,11 +4,13 @@ pub mod ask;
 pub mod session;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::flags::{FORMATS, FormatFlags, GlobalFlags, format_of};
 use super::terminal::Terminal;
+use crate::python::environment::PythonOptions;
+use crate::python::sandbox::{Layer, SandboxOptions};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
 
@@ -29,6 +31,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("DATA_EVENT_ENCRYPT", "1 to encrypt rows of tables and charts in JSONL events"),
     ("DATA_EVENT_KEY", "Fernet key to do so, and for `csv-agent decrypt`"),
     ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),
+    ("CSV_AGENT_SANDBOX_WITHOUT", "layers of the confinement to leave out, to test the others"),
     ("VIRTUAL_ENV", "active virtual environment; used when it has these packages"),
     ("PATH", "where a Python to build the managed environment with is looked for"),
     ("HOME", "the search for a session stops here; `~/.cache` is below it"),
@@ -106,6 +109,8 @@ pub struct Environment {
     pub event_key: Option<String>,
     /// `CSV_AGENT_PYTHON`.
     pub python: Option<PathBuf>,
+    /// `CSV_AGENT_SANDBOX_WITHOUT`.
+    pub sandbox_without: Vec<Layer>,
     /// `VIRTUAL_ENV`.
     pub virtual_env: Option<PathBuf>,
     /// `PATH`.
@@ -175,6 +180,7 @@ impl Environment {
             event_encrypt: boolean("DATA_EVENT_ENCRYPT", &mut get)?.unwrap_or(false),
             event_key: text("DATA_EVENT_KEY", &mut get)?,
             python: get("CSV_AGENT_PYTHON").map(PathBuf::from),
+            sandbox_without: layers("CSV_AGENT_SANDBOX_WITHOUT", &mut get)?,
             virtual_env: get("VIRTUAL_ENV").map(PathBuf::from),
             path: get("PATH").unwrap_or_default(),
             home: get("HOME").map(PathBuf::from),
@@ -190,6 +196,20 @@ impl Environment {
 }
 
 type Get<'a> = dyn FnMut(&'static str) -> Option<OsString> + 'a;
+
+/// Names of layers between commas.
+fn layers(name: &'static str, get: &mut Get) -> anyhow::Result<Vec<Layer>> {
+    let text = text(name, get)?.unwrap_or_default();
+    let names = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+    let layer = |it: &str| Layer::ALL.into_iter().find(|layer| layer.name() == it);
+    let found = names.map(|it| {
+        layer(it).ok_or_else(|| {
+            let known = Layer::ALL.map(Layer::name).join(", ");
+            invalid(name, &format!("`{it}` is no layer; they are {known}"))
+        })
+    });
+    found.collect()
+}
 
 fn text(name: &'static str, get: &mut Get) -> anyhow::Result<Option<String>> {
     let Some(value) = get(name) else { return Ok(None) };
@@ -228,6 +248,42 @@ fn invalid(name: &str, found: &str) -> anyhow::Error {
     let failure =
         Failure::new(ExitStatus::Setup, format!("environment variable `{name}`: {found}"));
     failure.hint("unset it, or see `csv-agent help environment`").into()
+}
+
+/// Says where to look for Python.
+///
+/// # Errors
+///
+/// Fails when there is no place to keep its packages.
+pub fn python_options(environment: &Environment) -> anyhow::Result<PythonOptions> {
+    let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
+    let Some(cache_home) = environment.cache_home.clone().or_else(below_home) else {
+        let message = "cannot tell where Python's packages are kept: neither `HOME` nor \
+                       `XDG_CACHE_HOME` is set";
+        return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
+    };
+    Ok(PythonOptions {
+        python: environment.python.clone(),
+        virtual_env: environment.virtual_env.clone(),
+        cache_dir: cache_home.join("csv-agent"),
+        path: environment.path.clone(),
+        pip_env: environment.pip.clone(),
+    })
+}
+
+/// Says how code is to be confined.
+///
+/// # Errors
+///
+/// Fails when csv-agent does not find itself.
+pub fn sandbox_options(
+    is_required: bool,
+    environment: &Environment,
+) -> anyhow::Result<SandboxOptions> {
+    // The link leads to this very file, even when another has been put in its place.
+    let link = Path::new("/proc/self/exe");
+    let program = if link.exists() { link.to_owned() } else { std::env::current_exe()? };
+    Ok(SandboxOptions { program, without: environment.sandbox_without.clone(), is_required })
 }
 
 /// What holds for every command.

@@ -152,10 +152,17 @@ impl Story {
                 }
                 self.now(message);
             }
-            Status::Worker { message, missing, .. } => {
+            Status::Worker { message, missing, reasons, .. } => {
                 if 0 < self.verbose {
+                    self.write(&format!("{message}\n"));
+                }
+                if !missing.is_empty() && !self.quiet {
                     let missing = missing.join(", ");
-                    self.write(&format!("{message}; not confined: {missing}\n"));
+                    self.write(&format!("warning: code is not confined in: {missing}\n"));
+                    for reason in reasons {
+                        self.write(&format!("  {}\n", sanitize::one_line(reason)));
+                    }
+                    self.write("hint: see `csv-agent doctor`, or refuse to go on with `--require-sandbox`\n");
                 }
             }
             Status::Retrying { message, .. } => {

@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -101,6 +101,69 @@ pub struct Interpreter {
     pub origin: Origin,
 }
 
+/// What is read while a Python runs, besides libraries of the system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonFiles {
+    /// Directories that hold it and its packages, without a link in their paths.
+    pub directories: Vec<PathBuf>,
+    /// Links on the way from its name to them.
+    pub links: Vec<PathBuf>,
+}
+
+impl Interpreter {
+    /// Returns what has to be readable where this Python runs.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the executable cannot be found.
+    pub fn files(&self) -> io::Result<PythonFiles> {
+        // `PREFIX/bin/python`: of a virtual environment, and of the Python that it was made with.
+        let prefix = |it: &Path| it.parent().and_then(Path::parent).map(Path::to_owned);
+        let (mut links, real) = resolve(&self.executable)?;
+        let mut directories = Vec::from_iter(prefix(&real));
+        let environment = prefix(&self.executable);
+        if let Some(environment) = environment.filter(|it| it.join("pyvenv.cfg").is_file()) {
+            let (more_links, environment) = resolve(&environment)?;
+            links.extend(more_links);
+            directories.push(environment);
+        }
+        // The root is no place for a Python: what it needs from there is the system's.
+        directories.retain(|it| it.parent().is_some());
+        Ok(PythonFiles { directories, links })
+    }
+}
+
+/// Returns the links on the way to a path, and where the way ends.
+fn resolve(path: &Path) -> io::Result<(Vec<PathBuf>, PathBuf)> {
+    /// As many as the kernel follows.
+    const LINKS_MAX: usize = 40;
+    let mut links = Vec::new();
+    let mut real = PathBuf::new();
+    let mut rest: Vec<OsString> = names_of(path);
+    while let Some(name) = rest.pop() {
+        if name == ".." {
+            real.pop();
+            continue;
+        }
+        real.push(name);
+        if real.symlink_metadata()?.is_symlink() {
+            if links.len() == LINKS_MAX {
+                return Err(io::Error::other("too many links"));
+            }
+            let target = fs::read_link(&real)?;
+            links.push(real.clone());
+            real.pop();
+            rest.extend(names_of(&target));
+        }
+    }
+    Ok((links, real))
+}
+
+/// The names in a path, the last one first; an absolute path's root among them.
+fn names_of(path: &Path) -> Vec<OsString> {
+    path.components().rev().map(|it| it.as_os_str().to_owned()).collect()
+}
+
 /// Why a Python was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
@@ -137,20 +200,30 @@ pub async fn prepare(
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<Interpreter> {
+    if let Some(interpreter) = find(options).await? {
+        return Ok(interpreter);
+    }
+    let base = find_base(options).await?;
+    make(&base, options, progress).await
+}
+
+/// Finds the Python to run as [`prepare`] does, but makes none.
+///
+/// # Errors
+///
+/// Fails when the named Python cannot be used.
+pub async fn find(options: &PythonOptions) -> anyhow::Result<Option<Interpreter>> {
     if let Some(python) = &options.python {
-        return given(python, options).await;
+        return given(python, options).await.map(Some);
     }
     if let Some(directory) = &options.virtual_env
         && let Ok(probe) = probe(&directory.join("bin/python"), options).await
         && lacks(&probe).is_none()
     {
-        return Ok(Interpreter { executable: probe.executable, origin: Origin::VirtualEnv });
+        let executable = probe.executable;
+        return Ok(Some(Interpreter { executable, origin: Origin::VirtualEnv }));
     }
-    if let Some(interpreter) = managed(&options.cache_dir) {
-        return Ok(interpreter);
-    }
-    let base = find_base(options).await?;
-    make(&base, options, progress).await
+    Ok(managed(&options.cache_dir))
 }
 
 async fn given(python: &Path, options: &PythonOptions) -> anyhow::Result<Interpreter> {

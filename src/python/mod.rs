@@ -9,10 +9,9 @@ mod output;
 pub mod protocol;
 pub mod sandbox;
 pub mod snapshot;
-#[cfg(test)]
-mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -27,14 +26,16 @@ use tokio::select;
 use tokio::time::{Instant, sleep_until, timeout};
 use uuid::Uuid;
 
+use crate::directory;
 use crate::limits::{
-    FRAMES_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE,
-    WORKER_LINE_BYTES_MAX, WORKER_START,
+    FRAMES_BYTES_MAX, SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX,
+    TOOL_TIMEOUT, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_LINE_BYTES_MAX, WORKER_MEMORY_BYTES,
+    WORKER_PROCESSES_MAX, WORKER_START, WORKER_TREE_BYTES_MAX,
 };
-use crate::python::environment::Interpreter;
+use crate::python::environment::{Interpreter, PythonFiles};
 use crate::python::output::Printed;
-use crate::python::protocol::{Command, Outcome, Ready, Request, Response, Versions};
-use crate::python::sandbox::{Confinement, ProcessTree};
+use crate::python::protocol::{Command, Outcome, Request, Response, Versions};
+use crate::python::sandbox::{Confinement, Line, Monitor, Policy, Report, SandboxOptions};
 use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
 /// The other end of the pipes.
@@ -52,6 +53,8 @@ const READ_BYTES: usize = 64 * 1024;
 /// What a worker is started with.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions {
+    /// What it may do.
+    pub sandbox: SandboxOptions,
     /// The Python to run.
     pub interpreter: Interpreter,
     /// A directory that exists, mode 0700: where the code runs, and all it is meant to write to.
@@ -64,6 +67,50 @@ pub struct WorkerOptions {
     pub command_timeout: Duration,
     /// Address space of the worker.
     pub memory_bytes: u64,
+}
+
+impl WorkerOptions {
+    /// Returns the options of a worker without data, with the limits of the product contract.
+    pub fn new(interpreter: Interpreter, scratch: &Path, sandbox: SandboxOptions) -> Self {
+        WorkerOptions {
+            sandbox,
+            interpreter,
+            scratch: scratch.to_owned(),
+            datasets: Vec::new(),
+            saved: None,
+            command_timeout: TOOL_TIMEOUT,
+            memory_bytes: WORKER_MEMORY_BYTES,
+        }
+    }
+
+    /// Resolves links: in the worker's file system, these paths must lead to the same files.
+    fn resolved(mut self) -> io::Result<Self> {
+        self.scratch = fs::canonicalize(&self.scratch)?;
+        // Nothing may have been saved yet.
+        self.saved = self.saved.and_then(|it| fs::canonicalize(it).ok());
+        for (_, path) in &mut self.datasets {
+            *path = fs::canonicalize(&*path)?;
+        }
+        Ok(self)
+    }
+
+    /// Says to the stage what the worker may do.
+    fn policy(&self) -> io::Result<Policy> {
+        let PythonFiles { directories: reads, links } = self.interpreter.files()?;
+        // A directory of many datasets is one mount; the other files there belong to them.
+        let directories = self.datasets.iter().filter_map(|(_, it)| it.parent());
+        let data: BTreeSet<_> = directories.map(Path::to_owned).chain(self.saved.clone()).collect();
+        Ok(Policy {
+            python: Some(self.interpreter.executable.clone()),
+            scratch: self.scratch.clone(),
+            reads,
+            data: data.into_iter().collect(),
+            links,
+            memory_bytes: self.memory_bytes,
+            file_bytes: WORKER_FILE_BYTES_MAX,
+            without: self.sandbox.without.clone(),
+        })
+    }
 }
 
 /// Why there is no outcome. The caller branches on the variant; people and the model read the text.
@@ -100,10 +147,10 @@ impl std::error::Error for WorkerError {}
 /// A running Python process with the variables of the session.
 #[derive(Debug)]
 pub struct Worker {
-    /// Watches over the worker, and ends as the worker ends.
+    /// The monitor: watches over the worker, and ends as the worker ends.
     child: Child,
-    /// The worker itself. `None` until it is ready, when no code has run in it.
-    tree: Option<ProcessTree>,
+    /// How to interrupt. `None` until the worker is ready, when no code has run in it.
+    monitor: Option<Monitor>,
     /// Closing it makes `child` kill the worker.
     requests: Option<ChildStdin>,
     responses: ChildStdout,
@@ -138,18 +185,20 @@ struct Start<'a> {
     saved: Option<&'a Path>,
     memory_bytes: u64,
     file_bytes: u64,
+    /// How many it may start; none when the kernel does not count them.
+    processes: Option<u32>,
     frames_bytes: u64,
     result_bytes: usize,
     line_bytes: usize,
 }
 
 /// Interrupts the command when the caller stops waiting for it.
-struct InterruptOnDrop(Option<ProcessTree>);
+struct InterruptOnDrop(Option<Monitor>);
 
 impl Drop for InterruptOnDrop {
     fn drop(&mut self) {
-        if let Some(tree) = self.0 {
-            tree.interrupt();
+        if let Some(monitor) = self.0 {
+            monitor.interrupt();
         }
     }
 }
@@ -162,22 +211,12 @@ impl Worker {
     /// Fails with [`WorkerError::Start`] when Python cannot be run, cannot import the packages, or
     /// is not ready in time. A snapshot that cannot be read is no error: the first outcome tells.
     pub async fn start(options: WorkerOptions) -> Result<Worker, WorkerError> {
-        let WorkerOptions { interpreter, scratch, datasets, saved, command_timeout, memory_bytes } =
-            options;
-        let start = Start {
-            program: PROGRAM,
-            scratch: &scratch,
-            datasets: datasets.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect(),
-            saved: saved.as_deref(),
-            memory_bytes,
-            file_bytes: WORKER_FILE_BYTES_MAX,
-            frames_bytes: FRAMES_BYTES_MAX,
-            result_bytes: RESULT_BYTES_MAX,
-            line_bytes: WORKER_LINE_BYTES_MAX,
-        };
-        let python = interpreter.executable.display();
+        let python = options.interpreter.executable.display().to_string();
         let cannot_run = |error| WorkerError::Start(format!("cannot run {python}: {error}"));
-        let mut child = sandbox::command(&interpreter, &scratch).spawn().map_err(cannot_run)?;
+        let options = options.resolved().map_err(cannot_run)?;
+        let policy = options.policy().map_err(cannot_run)?;
+        let command = sandbox::command(&options.sandbox.program, &policy);
+        let mut child = command.and_then(|mut it| it.spawn()).map_err(cannot_run)?;
         let (requests, Some(responses), Some(output)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -185,7 +224,7 @@ impl Worker {
         };
         let mut worker = Worker {
             child,
-            tree: None,
+            monitor: None,
             requests,
             responses,
             output,
@@ -193,15 +232,32 @@ impl Worker {
             printed: Printed::default(),
             open: None,
             gone: None,
-            command_timeout,
+            command_timeout: options.command_timeout,
             versions: Versions::default(),
-            confinement: Confinement::of_rlimits(memory_bytes, WORKER_FILE_BYTES_MAX),
-            scratch: scratch.clone(),
+            confinement: Confinement::default(),
+            scratch: options.scratch.clone(),
+        };
+        let report = worker.confined().await?;
+        worker.confinement = Confinement::of(&report, &policy);
+        if options.sandbox.is_required && !worker.confinement.missing.is_empty() {
+            return Err(WorkerError::Start(worker.confinement.refusal()));
+        }
+        let start = Start {
+            program: PROGRAM,
+            scratch: &options.scratch,
+            datasets: options.datasets.iter().map(|(name, it)| (&**name, &**it)).collect(),
+            saved: options.saved.as_deref(),
+            memory_bytes: policy.memory_bytes,
+            file_bytes: policy.file_bytes,
+            processes: report.counts_processes.then_some(WORKER_PROCESSES_MAX),
+            frames_bytes: FRAMES_BYTES_MAX,
+            result_bytes: RESULT_BYTES_MAX,
+            line_bytes: WORKER_LINE_BYTES_MAX,
         };
         let response = worker.exchange(&start, WORKER_START).await;
         match response.map(|it| it.ready) {
-            Ok(Some(Ready { pid, versions })) => {
-                worker.tree = Some(ProcessTree::of(pid));
+            Ok(Some(versions)) => {
+                worker.monitor = worker.child.id().map(Monitor::of);
                 worker.versions = versions;
             }
             Ok(None) => return Err(WorkerError::Start("it never said it was ready".to_owned())),
@@ -209,6 +265,26 @@ impl Worker {
             Err(error) => return Err(WorkerError::Start(error.to_string())),
         }
         Ok(worker)
+    }
+
+    /// Waits for the stage to say what it could enforce. No code runs before that.
+    async fn confined(&mut self) -> Result<Report, WorkerError> {
+        let failed = |reason: &str| WorkerError::Start(format!("cannot confine it: {reason}"));
+        let line = timeout(WORKER_START, async {
+            while !self.incoming.ends_with(b"\n") && self.incoming.len() < READ_BYTES {
+                if self.responses.read_buf(&mut self.incoming).await? == 0 {
+                    break;
+                }
+            }
+            io::Result::Ok(std::mem::take(&mut self.incoming))
+        });
+        match line.await.map(|it| it.map(|it| serde_json::from_slice(&it))) {
+            Ok(Ok(Ok(Line::Confined(report)))) => Ok(report),
+            Ok(Ok(Ok(Line::Failed(reason)))) => Err(failed(&reason)),
+            Ok(Ok(Err(_))) => Err(failed("it died")),
+            Ok(Err(error)) => Err(failed(&error.to_string())),
+            Err(_) => Err(failed(&format!("it took more than {} s", WORKER_START.as_secs()))),
+        }
     }
 
     /// Sends a command and waits for its outcome.
@@ -304,7 +380,7 @@ impl Worker {
 
     /// Moves bytes until the open request has its response, or the process is gone.
     async fn finish_open(&mut self, time: Duration) -> Result<Response, WorkerError> {
-        let mut interrupt = InterruptOnDrop(self.tree);
+        let mut interrupt = InterruptOnDrop(self.monitor);
         let response = self.await_response(time).await;
         interrupt.0 = None;
         match response {
@@ -314,6 +390,10 @@ impl Worker {
             }
             Err(End::Process(why)) => {
                 let status = self.bury().await;
+                if status.and_then(|it| it.code()) == Some(sandbox::STOPPED_FOR_DISK) {
+                    // The next worker would begin over the limit. What stays is told by its end.
+                    let _ = directory::empty(&self.scratch);
+                }
                 let reason = why.unwrap_or_else(|| describe(status, self.printed.last_line()));
                 Err(self.gone.insert(WorkerError::Gone { reason }).clone())
             }
@@ -361,8 +441,8 @@ impl Worker {
                     if end <= wake {
                         return Err(End::Process(Some(killed_at(time))));
                     }
-                    if let Some(tree) = self.tree {
-                        tree.interrupt();
+                    if let Some(monitor) = self.monitor {
+                        monitor.interrupt();
                     }
                     wake = end.min(wake + INTERRUPT_EVERY);
                 }
@@ -386,26 +466,23 @@ impl Worker {
         self.gone.insert(WorkerError::Protocol(rule.to_owned())).clone()
     }
 
+    /// Lets the monitor end the worker, all that it started, and itself.
     fn kill(&mut self) {
         self.requests = None;
-        // The watcher does the same on its own, unless the code has killed it. This is done once and
-        // right after the end was noticed: later, the number may be a stranger's.
-        if let Some(tree) = self.tree.take() {
-            tree.kill();
-        }
+        self.monitor = None;
     }
 
-    /// Kills the group, then collects the process and what it had printed last.
+    /// Kills the worker, then collects the monitor and what was printed last.
     async fn bury(&mut self) -> Option<ExitStatus> {
         self.kill();
         let Ok(status) = timeout(BURIAL, self.child.wait()).await else {
-            // The watcher hangs, or was stopped by the code. The worker is dead in any case.
+            // The monitor hangs. It takes the worker with it.
             self.child.kill().await.ok()?;
             return None;
         };
         let status = status.ok();
         let mut chunk = vec![0; READ_BYTES];
-        // A daemon that left the group may hold the pipe open, so this end is bounded as well.
+        // A process that the monitor did not find may hold the pipe open: this end is bounded as well.
         let drain = async {
             while let Ok(n_bytes @ 1..) = self.output.read(&mut chunk).await {
                 self.printed.push(&chunk[..n_bytes], b"\0\0");
@@ -423,7 +500,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
         let until = Instant::now() + BURIAL;
-        // The watcher ends last.
+        // The monitor ends last.
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -455,6 +532,15 @@ fn describe(status: Option<ExitStatus>, last_line: Option<String>) -> String {
         format!("; its last words: {}", line.chars().take(300).collect::<String>())
     });
     match (status.code(), status.signal()) {
+        (Some(sandbox::STOPPED_FOR_MEMORY), _) => format!(
+            "was stopped: its processes took more than {} MB of memory together",
+            WORKER_TREE_BYTES_MAX >> 20
+        ),
+        (Some(sandbox::STOPPED_FOR_DISK), _) => format!(
+            "was stopped: its files took more than {} MB, were more than {SCRATCH_FILES_MAX}, or could \
+             not be counted; they are deleted",
+            SCRATCH_BYTES_MAX >> 20
+        ),
         (Some(code), _) => format!("exited with status {code}{words}"),
         // No one but the kernel kills it unasked, and it does so when memory runs out. It may also
         // be our own kill of a process that had closed its pipes.

@@ -4,6 +4,7 @@
 //! cut to size here, and never the path of a file that this process would parse.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -96,21 +97,12 @@ pub(super) struct Response {
     /// The id of the request.
     pub id: String,
     /// The answer to the start.
-    pub ready: Option<Ready>,
+    pub ready: Option<Versions>,
     status: Option<OutcomeStatus>,
     #[serde(default)]
     result: Map<String, Value>,
     frame: Option<WireFrame>,
     file: Option<String>,
-}
-
-/// What the worker says once, before any code has run in it.
-#[derive(Debug, Deserialize)]
-pub(super) struct Ready {
-    /// Of the process that runs the code, which is a child of the one that was spawned.
-    pub pid: u32,
-    /// What it runs on.
-    pub versions: Versions,
 }
 
 /// What the worker runs on.
@@ -124,6 +116,13 @@ pub struct Versions {
     pub numpy: String,
     /// Of the package.
     pub pyarrow: String,
+}
+
+impl fmt::Display for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Versions { python, pandas, numpy, pyarrow } = self;
+        write!(f, "Python {python}, pandas {pandas}, NumPy {numpy}, PyArrow {pyarrow}")
+    }
 }
 
 #[derive(Debug, Deserialize)]

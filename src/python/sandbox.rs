@@ -1,21 +1,58 @@
-//! How the worker's process is made: its environment, its limits, and how it is stopped.
+//! How the worker's process is made: what it may do, its environment, and how it is stopped.
 //!
-//! The code it runs is hostile by assumption. What is enforced today and what is not is said by
-//! [`Confinement`]; nothing here claims more.
+//! The code it runs is hostile by assumption. csv-agent runs itself once more as the [`stage`], which
+//! takes every right away that the kernel lets it take and then becomes Python. What holds after that,
+//! and what does not, is said by [`Confinement`]; nothing here claims more.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+mod layers;
+mod monitor;
+mod namespaces;
+mod policy;
+mod raw;
+pub mod stage;
+
+use std::ffi::{CString, NulError, OsString};
+use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use nix::fcntl::OFlag;
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::python::environment::Interpreter;
+pub use policy::{Layer, Report};
+pub(super) use policy::{Line, Policy};
+
+use crate::limits::{WORKER_FILE_BYTES_MAX, WORKER_MEMORY_BYTES, WORKER_PROCESSES_MAX};
+
+/// The first argument that makes csv-agent the stage. It is for csv-agent alone.
+pub const STAGE: &str = "__sandbox";
+/// Where programs and libraries are, and what the loader and libraries look up; those that exist.
+const SYSTEM: [&str; 12] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+];
+/// Devices without a state of their own.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// What the monitor ends with when the worker's processes had too much memory together.
+pub(super) const STOPPED_FOR_MEMORY: i32 = 121;
+/// What the monitor ends with when the worker's files were too many or too large together.
+pub(super) const STOPPED_FOR_DISK: i32 = 122;
 
 /// Reads one line, which holds the worker's text and its settings, and runs the text with a copy of
 /// the builtins of its own: what code does to `builtins` does not reach the functions of the worker.
@@ -24,48 +61,143 @@ const BOOTSTRAP: &str = "import json, sys; \
     exec(compile(start.pop('program'), '<worker>', 'exec'), {'start': start, \
     '__name__': 'worker', '__builtins__': dict(vars(__import__('builtins')))})";
 
-/// What the kernel enforces on the worker, and what it does not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How a worker is to be confined.
+#[derive(Debug, Clone)]
+pub struct SandboxOptions {
+    /// csv-agent itself, to run as the stage.
+    pub program: PathBuf,
+    /// Layers that are left out, to see what the others stop.
+    pub without: Vec<Layer>,
+    /// Whether no code may run unless every rule holds.
+    pub is_required: bool,
+}
+
+/// What is enforced on the worker, and what is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confinement {
     /// One short phrase for each rule that holds.
     pub enforced: Vec<String>,
     /// One short phrase for each rule of the contract that does not.
     pub missing: Vec<String>,
+    /// Why a layer could not be used, a sentence each.
+    pub reasons: Vec<String>,
 }
 
 impl Confinement {
-    /// Returns what holds for a worker started by [`command`].
-    pub(super) fn of_rlimits(memory_bytes: u64, file_bytes: u64) -> Self {
-        let enforced = vec![
-            format!("memory: {} MB", memory_bytes >> 20),
-            format!("one file: {} MB", file_bytes >> 20),
-            "no core dumps".to_owned(),
-            "no terminal".to_owned(),
-            "environment: built from nothing".to_owned(),
+    /// Returns what a report means for someone who does not know the kernel.
+    pub(super) fn of(report: &Report, policy: &Policy) -> Self {
+        let Report { namespaces, landlock, seccomp, counts_processes, refused } = report;
+        // Landlock has rules on files from its first version on, on TCP from its fourth only.
+        let files = *namespaces || 1 <= *landlock;
+        let subprocesses = match (counts_processes, seccomp) {
+            (true, _) => Some(format!("subprocesses: {WORKER_PROCESSES_MAX}")),
+            (false, true) => Some("subprocesses: none".to_owned()),
+            (false, false) => None,
+        };
+        let rules = [
+            ("network", (*namespaces || *seccomp).then(|| "network: none".to_owned())),
+            ("files", files.then(|| "files: Python and datasets, scratch to write".to_owned())),
+            (
+                "names of files outside",
+                namespaces.then(|| "names of files outside: not seen".to_owned()),
+            ),
+            (
+                "other processes",
+                (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
+            ),
+            ("subprocesses", subprocesses),
+            ("system calls", seccomp.then(|| "system calls: a list".to_owned())),
         ];
-        // RLIMIT_NPROC counts all processes of the user, and does not count for root at all: set from
-        // here it would either do nothing or stop the first thread of a library.
-        let missing = ["network", "files", "other processes", "subprocesses"];
-        Confinement { enforced, missing: missing.map(str::to_owned).to_vec() }
+        let left_out = policy.without.iter();
+        let left_out = left_out.map(|it| format!("CSV_AGENT_SANDBOX_WITHOUT has {}", it.name()));
+        let reasons = left_out.chain(refused.clone()).collect();
+        let mut confinement = Confinement { enforced: Vec::new(), missing: Vec::new(), reasons };
+        for (rule, enforced) in rules {
+            match enforced {
+                Some(enforced) => confinement.enforced.push(enforced),
+                None => confinement.missing.push(rule.to_owned()),
+            }
+        }
+        confinement.enforced.extend([
+            format!("memory: {} MB", policy.memory_bytes >> 20),
+            format!("one file: {} MB", policy.file_bytes >> 20),
+            "environment: built from nothing".to_owned(),
+        ]);
+        confinement
+    }
+
+    /// Says what is missing to someone who wants all of it.
+    pub(super) fn refusal(&self) -> String {
+        let missing = self.missing.join(", ");
+        let told = [
+            vec![format!("`--require-sandbox`: not enforced here: {missing}")],
+            self.reasons.clone(),
+        ];
+        told.concat().join("; ")
     }
 }
 
-/// Returns the command that starts the worker in its scratch directory, with three pipes.
+/// Says what would be enforced here, without a worker.
 ///
-/// What it spawns is a small process that forks the worker and watches it: when the request pipe is
-/// closed, however csv-agent ended, it kills the worker and all of its group.
+/// # Errors
 ///
-/// Nothing is inherited but the pipes: the standard library opens every other descriptor so that it
-/// closes here. `-I` would be the flag for an untouched environment, but it also ignores the hash
-/// seed, without which a set prints in another order each time.
-pub(super) fn command(interpreter: &Interpreter, scratch: &Path) -> Command {
-    let mut command = Command::new(&interpreter.executable);
-    command.args(["-s", "-B", "-u", "-c", BOOTSTRAP]);
-    command.env_clear().envs(environment(scratch)).current_dir(scratch);
+/// Fails when no process can be confined at all.
+pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
+    let scratch = TempDir::new()?;
+    let policy = Policy {
+        python: None,
+        scratch: fs::canonicalize(scratch.path())?,
+        reads: Vec::new(),
+        data: Vec::new(),
+        links: Vec::new(),
+        memory_bytes: WORKER_MEMORY_BYTES,
+        file_bytes: WORKER_FILE_BYTES_MAX,
+        without: options.without.clone(),
+    };
+    let output = command(&options.program, &policy)?.output().await?;
+    match serde_json::from_slice(&output.stdout)? {
+        Line::Confined(report) => Ok(Confinement::of(&report, &policy)),
+        Line::Failed(reason) => Err(anyhow::Error::msg(reason)),
+    }
+}
+
+/// Returns the command that runs the stage, with three pipes.
+///
+/// What it spawns is the monitor of the worker: when the request pipe is closed, however csv-agent
+/// ended, it kills the worker and all that the worker started.
+///
+/// # Errors
+///
+/// Fails when a path is not UTF-8.
+pub(super) fn command(program: &Path, policy: &Policy) -> io::Result<Command> {
+    let mut command = Command::new(program);
+    command.arg(STAGE).arg(serde_json::to_string(policy)?).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A signal to the whole group of csv-agent must leave the watcher there to end the worker.
+    // A signal to the whole group of csv-agent must leave the monitor there to end the worker.
     command.process_group(0);
-    command
+    Ok(command)
+}
+
+/// What the stage becomes.
+struct PythonCommand {
+    program: CString,
+    arguments: Vec<CString>,
+    environment: Vec<CString>,
+}
+
+/// Returns the Python that runs the worker's text.
+///
+/// `-I` would be the flag for an untouched environment, but it also ignores the hash seed, without
+/// which a set prints in another order each time.
+fn python_command(python: &Path, scratch: &Path) -> Result<PythonCommand, NulError> {
+    let program = CString::new(python.as_os_str().as_bytes())?;
+    let arguments = ["-s", "-B", "-u", "-c", BOOTSTRAP].map(CString::new);
+    let arguments: Result<Vec<_>, _> = [Ok(program.clone())].into_iter().chain(arguments).collect();
+    let environment = environment(scratch)
+        .into_iter()
+        .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()));
+    let environment = environment.collect::<Result<Vec<_>, _>>()?;
+    Ok(PythonCommand { program, arguments: arguments?, environment })
 }
 
 /// The whole environment of the worker: fixed text, except for its own directory.
@@ -106,29 +238,19 @@ pub(super) fn open_untrusted(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The process that runs code, and every process in its group.
-///
-/// It is a child of the process that was spawned, which collects it and then ends as it did. So the
-/// number stays its own for as long as the spawned process is there.
+/// The monitor of a worker, which passes on what is meant for the worker.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ProcessTree(Pid);
+pub(super) struct Monitor(Pid);
 
-impl ProcessTree {
-    /// Takes the id of the process that leads the group.
+impl Monitor {
+    /// Takes the number of the process that was spawned and not collected yet.
     pub fn of(pid: u32) -> Self {
-        ProcessTree(Pid::from_raw(pid.cast_signed()))
+        Monitor(Pid::from_raw(pid.cast_signed()))
     }
 
     /// Raises in the code that runs; nothing happens when none does.
     pub fn interrupt(self) {
         // It fails only when the process is gone, which whoever waits for it will see.
         let _ = kill(self.0, Signal::SIGINT);
-    }
-
-    /// Ends the whole group at once.
-    pub fn kill(self) {
-        // The leader itself as well: it may have left its group.
-        let _ = killpg(self.0, Signal::SIGKILL);
-        let _ = kill(self.0, Signal::SIGKILL);
     }
 }

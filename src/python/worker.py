@@ -9,8 +9,8 @@ of a few statements runs the text with a private copy of the builtins, so that f
 see what the code does to `builtins`. For the same reason names are imported one by one: replacing
 `os.write` or `json.dumps` changes a module, not the reference held here.
 
-Processes. The process that csv-agent spawned forks early. The child is the worker; the parent only
-watches over it, and kills it and its group when csv-agent goes away.
+Processes. What stands between csv-agent and this process has taken its rights away and set its limits,
+passes interrupts on, and kills it and all it started when csv-agent goes away.
 
 Descriptors. Requests, responses and output arrive as 0, 1 and 2 and are moved up at once. Then 0 is
 /dev/null, and 1 and 2 are the output pipe, which csv-agent drains during a call, keeping a part.
@@ -25,29 +25,28 @@ from base64 import b64encode
 from builtins import __dict__ as BUILTINS
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from errno import EACCES, EAGAIN, EFBIG, ENOENT, EPERM, EROFS, EXDEV
 from hashlib import sha256
 from importlib import import_module
 from json import JSONDecoder
 from json.encoder import c_make_encoder, encode_basestring
 from keyword import iskeyword
 from math import isfinite
-from os import (O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY, WEXITSTATUS, WIFSIGNALED, WTERMSIG,
-                _exit, chdir, close, closerange, dup2, fdopen, fork, getpid, kill, killpg, lstat,
-                mkdir, open as open_fd, read, setsid, symlink, umask, unlink, waitpid, write)
+from os import (O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY, _exit, chdir, close, closerange,
+                dup2, fdopen, getpid, lstat, mkdir, open as open_fd, read, symlink, umask, unlink,
+                write)
 from pickle import Pickler, Unpickler
-from resource import (RLIM_INFINITY, RLIMIT_AS, RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE, getrlimit,
-                      setrlimit)
-from select import poll
+from resource import RLIMIT_NPROC, getrlimit, setrlimit
 from shutil import rmtree
-from signal import ITIMER_REAL, SIG_SETMASK, SIGINT, SIGKILL
-from traceback import FrameSummary, StackSummary, TracebackException
+from signal import ITIMER_REAL, SIG_SETMASK, SIGINT
+from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
 from types import FunctionType, ModuleType
 from warnings import catch_warnings, simplefilter
 from zlib import crc32
 
 from _thread import start_new_thread
 # The functions of `signal` itself are Python around these, and stop working without `isinstance`.
-from _signal import SIG_IGN, pthread_sigmask, setitimer, signal as set_handler
+from _signal import pthread_sigmask, setitimer, signal as set_handler
 
 REQUESTS, RESPONSES, OUTPUT, NULL = 200, 201, 202, 203
 
@@ -71,58 +70,8 @@ def take_descriptors():
     closerange(NULL + 1, 65_536)
 
 
-def fork_worker():
-    """Forks and returns in the child, the worker. The parent watches over it and never returns.
-
-    The kernel closes the other end of the request pipe however csv-agent dies. A thread of the
-    worker could not act on it while native code holds the interpreter; another process can.
-    """
-    worker = fork()
-    if worker == 0:
-        setsid()  # an own process group to kill, and no terminal to read from
-        return
-    set_handler(SIGINT, SIG_IGN)  # a Ctrl-C at the terminal is for csv-agent to understand
-    closerange(0, REQUESTS)
-    closerange(REQUESTS + 1, 256)
-    start_new_thread(kill_on_hang_up, (worker,))
-    status = waitpid(worker, 0)[1]
-    kill_group(worker)  # what the worker had started
-    if WIFSIGNALED(status):
-        kill(getpid(), WTERMSIG(status))  # ends as the worker did; csv-agent reads it from here
-    _exit(WEXITSTATUS(status))
-
-
-def kill_on_hang_up(worker):
-    hang_up = poll()
-    hang_up.register(REQUESTS, 0)  # no event but the hang-up, which is always reported
-    while not hang_up.poll():
-        pass
-    kill_group(worker)
-
-
-def kill_group(worker):
-    # The worker itself as well: it may not have made its group yet, or have left it.
-    for kill_it in (killpg, kill):
-        try:
-            kill_it(worker, SIGKILL)
-        except ProcessLookupError:
-            pass
-
-
-def limit_resources():
-    """Sets the limits that hold for whatever this process becomes; they cannot be raised again."""
-    bounds = ((RLIMIT_AS, start["memory_bytes"]), (RLIMIT_FSIZE, start["file_bytes"]),
-              (RLIMIT_CORE, 0), (RLIMIT_NOFILE, 256))
-    for resource, bound in bounds:
-        inherited = getrlimit(resource)[1]
-        bound = bound if inherited == RLIM_INFINITY else min(bound, inherited)
-        setrlimit(resource, (bound, bound))
-
-
 umask(0o077)
 take_descriptors()
-limit_resources()
-fork_worker()
 # `-c` puts the current directory first: a file there must not stand in for a module.
 sys.path[:] = [path for path in sys.path if path not in ("", ".", start["scratch"])]
 chdir(start["scratch"])
@@ -884,9 +833,33 @@ def failure(error):
         if isinstance(error, ModuleNotFoundError):
             text += ("\nNothing can be installed here; there are pandas, numpy, pyarrow and the "
                      "standard library.")
+        elif isinstance(error, OSError) and (rule := rule_of(error)):
+            text += f"\n{rule}"
     text = cut_middle(same_every_time(text), start["result_bytes"] - 2_048)
     details = {"type": name, "message": cut_end(same_every_time(message), 1_000)}
     return {"status": status, "result": {"kind": "error", "error": details, "text": text}}
+
+
+def rule_of(error):
+    """Returns the rule of the confinement that an error probably comes from, or nothing."""
+    files = [it.f_code.co_filename for it, _ in walk_tb(error.__traceback__)]
+    if any(it.endswith(("/socket.py", "/ssl.py", "/urllib/request.py")) for it in files):
+        return "There is no network here; only the registered datasets can be read."
+    if error.errno == EAGAIN or any(it.endswith("/subprocess.py") for it in files):
+        allowed = start["processes"]
+        return (f"At most {allowed} processes may run beside this one." if allowed
+                else "No other process can be started here.")
+    if error.errno == EFBIG:
+        return f"A file may have at most {start['file_bytes'] >> 20} MB."
+    if error.errno in (EACCES, EPERM, EROFS, EXDEV) or error.errno == ENOENT and is_outside(error):
+        return ("Only the datasets and Python's own files can be read here, and files can be written "
+                "only in the working directory. Load a dataset by its name: load('name').")
+    return None
+
+
+def is_outside(error):
+    path = error.filename
+    return type(path) is str and path.startswith("/") and not path.startswith(SCRATCH)
 
 
 def memory_hint():
@@ -1091,9 +1064,28 @@ def warm_up():
     repr(frame)
 
 
+def limit_processes(n_processes):
+    """Allows as many processes beside those that are there, of which threads of libraries are some.
+
+    Nothing here says how many there are, so the limit is raised until there is room for one more.
+    """
+    most = getrlimit(RLIMIT_NPROC)[1]
+    for n_there in range(most):
+        setrlimit(RLIMIT_NPROC, (n_there + 1, most))
+        try:
+            start_new_thread(int, ())
+        except RuntimeError:
+            continue
+        bound = min(n_there + n_processes, most)
+        setrlimit(RLIMIT_NPROC, (bound, bound))
+        return
+
+
 with catch_warnings():
     simplefilter("ignore")
     warm_up()
+if start["processes"] is not None:
+    limit_processes(start["processes"])
 
 import warnings  # noqa: E402
 
@@ -1115,6 +1107,6 @@ open_snapshot()
 repair()
 versions = {"python": sys.version.split()[0], "pandas": pd.__version__, "numpy": np.__version__,
             "pyarrow": pa.__version__}
-respond(start["id"], {"ready": {"pid": PID, "versions": versions}})
+respond(start["id"], {"ready": versions})
 for request in requests():
     serve(request)

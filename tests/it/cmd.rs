@@ -100,6 +100,7 @@ fn the_whole_surface_is_there_for_programs() {
         "datasets",
         "show",
         "reset",
+        "doctor",
         "decrypt",
         "completions",
         "schema",

@@ -21,3 +21,4 @@ mod parquet;
 mod provider;
 mod readme;
 mod tidy;
+mod worker;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{Environment, GlobalOptions};
+use super::{Environment, GlobalOptions, python_options, sandbox_options};
 use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
 use crate::cli::ingest::Input;
 use crate::conversation::Effort;
 use crate::limits::{FIRST_EVENT, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use crate::provider::{BASE_URL, Key, RemoteOptions};
 use crate::python::environment::PythonOptions;
+use crate::python::sandbox::SandboxOptions;
 use crate::sink::seal::Seal;
 use crate::status::{ExitStatus, Failure};
 
@@ -70,6 +71,8 @@ pub struct TurnOptions {
     pub answer: AnswerOptions,
     /// Which Python runs the code.
     pub python: PythonOptions,
+    /// How its code is confined.
+    pub sandbox: SandboxOptions,
 }
 
 /// Who answers.
@@ -209,7 +212,8 @@ impl TurnOptions {
         Ok(TurnOptions {
             answer,
             provider,
-            python: python(environment)?,
+            python: python_options(environment)?,
+            sandbox: sandbox_options(flags.require_sandbox, environment)?,
             global,
             files,
             datasets: flags.dataset,
@@ -257,22 +261,6 @@ fn provider(
         first_event: FIRST_EVENT,
         idle: STREAM_IDLE,
     }))
-}
-
-fn python(environment: &Environment) -> anyhow::Result<PythonOptions> {
-    let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
-    let Some(cache_home) = environment.cache_home.clone().or_else(below_home) else {
-        let message = "cannot tell where Python's packages are kept: neither `HOME` nor \
-                       `XDG_CACHE_HOME` is set";
-        return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
-    };
-    Ok(PythonOptions {
-        python: environment.python.clone(),
-        virtual_env: environment.virtual_env.clone(),
-        cache_dir: cache_home.join("csv-agent"),
-        path: environment.path.clone(),
-        pip_env: environment.pip.clone(),
-    })
 }
 
 fn events_target(text: &str) -> anyhow::Result<EventsTarget> {

@@ -1,0 +1,231 @@
+//! Who outlives the worker: the monitor outside its namespaces, and their init.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{ErrorKind, stdin};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::policy::Policy;
+use super::raw;
+use crate::limits::{SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TREE_BYTES_MAX};
+
+/// Milliseconds between two looks at what the kernel does not limit.
+const LOOK_EVERY_MS: u16 = 250;
+/// What a process ends with that a signal ended, as shells have it: 128 and the signal's number.
+const SIGNAL_BASE: i32 = 128;
+const BLOCK_BYTES: u64 = 512;
+const PAGE_BYTES: u64 = 4096;
+
+/// The signals that the monitor and the init wait for.
+fn awaited() -> SigSet {
+    [Signal::SIGINT, Signal::SIGCHLD].into_iter().collect()
+}
+
+/// Keeps signals for those who wait for them. A worker unblocks them before it becomes Python.
+///
+/// # Errors
+///
+/// Fails never in practice.
+pub fn block_signals() -> nix::Result<()> {
+    awaited().thread_block()
+}
+
+/// Waits as process 1 of the namespaces: passes interrupts on and collects whoever ends. When it
+/// returns, and so ends, the kernel kills the rest.
+pub fn be_init(worker: Pid) -> i32 {
+    loop {
+        match awaited().wait() {
+            Ok(Signal::SIGINT) => {
+                // It fails when the worker is gone, which the other signal says.
+                let _ = kill(worker, Signal::SIGINT);
+            }
+            _ => {
+                if let Some(status) = collect(worker) {
+                    return status;
+                }
+            }
+        }
+    }
+}
+
+/// Collects all that has ended. Returns how the worker did, if it did.
+fn collect(worker: Pid) -> Option<i32> {
+    let mut ended = None;
+    loop {
+        let status = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, code)) => (pid, code),
+            Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, SIGNAL_BASE + signal as i32),
+            _ => return ended,
+        };
+        if status.0 == worker {
+            ended = Some(status.1);
+        }
+    }
+}
+
+/// Watches over the worker, or the init of its namespaces, until it ends or csv-agent does; then ends
+/// as the worker did.
+pub fn watch(policy: &Policy, worker: Pid) -> ExitCode {
+    let status = wait(policy, worker);
+    kill_rest();
+    // The signal, so that csv-agent sees it as one.
+    if let Some(Ok(signal)) = (SIGNAL_BASE < status).then(|| Signal::try_from(status - SIGNAL_BASE))
+    {
+        let _ = SigSet::all().thread_unblock();
+        raw::die_by(signal);
+    }
+    ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))
+}
+
+fn wait(policy: &Policy, worker: Pid) -> i32 {
+    let stdin = stdin();
+    let Ok(signals) = SignalFd::with_flags(&awaited(), SfdFlags::SFD_CLOEXEC) else { return 1 };
+    loop {
+        // Of the requests only the hang-up, which is always told: the bytes are the worker's.
+        let mut events = [
+            PollFd::new(stdin.as_fd(), PollFlags::empty()),
+            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+        ];
+        if poll(&mut events, PollTimeout::from(LOOK_EVERY_MS)).is_err() {
+            continue;
+        }
+        let [requests, signal] = events.map(|it| it.any().unwrap_or(false));
+        if requests {
+            return 0;
+        }
+        if !signal {
+            if let Some(status) = over_limit(policy, worker) {
+                return status;
+            }
+            continue;
+        }
+        match signals.read_signal() {
+            Ok(Some(it)) if it.ssi_signo == Signal::SIGINT as u32 => {
+                let _ = kill(worker, Signal::SIGINT);
+            }
+            _ => {
+                if let Some(status) = collect(worker) {
+                    return status;
+                }
+            }
+        }
+    }
+}
+
+/// Kills the worker, and where no namespace ends with it, what it has started: orphans come to this
+/// process, so all of them become its children in the end.
+fn kill_rest() {
+    loop {
+        for child in children(Pid::this()) {
+            // It may have died by itself.
+            let _ = kill(child, Signal::SIGKILL);
+        }
+        if waitpid(None, None).is_err() {
+            return;
+        }
+    }
+}
+
+/// Returns what to end with when the worker uses more than the kernel can be told to give.
+fn over_limit(policy: &Policy, worker: Pid) -> Option<i32> {
+    let processes = tree(worker);
+    if WORKER_TREE_BYTES_MAX < processes.iter().map(|it| memory_bytes(*it)).sum() {
+        return Some(super::STOPPED_FOR_MEMORY);
+    }
+    let mut usage = Usage::of_directory(&policy.scratch);
+    for process in processes {
+        usage.add_deleted(process);
+    }
+    usage.is_over().then_some(super::STOPPED_FOR_DISK)
+}
+
+/// The children of a process, whichever of its threads has made them.
+fn children(parent: Pid) -> Vec<Pid> {
+    let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    let lists =
+        threads.map(|it| fs::read_to_string(it.path().join("children")).unwrap_or_default());
+    let text = lists.collect::<Vec<_>>().join(" ");
+    text.split_whitespace().filter_map(|it| it.parse().ok()).map(Pid::from_raw).collect()
+}
+
+/// The process and all below it.
+fn tree(root: Pid) -> Vec<Pid> {
+    let mut found = vec![root];
+    let mut at = 0;
+    while let Some(&parent) = found.get(at) {
+        found.extend(children(parent));
+        at += 1;
+    }
+    found
+}
+
+fn memory_bytes(process: Pid) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
+    let n_pages = text.split(' ').nth(1).and_then(|it| it.parse::<u64>().ok());
+    n_pages.unwrap_or(0) * PAGE_BYTES
+}
+
+/// What a worker has written.
+#[derive(Default)]
+struct Usage {
+    n_bytes: u64,
+    n_files: usize,
+    /// Of files that have no name any more, those that were counted.
+    deleted: BTreeSet<(u64, u64)>,
+}
+
+impl Usage {
+    fn is_over(&self) -> bool {
+        SCRATCH_BYTES_MAX < self.n_bytes || SCRATCH_FILES_MAX < self.n_files
+    }
+
+    /// Counts what is below a directory. A link counts as itself.
+    fn of_directory(path: &Path) -> Usage {
+        let mut usage = Usage::default();
+        let mut directories: Vec<PathBuf> = vec![path.to_owned()];
+        while let Some(directory) = directories.pop() {
+            let entries = match fs::read_dir(directory) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                // Closed, or its path is too long: it may hold anything.
+                Err(_) => {
+                    usage.n_files = usize::MAX;
+                    return usage;
+                }
+            };
+            for entry in entries.flatten() {
+                let Ok(metadata) = entry.metadata() else { continue };
+                usage.n_files += 1;
+                usage.n_bytes += metadata.blocks() * BLOCK_BYTES;
+                if usage.is_over() {
+                    return usage;
+                }
+                if metadata.is_dir() {
+                    directories.push(entry.path());
+                }
+            }
+        }
+        usage
+    }
+
+    /// Counts the open files of a process that no directory lists any more.
+    fn add_deleted(&mut self, process: Pid) {
+        for entry in fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten() {
+            let Ok(metadata) = fs::metadata(entry.path()) else { continue };
+            let is_deleted = metadata.is_file() && metadata.nlink() == 0;
+            if is_deleted && self.deleted.insert((metadata.dev(), metadata.ino())) {
+                self.n_files += 1;
+                self.n_bytes += metadata.blocks() * BLOCK_BYTES;
+            }
+        }
+    }
+}

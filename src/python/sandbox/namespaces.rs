@@ -1,0 +1,263 @@
+//! A file system, network and process numbers of the worker's own.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sys::prctl::{set_keepcaps, set_pdeathsig};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::{Mode, umask};
+use nix::sys::wait::waitpid;
+use nix::unistd::{Gid, Pid, Uid, pause, pivot_root, setgroups, sethostname, setresgid, setresuid};
+
+use super::policy::Policy;
+use super::{DEVICES, SYSTEM, raw};
+
+/// Everything that a new process can have apart from others.
+pub const ALL: i32 = libc::CLONE_NEWNS
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS;
+/// The number that a user has inside, whoever it is outside.
+const INNER_USER: u32 = 1000;
+/// Users of whom no machine has one: systemd keeps the range for such uses, and starts below it.
+const OTHER_USERS: std::ops::Range<u32> = 61_184..65_520;
+/// Bytes that can be kept in `/dev/shm`, where locks between processes live.
+const SHARED_BYTES: &str = "size=64m,nr_inodes=1k,mode=1777";
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+const NO_EXECUTION: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFlags::MS_NOEXEC);
+
+/// Names this process `1000` in its own user namespace, which gives it every right over the others.
+///
+/// # Errors
+///
+/// Fails where an administrator or `AppArmor` forbids it.
+pub fn map_user(user: Uid, group: Gid) -> anyhow::Result<()> {
+    let write = |name: &str, text: String| {
+        let path = format!("/proc/self/{name}");
+        fs::write(&path, text).with_context(|| format!("cannot write {path}"))
+    };
+    write("setgroups", "deny".to_owned())?;
+    write("uid_map", format!("{INNER_USER} {user} 1"))?;
+    write("gid_map", format!("{INNER_USER} {group} 1"))
+}
+
+/// Returns a user that no process of this machine has.
+fn unused_user() -> anyhow::Result<u32> {
+    let processes = fs::read_dir("/proc").context("cannot list the processes")?;
+    let used: Vec<u32> =
+        processes.filter_map(|it| it.ok()?.metadata().ok()).map(|it| it.uid()).collect();
+    // Two workers that start at once look from different places.
+    let n_users = OTHER_USERS.end - OTHER_USERS.start;
+    let first = std::process::id() % n_users;
+    let mut candidates = (0..n_users).map(|it| OTHER_USERS.start + (first + it) % n_users);
+    candidates.find(|it| !used.contains(it)).context("every user number is in use")
+}
+
+/// Another user, and how root's files are made theirs where they are seen.
+pub struct OtherUser {
+    /// The number of the user and of the only group.
+    pub id: u32,
+    /// A user namespace in which they are root.
+    namespace: OwnedFd,
+}
+
+impl OtherUser {
+    /// Takes a user that no process of this machine has.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the kernel gives no user namespace.
+    pub fn take() -> anyhow::Result<OtherUser> {
+        let id = unused_user()?;
+        // A namespace lives as long as a process or a descriptor holds it.
+        let holder = match raw::clone(libc::CLONE_NEWUSER).context("no user namespace")? {
+            raw::Side::Child => {
+                let _ = set_pdeathsig(Signal::SIGKILL);
+                loop {
+                    pause();
+                }
+            }
+            raw::Side::Parent(holder) => holder,
+        };
+        let namespace = name_user(holder, id);
+        let _ = kill(holder, Signal::SIGKILL);
+        let _ = waitpid(holder, None);
+        Ok(OtherUser { id, namespace: namespace? })
+    }
+}
+
+fn name_user(holder: Pid, id: u32) -> anyhow::Result<OwnedFd> {
+    for map in ["uid_map", "gid_map"] {
+        let path = format!("/proc/{holder}/{map}");
+        fs::write(&path, format!("0 {id} 1")).with_context(|| format!("cannot write {path}"))?;
+    }
+    let namespace = File::open(format!("/proc/{holder}/ns/user"));
+    Ok(namespace.context("cannot open the user namespace")?.into())
+}
+
+/// Becomes a user who is nobody else, and has no group.
+///
+/// # Errors
+///
+/// Fails when the user is not known in this container.
+pub fn become_user(user: u32) -> anyhow::Result<()> {
+    set_keepcaps(false)?;
+    setgroups(&[]).context("cannot leave all groups")?;
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
+    setresgid(group, group, group).context("cannot become another group")?;
+    setresuid(user, user, user).context("cannot become another user")
+}
+
+/// Replaces the file system by one that holds what the worker needs, at the same paths.
+///
+/// # Errors
+///
+/// Fails when the kernel refuses a step, and names it.
+pub fn replace_root(policy: &Policy, user: Option<&OtherUser>) -> anyhow::Result<()> {
+    let scratch = &policy.scratch;
+    let none = None::<&Path>;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+        .context("cannot make the mounts private")?;
+    // Scratch is a directory that is surely there and ours. Below, it is seen as it was.
+    mount_memory(scratch, "size=4m,mode=755").context("cannot mount a new root")?;
+    // Another user has to get through the directories on the way.
+    let own = umask(Mode::S_IWGRP | Mode::S_IWOTH);
+    let [old, new] = ["old", "new"].map(|it| scratch.join(it));
+    fs::create_dir(&old)?;
+    fs::create_dir(&new)?;
+    pivot_root(scratch, &old).context("cannot change the root")?;
+    let tree = Tree { old: Path::new("/old"), new: Path::new("/new"), user };
+    bind_itself(tree.new)?;
+    tree.fill(policy)?;
+    umask(own);
+    std::env::set_current_dir(tree.new)?;
+    pivot_root(".", ".").context("cannot change the root again")?;
+    umount2(".", MntFlags::MNT_DETACH).context("cannot leave the old root")?;
+    raw::set_mount_flags(Path::new("/"), READ_ONLY, false)
+        .context("cannot make the root read-only")?;
+    std::env::set_current_dir(scratch).context("cannot enter scratch")?;
+    sethostname("csv-agent").context("cannot change the host name")
+}
+
+fn mount_memory(at: &Path, options: &str) -> nix::Result<()> {
+    mount(Some("tmpfs"), at, Some("tmpfs"), NO_EXECUTION, Some(options))
+}
+
+/// Makes a directory a mount, as the change of root wants it.
+fn bind_itself(path: &Path) -> anyhow::Result<()> {
+    mount(Some(path), path, None::<&Path>, MsFlags::MS_BIND, None::<&Path>)
+        .with_context(|| format!("cannot mount {}", path.display()))
+}
+
+/// The new root while it is built, and where the old one is seen meanwhile.
+struct Tree<'a> {
+    old: &'a Path,
+    new: &'a Path,
+    user: Option<&'a OtherUser>,
+}
+
+impl Tree<'_> {
+    fn fill(&self, policy: &Policy) -> anyhow::Result<()> {
+        // In the order of paths, a directory comes before what is in it.
+        for path in SYSTEM.iter().map(Path::new).chain(policy.reads.iter().map(|it| &**it)) {
+            self.show(path)?;
+        }
+        for path in &policy.data {
+            self.give(path, READ_ONLY | libc::MOUNT_ATTR_NOEXEC)?;
+        }
+        for link in &policy.links {
+            self.show(link)?;
+        }
+        for device in DEVICES {
+            self.bind(Path::new(device), libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
+        }
+        let shared = self.new.join("dev/shm");
+        fs::create_dir_all(&shared)?;
+        mount_memory(&shared, SHARED_BYTES).context("cannot mount /dev/shm")?;
+        fs::create_dir_all(self.new.join("etc"))?;
+        let user = self.user.map_or(INNER_USER, |it| it.id);
+        let passwd = format!("worker:x:{user}:{user}::{}:/bin/sh\n", policy.scratch.display());
+        fs::write(self.new.join("etc/passwd"), passwd)?;
+        fs::write(self.new.join("etc/group"), format!("worker:x:{user}:\n"))?;
+        let flags = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOEXEC;
+        self.give(&policy.scratch, flags)
+    }
+
+    /// Shows what is at a path, if anything, for reading.
+    fn show(&self, path: &Path) -> anyhow::Result<()> {
+        let from = within(self.old, path);
+        let to = within(self.new, path);
+        match fs::symlink_metadata(&from) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error).with_context(|| format!("{}", path.display())),
+            Ok(it) if it.is_symlink() && fs::symlink_metadata(&to).is_err() => {
+                fs::create_dir_all(to.parent().unwrap_or(self.new))?;
+                return symlink(fs::read_link(&from)?, &to).context("cannot link");
+            }
+            // It is part of a directory that is shown already.
+            Ok(_) if fs::symlink_metadata(&to).is_ok() => return Ok(()),
+            Ok(_) => {}
+        }
+        self.bind(path, READ_ONLY)
+    }
+
+    /// Shows a directory of the session as the worker's own.
+    fn give(&self, path: &Path, flags: u64) -> anyhow::Result<()> {
+        let Some(user) = self.user else { return self.bind(path, flags) };
+        let (from, to) = (within(self.old, path), within(self.new, path));
+        let failed = || format!("cannot give {} to another user", path.display());
+        fs::create_dir_all(&to).with_context(failed)?;
+        raw::bind_for_user(&from, &to, flags, &user.namespace).with_context(failed)
+    }
+
+    fn bind(&self, path: &Path, flags: u64) -> anyhow::Result<()> {
+        let from = within(self.old, path);
+        let to = within(self.new, path);
+        let failed = || format!("cannot mount {}", path.display());
+        if fs::symlink_metadata(&to).is_err() {
+            if fs::metadata(&from).with_context(failed)?.is_dir() {
+                fs::create_dir_all(&to).with_context(failed)?;
+            } else {
+                fs::create_dir_all(to.parent().unwrap_or(self.new)).with_context(failed)?;
+                File::create(&to).with_context(failed)?;
+            }
+        }
+        let how = MsFlags::MS_BIND | MsFlags::MS_REC;
+        mount(Some(&from), &to, None::<&Path>, how, None::<&Path>).with_context(failed)?;
+        raw::set_mount_flags(&to, flags, true).with_context(failed)
+    }
+}
+
+fn within(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Makes sure that this process can read what a worker needs.
+///
+/// # Errors
+///
+/// Names the first path that it cannot read.
+pub fn check_readable(policy: &Policy) -> anyhow::Result<()> {
+    for directory in policy.reads.iter().chain(&policy.data) {
+        let mut paths = vec![directory.clone()];
+        // Packages that were installed with a strict umask.
+        for entry in fs::read_dir(directory.join("lib")).into_iter().flatten().flatten() {
+            paths.push(entry.path().join("site-packages"));
+            paths.push(entry.path().join("site-packages/numpy/__init__.py"));
+        }
+        let is_denied = |it: &&PathBuf| {
+            let opened = File::open(it);
+            opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+        };
+        if let Some(denied) = paths.iter().find(is_denied) {
+            bail!("{} cannot be read by another user", denied.display());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! The system calls that no crate wraps, or that only a process of one thread may make.
+
+#![expect(unsafe_code, reason = "the only place where the program calls the kernel by itself")]
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::sys::signal::{SigHandler, Signal, raise};
+use nix::unistd::{ForkResult, Pid, fork};
+
+/// Which side of a fork this is.
+pub enum Side {
+    /// The new process.
+    Child,
+    /// The old one, with the number of the new one.
+    Parent(Pid),
+}
+
+/// Splits the process in two, the new one in new namespaces: `flags` are `CLONE_NEW…`.
+///
+/// # Errors
+///
+/// Fails when the kernel does not give such namespaces, or no process.
+pub fn clone(flags: i32) -> io::Result<Side> {
+    if flags == 0 {
+        // SAFETY: the stage has one thread, so no lock is held by a thread that is not copied.
+        return match unsafe { fork() }? {
+            ForkResult::Child => Ok(Side::Child),
+            ForkResult::Parent { child } => Ok(Side::Parent(child)),
+        };
+    }
+    let flags = libc::c_long::from(flags | libc::SIGCHLD);
+    // SAFETY: without CLONE_VM this is fork, whose stack is copied; the other arguments are for
+    // threads and are null. The stage has one thread, as above.
+    let pid = Errno::result(unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) })?;
+    match i32::try_from(pid) {
+        Ok(0) => Ok(Side::Child),
+        Ok(pid) => Ok(Side::Parent(Pid::from_raw(pid))),
+        Err(error) => Err(io::Error::other(error)),
+    }
+}
+
+/// Closes every descriptor from `first` on.
+///
+/// # Errors
+///
+/// Fails before Linux 5.9.
+pub fn close_from(first: u32) -> io::Result<()> {
+    // SAFETY: the stage owns no descriptor from there on that it will use: it has just started, or
+    // only waits from here on.
+    Errno::result(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) })?;
+    Ok(())
+}
+
+/// Sets `MOUNT_ATTR_…` flags of a mount, and of all mounts below it when `recursive`.
+///
+/// # Errors
+///
+/// Fails before Linux 5.12, and when the mount has flags that may not be taken away.
+pub fn set_mount_flags(path: &Path, flags: u64, recursive: bool) -> io::Result<()> {
+    let how = if recursive { libc::AT_RECURSIVE } else { 0 };
+    set_attributes(libc::AT_FDCWD, path, how, mount_attributes(flags, None))
+}
+
+/// Shows the directory `from` at `to`, where what root owns outside belongs to the user for whom
+/// `users` was made.
+///
+/// # Errors
+///
+/// Fails before Linux 5.12, and on file systems that cannot do it.
+pub fn bind_for_user(from: &Path, to: &Path, flags: u64, users: &OwnedFd) -> io::Result<()> {
+    let (from, target) = (c_path(from)?, c_path(to)?);
+    // SAFETY: the path outlives the call.
+    let tree = Errno::result(unsafe {
+        libc::syscall(
+            libc::SYS_open_tree,
+            libc::AT_FDCWD,
+            from.as_ptr(),
+            libc::OPEN_TREE_CLONE | libc::O_CLOEXEC.cast_unsigned(),
+        )
+    })?;
+    let tree = i32::try_from(tree).map_err(io::Error::other)?;
+    // SAFETY: the kernel has just made it, for this process alone.
+    let tree = unsafe { OwnedFd::from_raw_fd(tree) };
+    let attributes = mount_attributes(flags, Some(users));
+    set_attributes(tree.as_raw_fd(), Path::new(""), libc::AT_EMPTY_PATH, attributes)?;
+    // SAFETY: both paths outlive the call.
+    Errno::result(unsafe {
+        libc::syscall(
+            libc::SYS_move_mount,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_FDCWD,
+            target.as_ptr(),
+            libc::MOVE_MOUNT_F_EMPTY_PATH,
+        )
+    })?;
+    Ok(())
+}
+
+fn mount_attributes(flags: u64, users: Option<&OwnedFd>) -> libc::mount_attr {
+    let (by_user, users) = match users {
+        Some(users) => (libc::MOUNT_ATTR_IDMAP, users.as_raw_fd()),
+        None => (0, 0),
+    };
+    let userns_fd = u64::from(users.cast_unsigned());
+    libc::mount_attr { attr_set: flags | by_user, attr_clr: 0, propagation: 0, userns_fd }
+}
+
+fn set_attributes(
+    directory: i32,
+    path: &Path,
+    how: i32,
+    attributes: libc::mount_attr,
+) -> io::Result<()> {
+    let path = c_path(path)?;
+    // SAFETY: path and attributes outlive the call, and the size is that of the attributes.
+    Errno::result(unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            directory,
+            path.as_ptr(),
+            how,
+            &raw const attributes,
+            size_of_val(&attributes),
+        )
+    })?;
+    Ok(())
+}
+
+fn c_path(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+/// Ends this process by a signal, as another one has ended.
+pub fn die_by(signal: Signal) {
+    // SAFETY: the default is no handler, so nothing of this program runs on it. The runtime has put one
+    // of its own in the place of some defaults.
+    let _ = unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) };
+    let _ = raise(signal);
+}
+
+/// Ends a forked process without what its parent has registered for its own end.
+pub fn exit(status: i32) -> ! {
+    // SAFETY: it does not return, and runs nothing of this program.
+    unsafe { libc::_exit(status) }
+}

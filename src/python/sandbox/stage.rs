@@ -1,0 +1,288 @@
+//! The stage between csv-agent and Python: it gives every right away, then becomes Python.
+//!
+//! csv-agent runs itself as `csv-agent __sandbox POLICY`, a process of one thread. It stays outside as
+//! the monitor: it kills the worker when csv-agent is gone, passes interrupts on, and watches what the
+//! kernel does not limit. The worker's processes come from it, in the most confined way that works:
+//!
+//! ```text
+//! monitor ── init (process 1 of new namespaces) ── worker, which becomes Python
+//! monitor ── worker                                where there are no namespaces
+//! ```
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use nix::fcntl::OFlag;
+use nix::sys::prctl::{set_child_subreaper, set_dumpable, set_no_new_privs, set_pdeathsig};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::stat::{Mode, umask};
+use nix::sys::wait::waitpid;
+use nix::unistd::{Gid, Pid, Uid, execve, getegid, geteuid, pipe2, setsid};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+use serde::{Deserialize, Serialize};
+
+use super::layers::{self, Extra};
+use super::namespaces::OtherUser;
+use super::policy::{Layer, Line, Policy, Report};
+use super::{monitor, namespaces, raw};
+use crate::limits::WORKER_PROCESSES_MAX;
+
+/// Processes and threads that a worker may have while it starts; it lowers the bound itself.
+const STARTING_PROCESSES_MAX: u64 = WORKER_PROCESSES_MAX as u64 + 32;
+const OPEN_FILES_MAX: u64 = 256;
+
+/// How a worker is set apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Namespaces made by root, and a user who is nobody else.
+    OtherUserInNamespaces,
+    /// Namespaces below a user namespace.
+    UserNamespaces,
+    /// The same user in the same file system.
+    InPlace,
+}
+
+impl Way {
+    /// Those to try, the best first.
+    fn all(policy: &Policy) -> Vec<Way> {
+        let mut ways = vec![Way::InPlace];
+        if !policy.without.contains(&Layer::Namespaces) {
+            ways.push(Way::UserNamespaces);
+            if geteuid().is_root() {
+                ways.push(Way::OtherUserInNamespaces);
+            }
+        }
+        ways.reverse();
+        ways
+    }
+
+    fn namespaces(self) -> i32 {
+        match self {
+            Way::OtherUserInNamespaces => namespaces::ALL,
+            Way::UserNamespaces => namespaces::ALL | libc::CLONE_NEWUSER,
+            Way::InPlace => 0,
+        }
+    }
+}
+
+/// What a worker that is being made tells the monitor.
+#[derive(Debug, Serialize, Deserialize)]
+enum Message {
+    /// It is about to become Python.
+    Ready(Report),
+    /// It cannot go on, for this reason.
+    Failed(String),
+}
+
+/// Does what `csv-agent __sandbox POLICY` is asked to do.
+pub fn run(policy: &str) -> ExitCode {
+    let (line, worker) = match start(policy) {
+        Ok((report, worker)) => (Line::Confined(report), worker),
+        Err(error) => (Line::Failed(format!("{error:#}")), None),
+    };
+    let told = serde_json::to_string(&line).map(|it| writeln!(std::io::stdout(), "{it}"));
+    match (told, worker) {
+        (Ok(Ok(())), Some((policy, worker))) => monitor::watch(&policy, worker),
+        (Ok(Ok(())), None) => ExitCode::SUCCESS,
+        // Whoever asked is gone; the worker dies with this process.
+        _ => ExitCode::FAILURE,
+    }
+}
+
+type Started = (Report, Option<(Policy, Pid)>);
+
+fn start(policy: &str) -> anyhow::Result<Started> {
+    let policy: Policy = serde_json::from_str(policy).context("cannot read the policy")?;
+    // What csv-agent inherited from its caller is no business of the code.
+    raw::close_from(3).context("cannot close what was inherited")?;
+    umask(Mode::from_bits_truncate(0o077));
+    set_child_subreaper(true)?;
+    // It may have to end by the signal that ended the worker.
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    monitor::block_signals()?;
+    let mut refused = Vec::new();
+    for way in Way::all(&policy) {
+        let attempt = Attempt { way, policy: &policy, user: geteuid(), group: getegid() };
+        match attempt.make() {
+            Ok((mut report, worker)) => {
+                report.refused.splice(0..0, refused);
+                let is_trial = policy.python.is_none();
+                return Ok((report, (!is_trial).then_some((policy, worker))));
+            }
+            Err(error) if way == Way::InPlace => return Err(error),
+            Err(error) => refused.push(format!("namespaces: {error:#}")),
+        }
+    }
+    anyhow::bail!("there is no way to start")
+}
+
+/// One way, tried.
+struct Attempt<'a> {
+    way: Way,
+    policy: &'a Policy,
+    /// Who asks. In a new user namespace the process itself no longer knows.
+    user: Uid,
+    group: Gid,
+}
+
+impl Attempt<'_> {
+    /// Makes a worker. Nothing is left of it when that fails.
+    fn make(&self) -> anyhow::Result<(Report, Pid)> {
+        // Made outside: within new namespaces, `/proc` would still be the old one.
+        let is_other = self.way == Way::OtherUserInNamespaces;
+        let other = is_other.then(OtherUser::take).transpose()?;
+        let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
+        match raw::clone(self.way.namespaces()).context("the kernel gives none")? {
+            raw::Side::Child => {
+                drop(reader);
+                let mut messages = File::from(writer);
+                let status = self.live(other.as_ref(), &mut messages).unwrap_or_else(|error| {
+                    let _ = tell(&mut messages, &Message::Failed(format!("{error:#}")));
+                    1
+                });
+                raw::exit(status)
+            }
+            raw::Side::Parent(child) => {
+                drop(writer);
+                let mut text = String::new();
+                // It ends when the worker becomes Python, which closes its end, or dies.
+                File::from(reader).read_to_string(&mut text)?;
+                match text.lines().last().map(serde_json::from_str) {
+                    Some(Ok(Message::Ready(report))) => Ok((report, child)),
+                    Some(Ok(Message::Failed(reason))) => {
+                        end(child);
+                        Err(anyhow::Error::msg(reason))
+                    }
+                    _ => {
+                        end(child);
+                        Err(anyhow::anyhow!("the worker died before it ran"))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lives as what was cloned: as the worker, or as the init of its namespaces.
+    fn live(&self, other: Option<&OtherUser>, messages: &mut File) -> anyhow::Result<i32> {
+        die_with_parent()?;
+        match self.way {
+            Way::InPlace => {}
+            Way::UserNamespaces => {
+                namespaces::map_user(self.user, self.group)?;
+                namespaces::replace_root(self.policy, None)?;
+            }
+            Way::OtherUserInNamespaces => {
+                let user = other.context("there is no other user")?;
+                namespaces::replace_root(self.policy, Some(user))?;
+                drop_bounding_set();
+                namespaces::become_user(user.id)?;
+                // A change of user undoes this.
+                die_with_parent()?;
+                namespaces::check_readable(self.policy)?;
+            }
+        }
+        give_up_rights()?;
+        if self.way == Way::InPlace {
+            return self.become_worker(messages);
+        }
+        set_dumpable(false)?;
+        match raw::clone(0)? {
+            raw::Side::Child => self.become_worker(messages),
+            // The monitor waits for the other end of the messages to close: it is the worker's alone.
+            raw::Side::Parent(worker) => {
+                raw::close_from(0)?;
+                Ok(monitor::be_init(worker))
+            }
+        }
+    }
+
+    /// Takes the rest away and becomes Python.
+    fn become_worker(&self, messages: &mut File) -> anyhow::Result<i32> {
+        setsid()?;
+        let Policy { python, scratch, without, .. } = self.policy;
+        std::env::set_current_dir(scratch).context("cannot enter scratch")?;
+        let is_apart = self.way != Way::InPlace;
+        // The kernel counts none of root's processes.
+        let counts_processes = match self.way {
+            Way::OtherUserInNamespaces => true,
+            Way::UserNamespaces => !self.user.is_root(),
+            Way::InPlace => false,
+        };
+        self.limit_resources(counts_processes)?;
+        let mut report = Report { namespaces: is_apart, counts_processes, ..Report::default() };
+        if !without.contains(&Layer::Landlock) {
+            match layers::landlock(self.policy, is_apart) {
+                Ok(version) => report.landlock = version,
+                Err(error) => report.refused.push(format!("Landlock: {error:#}")),
+            }
+        }
+        SigSet::empty().thread_set_mask()?;
+        let command = python.as_ref().map(|it| super::python_command(it, scratch)).transpose()?;
+        if !without.contains(&Layer::Seccomp) {
+            let extra = Extra { no_processes: !counts_processes, is_shared: !is_apart };
+            match layers::seccomp(extra) {
+                Ok(()) => report.seccomp = true,
+                Err(error) => report.refused.push(format!("seccomp: {error:#}")),
+            }
+        }
+        tell(messages, &Message::Ready(report))?;
+        let Some(command) = command else { return Ok(0) };
+        let Err(error) = execve(&command.program, &command.arguments, &command.environment);
+        Err(error).with_context(|| format!("cannot run {}", command.program.to_string_lossy()))
+    }
+
+    /// Sets limits that hold for whatever this process becomes; they cannot be raised again.
+    fn limit_resources(&self, counts_processes: bool) -> anyhow::Result<()> {
+        let mut bounds = vec![
+            (Resource::RLIMIT_AS, self.policy.memory_bytes),
+            (Resource::RLIMIT_FSIZE, self.policy.file_bytes),
+            (Resource::RLIMIT_CORE, 0),
+            (Resource::RLIMIT_NOFILE, OPEN_FILES_MAX),
+        ];
+        if counts_processes {
+            bounds.push((Resource::RLIMIT_NPROC, STARTING_PROCESSES_MAX));
+        }
+        for (resource, bound) in bounds {
+            let bound = bound.min(getrlimit(resource)?.1);
+            setrlimit(resource, bound, bound)?;
+        }
+        Ok(())
+    }
+}
+
+fn end(child: Pid) {
+    // It may have died by itself.
+    let _ = kill(child, Signal::SIGKILL);
+    let _ = waitpid(child, None);
+}
+
+fn tell(messages: &mut File, message: &Message) -> anyhow::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(messages.write_all(&line)?)
+}
+
+fn die_with_parent() -> anyhow::Result<()> {
+    set_pdeathsig(Signal::SIGKILL).context("cannot ask to die with the monitor")
+}
+
+/// Makes sure that no program can give a right back.
+fn give_up_rights() -> anyhow::Result<()> {
+    drop_bounding_set();
+    rustix::thread::clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    rustix::thread::set_capabilities(None, sets).context("cannot give up all capabilities")?;
+    set_no_new_privs().context("cannot give up new rights")
+}
+
+fn drop_bounding_set() {
+    for capability in (0..64).map(|it| CapabilitySet::from_bits_retain(1 << it)) {
+        // It fails for one that the kernel does not know, and for all without the right to do it: then
+        // there is nothing to lose that `no_new_privs` would not hold back.
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
+}
