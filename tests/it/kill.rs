@@ -22,18 +22,22 @@ fn n_kills() -> u32 {
 /// Time until the processes of a killed one must be gone.
 const GONE: Duration = Duration::from_secs(10);
 
-/// Pseudo-random fractions, the same in every run.
-struct Moments(u64);
+/// Pseudo-random numbers, the same in every run.
+pub struct Chance(pub u64);
 
-impl Moments {
-    /// Returns a moment within `span`.
-    fn next(&mut self, span: Duration) -> Duration {
+impl Chance {
+    /// Returns a number below a thousand.
+    pub fn per_mille(&mut self) -> u32 {
         // Source: Marsaglia, "Xorshift RNGs".
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        let per_mille = u32::try_from(self.0 % 1000).unwrap();
-        span * per_mille / 1000
+        u32::try_from(self.0 % 1000).unwrap()
+    }
+
+    /// Returns a moment within `span`.
+    fn moment(&mut self, span: Duration) -> Duration {
+        span * self.per_mille() / 1000
     }
 }
 
@@ -132,7 +136,7 @@ fn an_ingest_may_be_killed_at_any_moment() {
     let started = Instant::now();
     bench.run(["ingest", "big.csv", "--name", "big"]).succeeds();
     let span = started.elapsed() * 5 / 4;
-    let mut moments = Moments(0x9E37_79B9_7F4A_7C15);
+    let mut moments = Chance(0x9E37_79B9_7F4A_7C15);
     let mut n_killed = 0;
     for number in 0..n_kills() {
         let known = datasets(&bench);
@@ -140,7 +144,7 @@ fn an_ingest_may_be_killed_at_any_moment() {
         let fresh = format!("big{number}");
         let name = if number % 2 == 0 { &fresh } else { "big" };
         let arguments = ["ingest", "big.csv", "--name", name, "--if-exists", "replace"];
-        n_killed += u32::from(kill_after(&bench, &arguments, moments.next(span)));
+        n_killed += u32::from(kill_after(&bench, &arguments, moments.moment(span)));
         check(&bench, &known);
     }
     assert!(0 < n_killed, "no kill came in time");
@@ -161,11 +165,11 @@ fn an_ingest_of_many_files_may_be_killed_at_any_moment() {
     bench.run(&arguments).succeeds();
     assert_eq!(datasets(&bench).len(), N_FILES);
     let span = started.elapsed();
-    let mut moments = Moments(0xA076_1D64_78BD_642F);
+    let mut moments = Chance(0xA076_1D64_78BD_642F);
     let mut n_killed = 0;
     for _ in 0..n_kills() {
         bench.run(["reset", "--datasets", "--yes"]).succeeds();
-        n_killed += u32::from(kill_after(&bench, &arguments, moments.next(span)));
+        n_killed += u32::from(kill_after(&bench, &arguments, moments.moment(span)));
         let known = datasets(&bench);
         let expected: BTreeMap<_, _> =
             names.iter().take(known.len()).map(|it| (it.clone(), 2)).collect();
@@ -193,13 +197,13 @@ fn a_question_may_be_killed_at_any_moment() {
     let started = Instant::now();
     bench.ask("q").succeeds();
     let span = started.elapsed() * 5 / 4;
-    let mut moments = Moments(0xD1B5_4A32_D192_ED03);
+    let mut moments = Chance(0xD1B5_4A32_D192_ED03);
     let mut n_killed = 0;
     for _ in 0..n_kills() {
         let known = datasets(&bench);
         bench.answers(script());
         let arguments = ["ask", "--", "q"];
-        n_killed += u32::from(kill_after(&bench, &arguments, moments.next(span)));
+        n_killed += u32::from(kill_after(&bench, &arguments, moments.moment(span)));
         bench.forget();
         check(&bench, &known);
     }

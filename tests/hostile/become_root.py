@@ -1,0 +1,4 @@
+# Tries to become root.
+import os
+os.setuid(0)
+"reached"

@@ -1,0 +1,4 @@
+# Tries to see another root directory.
+import os
+os.chroot(".")
+"reached"

@@ -1,0 +1,4 @@
+# Tries to cut the worker off.
+import os
+os.closerange(0, 256)
+1

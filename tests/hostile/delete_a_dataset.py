@@ -1,0 +1,4 @@
+# Tries to delete the data of the session.
+import os
+os.remove(DATASET)
+"reached"

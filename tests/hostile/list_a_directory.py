@@ -1,0 +1,4 @@
+# Tries to list what the user has.
+import os
+os.listdir(OUTSIDE)
+"reached"

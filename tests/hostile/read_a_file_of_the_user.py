@@ -1,0 +1,3 @@
+# Tries to read a file by its path.
+open(SECRET).read()
+"reached"

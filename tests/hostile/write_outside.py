@@ -1,0 +1,4 @@
+# Tries to write a file elsewhere.
+import os
+open(os.path.join(OUTSIDE, "x"), "w").write("x")
+"reached"
