@@ -121,6 +121,17 @@ impl Body {
     }
 }
 
+/// What is enforced on the process that runs code, and what is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sandbox {
+    /// Rules that hold.
+    pub enforced: Vec<String>,
+    /// Rules of the contract that do not hold on this machine.
+    pub missing: Vec<String>,
+    /// Why what would enforce them is not there.
+    pub reasons: Vec<String>,
+}
+
 /// Where the turn is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
@@ -143,6 +154,8 @@ pub enum Status {
         limits: Map<String, Value>,
         /// As the user asked it.
         question: String,
+        /// What holds for code on this machine.
+        sandbox: Box<Sandbox>,
     },
     /// A request goes out.
     ModelRequest {
@@ -191,12 +204,9 @@ pub enum Status {
     Worker {
         /// One sentence.
         message: String,
-        /// Rules that hold.
-        enforced: Vec<String>,
-        /// Rules of the contract that do not hold on this machine.
-        missing: Vec<String>,
-        /// Why what would enforce them is not there.
-        reasons: Vec<String>,
+        /// What holds for this process.
+        #[serde(flatten)]
+        sandbox: Sandbox,
     },
     /// Something the user should know that does not stop the turn.
     Warning {

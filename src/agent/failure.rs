@@ -106,6 +106,7 @@ pub fn refuse(
         datasets: Vec::new(),
         limits: Map::new(),
         question: question.to_owned(),
+        sandbox: Box::default(),
     };
     let (mut error, status) = describe(error);
     if status == ExitStatus::Auth {

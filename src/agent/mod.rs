@@ -28,7 +28,7 @@ use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::verdict::{Gates, Given};
 use crate::catalog::Catalog;
 use crate::conversation::{Effort, Ending, Item, ItemKind, Question, Reply, Request, Response};
-use crate::event::{Body, ReplyBody, Status};
+use crate::event::{Body, ReplyBody, Sandbox, Status};
 use crate::limits::Limits;
 use crate::provider::{Progress, Provider};
 use crate::python::environment::PythonOptions;
@@ -69,6 +69,8 @@ pub struct Agent {
     options: AgentOptions,
     provider: Provider,
     repl: Repl,
+    /// What holds for code, once it was tried.
+    sandbox: Option<Sandbox>,
     /// Items of the history that are left out: those before the first turn, when it began afresh.
     n_forgotten: Option<usize>,
 }
@@ -91,7 +93,7 @@ impl Agent {
     pub fn new(options: AgentOptions, provider: Provider) -> Agent {
         let repl =
             Repl::new(options.python.clone(), options.sandbox.clone(), options.limits.tool_timeout);
-        Agent { options, provider, repl, n_forgotten: None }
+        Agent { options, provider, repl, sandbox: None, n_forgotten: None }
     }
 
     /// Runs one turn to its terminal event.
@@ -115,8 +117,12 @@ impl Agent {
         history.drain(..n_forgotten.min(history.len()));
         let warnings = session.take_warnings();
         let timeout = self.options.limits.timeout;
-        let dir = match session.begin_turn(&question.text) {
-            Ok(dir) => dir,
+        let begun = match self.confinement().await {
+            Ok(sandbox) => session.begin_turn(&question.text).map(|dir| (dir, sandbox)),
+            Err(error) => Err(error),
+        };
+        let (dir, sandbox) = match begun {
+            Ok(begun) => begun,
             Err(error) => {
                 refuse(sink, session.id(), &self.options.model, &question.text, &error)?;
                 return Err(error);
@@ -125,7 +131,7 @@ impl Agent {
         let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
         turn.shows_partial = !question.verdict;
         let mut items = vec![Item::user(&question.text)];
-        let started = self.started(&catalog, &question);
+        let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {
             Ok(()) => {
                 let conversation = Conversation { history: &history, items: &mut items };
@@ -322,7 +328,7 @@ impl Agent {
         Ok(catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it)))
     }
 
-    fn started(&self, catalog: &Catalog, question: &Question) -> Status {
+    fn started(&self, catalog: &Catalog, question: &Question, sandbox: Sandbox) -> Status {
         let limits = &self.options.limits;
         let mut shown = Map::new();
         shown.insert("max_rounds".into(), json!(limits.rounds_max));
@@ -339,7 +345,16 @@ impl Agent {
             datasets: catalog.names().map(str::to_owned).collect(),
             limits: shown,
             question: question.text.clone(),
+            sandbox: Box::new(sandbox),
         }
+    }
+
+    /// Says what holds for code on this machine, which is tried once.
+    async fn confinement(&mut self) -> anyhow::Result<Sandbox> {
+        if self.sandbox.is_none() {
+            self.sandbox = Some(repl::told(&self.repl.confinement().await?));
+        }
+        Ok(self.sandbox.clone().unwrap_or_default())
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {

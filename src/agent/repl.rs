@@ -8,11 +8,11 @@ use tokio::task::JoinHandle;
 
 use crate::agent::turn::{Ended, News, Turn};
 use crate::catalog::Catalog;
-use crate::event::{CallStatus, Status, ToolOutput};
+use crate::event::{CallStatus, Sandbox, Status, ToolOutput};
 use crate::limits::SNAPSHOT;
 use crate::python::environment::{self, PythonOptions};
 use crate::python::protocol::{Command, Outcome};
-use crate::python::sandbox::SandboxOptions;
+use crate::python::sandbox::{self, Confinement, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
 use crate::session::Session;
 use crate::status::{ExitStatus, Failure};
@@ -37,6 +37,20 @@ impl Repl {
     /// Makes a REPL that is not running yet.
     pub fn new(python: PythonOptions, sandbox: SandboxOptions, command_timeout: Duration) -> Repl {
         Repl { python, sandbox, command_timeout, state: State::Idle, is_dirty: false }
+    }
+
+    /// Tries out what would be enforced, without a worker.
+    ///
+    /// # Errors
+    ///
+    /// Fails when that is less than the user wants.
+    pub async fn confinement(&self) -> anyhow::Result<Confinement> {
+        let tried = sandbox::try_out(&self.sandbox).await;
+        let confinement = tried.unwrap_or_else(|error| Confinement::none(format!("{error:#}")));
+        if self.sandbox.is_required && !confinement.missing.is_empty() {
+            return Err(Failure::new(ExitStatus::Sandbox, confinement.refusal()).into());
+        }
+        Ok(confinement)
     }
 
     /// Starts the worker in the background, unless it runs already.
@@ -111,8 +125,9 @@ impl Repl {
             }
             Err(error) => {
                 let text = format!(
-                    "the Python process ended: {error}; the variables of this question are lost, \
-                     those of earlier questions are restored; load the data again, and need less"
+                    "the Python process ended: {error}; the variables and files of this question are \
+                     lost, variables of earlier questions are restored; load the data again, and need \
+                     less"
                 );
                 let output = ToolOutput::json(json!({"kind": "error", "text": text}));
                 Ok(Err(ToolError { status: CallStatus::Killed, code: "worker_gone", output }))
@@ -155,12 +170,12 @@ impl Repl {
     }
 }
 
+/// Returns a confinement as events tell it.
+pub fn told(confinement: &Confinement) -> Sandbox {
+    let Confinement { enforced, missing, reasons } = confinement.clone();
+    Sandbox { enforced, missing, reasons }
+}
+
 fn described(worker: &Worker) -> Status {
-    let confinement = worker.confinement();
-    Status::Worker {
-        message: worker.versions().to_string(),
-        enforced: confinement.enforced.clone(),
-        missing: confinement.missing.clone(),
-        reasons: confinement.reasons.clone(),
-    }
+    Status::Worker { message: worker.versions().to_string(), sandbox: told(worker.confinement()) }
 }

@@ -165,7 +165,7 @@ mod tests {
         vec![
             json!({"type": "status", "phase": "started", "message": "m", "version": "1",
                 "model": "m", "provider": "p", "api": "a", "datasets": [], "limits": {},
-                "question": "q"}),
+                "question": "q", "sandbox": {"enforced": ["e"], "missing": [], "reasons": []}}),
             json!({"type": "status", "phase": "model_request", "round": 1, "message": "m"}),
             json!({"type": "status", "phase": "model_response", "round": 1, "message": "m",
                 "usage": usage}),
