@@ -57,7 +57,7 @@ pub struct WorkerOptions {
     pub sandbox: SandboxOptions,
     /// The Python to run.
     pub interpreter: Interpreter,
-    /// A directory that exists, mode 0700: where the code runs, and all it is meant to write to.
+    /// A directory that exists, mode 0700: where the code runs, and all it may write to. It is emptied.
     pub scratch: PathBuf,
     /// Name → absolute path of the Parquet file.
     pub datasets: Vec<(String, PathBuf)>,
@@ -214,6 +214,8 @@ impl Worker {
         let python = options.interpreter.executable.display().to_string();
         let cannot_run = |error| WorkerError::Start(format!("cannot run {python}: {error}"));
         let options = options.resolved().map_err(cannot_run)?;
+        // What an earlier process has left may be over the limit, or wait for this one.
+        directory::empty(&options.scratch).map_err(cannot_run)?;
         let policy = options.policy().map_err(cannot_run)?;
         let command = sandbox::command(&options.sandbox.program, &policy);
         let mut child = command.and_then(|mut it| it.spawn()).map_err(cannot_run)?;

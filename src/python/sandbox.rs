@@ -49,6 +49,15 @@ const SYSTEM: [&str; 12] = [
 ];
 /// Devices without a state of their own.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// The rules of the product contract that need the kernel's help.
+const RULES: [&str; 6] = [
+    "network",
+    "files",
+    "names of files outside",
+    "other processes",
+    "subprocesses",
+    "system calls",
+];
 /// What the monitor ends with when the worker's processes had too much memory together.
 pub(super) const STOPPED_FOR_MEMORY: i32 = 121;
 /// What the monitor ends with when the worker's files were too many or too large together.
@@ -94,25 +103,19 @@ impl Confinement {
             (false, true) => Some("subprocesses: none".to_owned()),
             (false, false) => None,
         };
-        let rules = [
-            ("network", (*namespaces || *seccomp).then(|| "network: none".to_owned())),
-            ("files", files.then(|| "files: Python and datasets, scratch to write".to_owned())),
-            (
-                "names of files outside",
-                namespaces.then(|| "names of files outside: not seen".to_owned()),
-            ),
-            (
-                "other processes",
-                (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
-            ),
-            ("subprocesses", subprocesses),
-            ("system calls", seccomp.then(|| "system calls: a list".to_owned())),
+        let enforced = [
+            (*namespaces || *seccomp).then(|| "network: none".to_owned()),
+            files.then(|| "files: Python and datasets, scratch to write".to_owned()),
+            namespaces.then(|| "names of files outside: not seen".to_owned()),
+            (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
+            subprocesses,
+            seccomp.then(|| "system calls: a list".to_owned()),
         ];
         let left_out = policy.without.iter();
         let left_out = left_out.map(|it| format!("CSV_AGENT_SANDBOX_WITHOUT has {}", it.name()));
         let reasons = left_out.chain(refused.clone()).collect();
         let mut confinement = Confinement { enforced: Vec::new(), missing: Vec::new(), reasons };
-        for (rule, enforced) in rules {
+        for (rule, enforced) in RULES.into_iter().zip(enforced) {
             match enforced {
                 Some(enforced) => confinement.enforced.push(enforced),
                 None => confinement.missing.push(rule.to_owned()),
@@ -126,8 +129,14 @@ impl Confinement {
         confinement
     }
 
+    /// Returns that of a machine where no process can be confined.
+    pub fn none(reason: String) -> Self {
+        let missing = RULES.map(str::to_owned).to_vec();
+        Confinement { enforced: Vec::new(), missing, reasons: vec![reason] }
+    }
+
     /// Says what is missing to someone who wants all of it.
-    pub(super) fn refusal(&self) -> String {
+    pub fn refusal(&self) -> String {
         let missing = self.missing.join(", ");
         let told = [
             vec![format!("`--require-sandbox`: not enforced here: {missing}")],
@@ -205,6 +214,7 @@ fn environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
     let mut environment: Vec<_> = [
         ("PATH", "/usr/bin:/bin"),
         ("LC_ALL", "C.UTF-8"),
+        ("LOGNAME", "worker"),
         ("TZ", "UTC"),
         ("PYTHONHASHSEED", "0"),
         ("PYTHONSAFEPATH", "1"),

@@ -92,7 +92,7 @@ fn passing() -> Vec<i64> {
         // Files. Which ones is decided by the other layers.
         libc::SYS_read, libc::SYS_write, libc::SYS_readv, libc::SYS_writev, libc::SYS_pread64,
         libc::SYS_pwrite64, libc::SYS_preadv, libc::SYS_pwritev, libc::SYS_preadv2,
-        libc::SYS_pwritev2, libc::SYS_openat, libc::SYS_openat2, libc::SYS_close,
+        libc::SYS_pwritev2, libc::SYS_openat, libc::SYS_close,
         libc::SYS_close_range, libc::SYS_lseek, libc::SYS_fstat, libc::SYS_newfstatat,
         libc::SYS_statx, libc::SYS_statfs, libc::SYS_fstatfs, libc::SYS_getdents64,
         libc::SYS_getcwd, libc::SYS_chdir, libc::SYS_fchdir, libc::SYS_faccessat,
@@ -201,7 +201,13 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         always.into_iter().map(|it| (it, Vec::new())).collect();
     let mut deny = |call: i64, conditions: Vec<SeccompCondition>| -> anyhow::Result<()> {
-        rules.entry(call).or_default().push(SeccompRule::new(conditions)?);
+        let rule = SeccompRule::new(conditions)?;
+        // No rule means in any case, which a rule would narrow.
+        match rules.get_mut(&call) {
+            Some(rules) if rules.is_empty() => {}
+            Some(rules) => rules.push(rule),
+            None => drop(rules.insert(call, vec![rule])),
+        }
         Ok(())
     };
     // A pair of datagram sockets could send to any path; a pair of streams only to each other.
@@ -213,6 +219,19 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     for flag in NAMESPACES {
         let is_set = SeccompCmpOp::MaskedEq(u64::from(flag.cast_unsigned()));
         deny(libc::SYS_clone, vec![arg(0, is_set, flag)?])?;
+    }
+    // A file that runs with the rights of its owner would wait outside for somebody to run it.
+    let mut modes = vec![
+        (libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (libc::SYS_openat, 3), (libc::SYS_mkdirat, 2),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    modes.extend([
+        (libc::SYS_chmod, 1), (libc::SYS_open, 2), (libc::SYS_creat, 1), (libc::SYS_mkdir, 1),
+    ]);
+    for (call, at) in modes {
+        for bit in [libc::S_ISUID, libc::S_ISGID] {
+            deny(call, vec![arg(at, SeccompCmpOp::MaskedEq(bit.into()), bit.cast_signed())?])?;
+        }
     }
     // Keys pressed on behalf of whoever has the terminal.
     for request in [libc::TIOCSTI, libc::TIOCLINUX] {
