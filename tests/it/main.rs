@@ -17,6 +17,7 @@ mod cassettes;
 mod chaos;
 mod cmd;
 mod conventions;
+mod honest;
 mod hostile;
 mod kill;
 mod parquet;
