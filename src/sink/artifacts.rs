@@ -200,8 +200,7 @@ fn free_slug(
 
 /// Moves the regular file `name` out of a directory that somebody else writes.
 ///
-/// It is judged after the move, where nobody else can exchange it any more. It is never opened
-/// through a link: a link would be moved as the link it is, found out and deleted.
+/// It is never opened through a link.
 fn take(scratch: &Path, name: &str, target: &Path) -> anyhow::Result<()> {
     let mut components = Path::new(name).components();
     let is_plain = matches!(
@@ -212,23 +211,9 @@ fn take(scratch: &Path, name: &str, target: &Path) -> anyhow::Result<()> {
     let source = scratch.join(name);
     let before = fs::symlink_metadata(&source)?;
     check_regular(&before)?;
-    match fs::rename(&source, target) {
-        Ok(()) => {
-            let checked = fs::symlink_metadata(target).map_err(Into::into);
-            if let Err(error) = checked.and_then(|it| check_regular(&it)) {
-                fs::remove_file(target)?;
-                return Err(error);
-            }
-            fs::set_permissions(target, Permissions::from_mode(0o600))?;
-            Ok(())
-        }
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            copy(&source, &before, target)?;
-            fs::remove_file(&source)?;
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
-    }
+    // A file that is only moved could be written on by the code that has it open.
+    copy(&source, &before, target)?;
+    Ok(fs::remove_file(&source)?)
 }
 
 /// A second name for the file could be one that the worker may not read but has linked.
