@@ -34,6 +34,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 ///
 /// Fails when something cannot be removed.
 pub fn empty(directory: &Path) -> io::Result<()> {
+    open(directory)?;
     let mut n_moved = 0_u64;
     loop {
         let entries: Vec<_> = fs::read_dir(directory)?.collect::<Result<_, _>>()?;

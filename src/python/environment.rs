@@ -104,8 +104,8 @@ pub struct Interpreter {
 /// What is read while a Python runs, besides libraries of the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonFiles {
-    /// Directories that hold it and its packages, without a link in their paths.
-    pub directories: Vec<PathBuf>,
+    /// Directories and files of it and its packages, without a link in their paths.
+    pub reads: Vec<PathBuf>,
     /// Links on the way from its name to them.
     pub links: Vec<PathBuf>,
 }
@@ -120,16 +120,27 @@ impl Interpreter {
         // `PREFIX/bin/python`: of a virtual environment, and of the Python that it was made with.
         let prefix = |it: &Path| it.parent().and_then(Path::parent).map(Path::to_owned);
         let (mut links, real) = resolve(&self.executable)?;
-        let mut directories = Vec::from_iter(prefix(&real));
+        let mut prefixes = Vec::from_iter(prefix(&real));
         let environment = prefix(&self.executable);
         if let Some(environment) = environment.filter(|it| it.join("pyvenv.cfg").is_file()) {
             let (more_links, environment) = resolve(&environment)?;
             links.extend(more_links);
-            directories.push(environment);
+            prefixes.push(environment);
         }
+        let mut reads = Vec::new();
         // The root is no place for a Python: what it needs from there is the system's.
-        directories.retain(|it| it.parent().is_some());
-        Ok(PythonFiles { directories, links })
+        for prefix in prefixes.iter().filter(|it| it.parent().is_some()) {
+            // An environment may be a project's directory, with all that the project has.
+            for name in ["bin", "include", "lib", "lib64", "pyvenv.cfg", "share"] {
+                let path = prefix.join(name);
+                match path.symlink_metadata() {
+                    Ok(found) if found.is_symlink() => links.push(path),
+                    Ok(_) => reads.push(path),
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(PythonFiles { reads, links })
     }
 }
 

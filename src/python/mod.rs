@@ -96,7 +96,7 @@ impl WorkerOptions {
 
     /// Says to the stage what the worker may do.
     fn policy(&self) -> io::Result<Policy> {
-        let PythonFiles { directories: reads, links } = self.interpreter.files()?;
+        let PythonFiles { reads, links } = self.interpreter.files()?;
         // A directory of many datasets is one mount; the other files there belong to them.
         let directories = self.datasets.iter().filter_map(|(_, it)| it.parent());
         let data: BTreeSet<_> = directories.map(Path::to_owned).chain(self.saved.clone()).collect();

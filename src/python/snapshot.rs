@@ -14,11 +14,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tempfile::Builder;
 
-use crate::limits::WORKER_FILE_BYTES_MAX;
+use crate::limits::{SCRATCH_BYTES_MAX, WORKER_FILE_BYTES_MAX};
 use crate::python::sandbox::open_untrusted;
 
-/// The directory in scratch where the worker writes.
-const SCRATCH_NAME: &str = ".snapshot";
+/// How the names of the files begin that the worker writes in scratch. They are in scratch itself: a
+/// directory of their own could be a link to any other.
+const PREFIX: &str = ".snapshot-";
 const MANIFEST: &str = "manifest.json";
 /// How the name of a file begins that is not whole yet, or never became so.
 const UNFINISHED: &str = ".unfinished-";
@@ -79,14 +80,20 @@ pub(super) struct SaveReport {
 /// Fails when a name or a file is not what a worker writes, or the disk does not take it. The old
 /// snapshot is then still whole.
 pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Result<Saved> {
-    let from = scratch.join(SCRATCH_NAME);
+    let mut n_bytes_left = SCRATCH_BYTES_MAX;
+    let mut take = |name: &str| {
+        let from = scratch.join(format!("{PREFIX}{name}"));
+        n_bytes_left =
+            n_bytes_left.saturating_sub(move_untrusted(&from, &into.join(name), n_bytes_left)?);
+        io::Result::Ok(())
+    };
     for name in &report.written {
         if !is_content_name(name) {
             return Err(io::Error::new(ErrorKind::InvalidData, format!("odd file name `{name}`")));
         }
-        move_untrusted(&from.join(name), &into.join(name))?;
+        take(name)?;
     }
-    move_untrusted(&from.join(MANIFEST), &into.join(MANIFEST))?;
+    take(MANIFEST)?;
     for entry in fs::read_dir(into)? {
         let entry = entry?;
         if let Ok(name) = entry.file_name().into_string()
@@ -96,31 +103,34 @@ pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Resu
             fs::remove_file(entry.path())?;
         }
     }
-    fs::remove_dir_all(&from)?;
     Ok(Saved { kept: report.kept, lost: report.lost })
 }
 
-/// Moves a regular file that hostile code may have written; `to` appears at once and whole.
+/// Moves a regular file that hostile code may have written; `to` appears at once and whole. Returns its
+/// size.
 ///
 /// The content is copied, not renamed: the code could keep the old file open and change it later.
 ///
 /// # Errors
 ///
-/// Fails when `from` is no regular file or larger than [`WORKER_FILE_BYTES_MAX`], or on I/O.
-pub(super) fn move_untrusted(from: &Path, to: &Path) -> io::Result<()> {
+/// Fails when `from` is no regular file or larger than the worker may write or `n_bytes_max`, or on I/O.
+fn move_untrusted(from: &Path, to: &Path, n_bytes_max: u64) -> io::Result<u64> {
     let parent = to.parent().unwrap_or(Path::new("."));
     let mut target = Builder::new().prefix(UNFINISHED).tempfile_in(parent)?;
-    copy_bounded(open_untrusted(from)?, target.as_file_mut())?;
+    let n_bytes_max = n_bytes_max.min(WORKER_FILE_BYTES_MAX);
+    let n_bytes = copy_bounded(open_untrusted(from)?, target.as_file_mut(), n_bytes_max)?;
     target.persist(to)?;
-    fs::remove_file(from)
+    fs::remove_file(from)?;
+    Ok(n_bytes)
 }
 
-fn copy_bounded(source: File, target: &mut File) -> io::Result<()> {
-    let n_bytes = io::copy(&mut source.take(WORKER_FILE_BYTES_MAX + 1), target)?;
-    if WORKER_FILE_BYTES_MAX < n_bytes {
+fn copy_bounded(source: File, target: &mut File, n_bytes_max: u64) -> io::Result<u64> {
+    let n_bytes = io::copy(&mut source.take(n_bytes_max + 1), target)?;
+    if n_bytes_max < n_bytes {
         return Err(io::Error::new(ErrorKind::FileTooLarge, "larger than the worker may write"));
     }
-    target.flush()
+    target.flush()?;
+    Ok(n_bytes)
 }
 
 /// Returns whether a name is one that the worker gives to content.
@@ -167,12 +177,11 @@ mod tests {
     #[test]
     fn a_new_snapshot_takes_the_place_of_the_old_one() {
         let (scratch, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let from = scratch.path().join(".snapshot");
-        fs::create_dir(&from).unwrap();
+        let from = |name: &str| scratch.path().join(format!(".snapshot-{name}"));
         fs::write(into.path().join("frame-old.parquet"), "old").unwrap();
         fs::write(into.path().join("frame-same.parquet"), "same").unwrap();
-        fs::write(from.join("frame-new.parquet"), "new").unwrap();
-        fs::write(from.join("manifest.json"), "{}").unwrap();
+        fs::write(from("frame-new.parquet"), "new").unwrap();
+        fs::write(from("manifest.json"), "{}").unwrap();
 
         let used = ["frame-new.parquet", "frame-same.parquet"];
         adopt(report(&["frame-new.parquet"], &used), scratch.path(), into.path()).unwrap();
@@ -180,16 +189,15 @@ mod tests {
         let have = SaveRequest::into_directory(into.path()).unwrap().have;
         assert_eq!(have.into_keys().collect::<Vec<_>>(), used);
         assert_eq!(fs::read_to_string(into.path().join("manifest.json")).unwrap(), "{}");
-        assert!(!from.exists());
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_link_in_scratch_is_not_followed() {
         let (scratch, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let from = scratch.path().join(".snapshot");
-        fs::create_dir(&from).unwrap();
         fs::write(scratch.path().join("secret"), "key").unwrap();
-        symlink(scratch.path().join("secret"), from.join("value-1.pickle")).unwrap();
+        let link = scratch.path().join(".snapshot-value-1.pickle");
+        symlink(scratch.path().join("secret"), link).unwrap();
 
         let report = report(&["value-1.pickle"], &["value-1.pickle"]);
         assert!(adopt(report, scratch.path(), into.path()).is_err());

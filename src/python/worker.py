@@ -664,8 +664,7 @@ class Unkept(Exception):
 
 def save(request):
     """Writes a snapshot to scratch, without the files that the last one has."""
-    here = f"{SCRATCH}/.snapshot"
-    fresh_directory(here)
+    here = f"{SCRATCH}/.snapshot-"
     have = dict(request["have"])  # file → bytes
     variables, lost, written = {}, {}, []
     for name, entry in state.pending.items():
@@ -688,7 +687,7 @@ def save(request):
         except BaseException as error:
             lost[name] = f"{article(value)} that cannot be written ({type(error).__name__})"
     manifest = encode({"version": 1, "variables": variables, "lost": lost})
-    with open(f"{here}/manifest.json", "wb") as file:
+    with open(f"{here}manifest.json", "wb") as file:
         file.write(manifest)
     used = sorted({entry["file"] for entry in variables.values() if "file" in entry})
     return {"result": {"kind": "saved", "kept": list(variables), "lost": lost,
@@ -722,7 +721,7 @@ def keep(name, value, here, have):
     content = b"".join(sink.parts)
     file = f"value-{sha256(content).hexdigest()[:32]}.pickle"
     if file not in have:
-        with open(f"{here}/{file}", "wb") as target:
+        with open(f"{here}{file}", "wb") as target:
             target.write(content)
     needs = [type(value).__name__] if type(value).__module__ == "__main__" else []
     return {"kind": "pickle", "file": file, "bytes": len(content), "needs": needs}
@@ -773,8 +772,8 @@ def keep_frame(value, here, have):
         return None
     file = f"frame-{fingerprint(table)}.parquet"
     if file not in have:
-        write_table(table, f"{here}/{file}", compression="zstd", compression_level=1)
-    n_bytes = have.get(file) or lstat(f"{here}/{file}").st_size
+        write_table(table, f"{here}{file}", compression="zstd", compression_level=1)
+    n_bytes = have.get(file) or lstat(f"{here}{file}").st_size
     entry = {"kind": "series" if is_series else "frame", "file": file, "bytes": n_bytes,
              "categories": categories}
     return {**entry, "name": value.name} if is_series else entry
@@ -835,6 +834,8 @@ def failure(error):
                      "standard library.")
         elif isinstance(error, OSError) and (rule := rule_of(error)):
             text += f"\n{rule}"
+        elif isinstance(error, RuntimeError) and "can't start new thread" in message:
+            text += f"\nAt most {start['processes']} processes and threads may run beside this one."
     text = cut_middle(same_every_time(text), start["result_bytes"] - 2_048)
     details = {"type": name, "message": cut_end(same_every_time(message), 1_000)}
     return {"status": status, "result": {"kind": "error", "error": details, "text": text}}
@@ -845,7 +846,8 @@ def rule_of(error):
     files = [it.f_code.co_filename for it, _ in walk_tb(error.__traceback__)]
     if any(it.endswith(("/socket.py", "/ssl.py", "/urllib/request.py")) for it in files):
         return "There is no network here; only the registered datasets can be read."
-    if error.errno == EAGAIN or any(it.endswith("/subprocess.py") for it in files):
+    starts = any(it.endswith("/subprocess.py") for it in files)
+    if error.errno == EAGAIN or error.errno == EPERM and starts:
         allowed = start["processes"]
         return (f"At most {allowed} processes may run beside this one." if allowed
                 else "No other process can be started here.")

@@ -121,8 +121,8 @@ fn passing() -> Vec<i64> {
         libc::SYS_futex, libc::SYS_set_robust_list, libc::SYS_get_robust_list,
         libc::SYS_restart_syscall,
         // Pairs of sockets within the process; new sockets are refused below.
-        libc::SYS_socketpair, libc::SYS_sendto, libc::SYS_recvfrom, libc::SYS_sendmsg,
-        libc::SYS_recvmsg, libc::SYS_shutdown, libc::SYS_getsockopt, libc::SYS_setsockopt,
+        libc::SYS_socketpair, libc::SYS_sendto, libc::SYS_recvfrom, libc::SYS_recvmsg,
+        libc::SYS_shutdown, libc::SYS_getsockopt,
         libc::SYS_getsockname, libc::SYS_getpeername,
         // Threads, processes, signals among them.
         libc::SYS_clone, libc::SYS_execve, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_wait4,
@@ -173,6 +173,8 @@ fn refused() -> Vec<i64> {
         libc::SYS_request_key, libc::SYS_capset, libc::SYS_bpf, libc::SYS_perf_event_open,
         libc::SYS_userfaultfd, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev,
         libc::SYS_name_to_handle_at, libc::SYS_open_by_handle_at, libc::SYS_syslog,
+        // Descriptors on their way, and large buffers, count for no limit.
+        libc::SYS_sendmsg, libc::SYS_sendmmsg, libc::SYS_setsockopt,
     ];
     #[cfg(target_arch = "x86_64")]
     calls.extend([libc::SYS_mknod, libc::SYS_chown, libc::SYS_lchown]);
@@ -233,11 +235,17 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
             deny(call, vec![arg(at, SeccompCmpOp::MaskedEq(bit.into()), bit.cast_signed())?])?;
         }
     }
-    // Keys pressed on behalf of whoever has the terminal.
-    for request in [libc::TIOCSTI, libc::TIOCLINUX] {
+    // Keys pressed on behalf of whoever has the terminal, and signals to whom one likes.
+    for request in [libc::TIOCSTI, libc::TIOCLINUX, FIOSETOWN, SIOCSPGRP] {
         let request = i32::try_from(request)?;
         deny(libc::SYS_ioctl, vec![arg(1, SeccompCmpOp::Eq, request)?])?;
     }
+    // A lease holds up whoever opens the file outside.
+    for request in [F_SETLEASE, F_NOTIFY] {
+        deny(libc::SYS_fcntl, vec![arg(1, SeccompCmpOp::Eq, request)?])?;
+    }
+    // Space beyond the end of a file counts for no limit on its size.
+    deny(libc::SYS_fallocate, vec![arg(1, SeccompCmpOp::Ne, 0)?])?;
     if extra.no_processes {
         let thread = SeccompCmpOp::MaskedEq(u64::from(libc::CLONE_THREAD.cast_unsigned()));
         deny(libc::SYS_clone, vec![arg(0, thread, 0)?])?;
@@ -248,6 +256,12 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
             deny(call, vec![arg(0, SeccompCmpOp::Ne, own)?])?;
         }
         deny(libc::SYS_prlimit64, vec![arg(0, SeccompCmpOp::Ne, 0)?])?;
+        // Ids of others, and the tie to the monitor's life.
+        for call in [libc::SYS_getsid, libc::SYS_getpgid] {
+            deny(call, vec![arg(0, SeccompCmpOp::Ne, 0)?])?;
+        }
+        deny(libc::SYS_pidfd_open, vec![arg(0, SeccompCmpOp::Ne, own)?])?;
+        deny(libc::SYS_prctl, vec![arg(0, SeccompCmpOp::Eq, libc::PR_SET_PDEATHSIG)?])?;
         for request in [libc::F_SETOWN, F_SETSIG, F_SETOWN_EX] {
             deny(libc::SYS_fcntl, vec![arg(1, SeccompCmpOp::Eq, request)?])?;
         }
@@ -268,6 +282,11 @@ const NAMESPACES: [i32; 7] = [
 /// Who gets a signal when a file is ready; from `fcntl.h`, and in no crate.
 const F_SETSIG: i32 = 10;
 const F_SETOWN_EX: i32 = 15;
+const F_SETLEASE: i32 = 1024;
+const F_NOTIFY: i32 = 1026;
+/// The same of sockets; from `asm-generic/sockios.h`.
+const FIOSETOWN: libc::Ioctl = 0x8901;
+const SIOCSPGRP: libc::Ioctl = 0x8902;
 
 /// A condition on an argument, of which the kernel reads 32 bits.
 fn arg(at: u8, operator: SeccompCmpOp, value: i32) -> anyhow::Result<SeccompCondition> {

@@ -138,7 +138,9 @@ fn kill_rest() {
 /// Returns what to end with when the worker uses more than the kernel can be told to give.
 fn over_limit(policy: &Policy, worker: Pid) -> Option<i32> {
     let processes = tree(worker);
-    if WORKER_TREE_BYTES_MAX < processes.iter().map(|it| memory_bytes(*it)).sum() {
+    let total = |memory: fn(Pid) -> u64| processes.iter().map(|it| memory(*it)).sum::<u64>();
+    // What several processes share is counted for each of them, until it matters.
+    if WORKER_TREE_BYTES_MAX < total(memory_bytes) && WORKER_TREE_BYTES_MAX < total(own_bytes) {
         return Some(super::STOPPED_FOR_MEMORY);
     }
     let mut usage = Usage::of_directory(&policy.scratch);
@@ -168,10 +170,30 @@ fn tree(root: Pid) -> Vec<Pid> {
     found
 }
 
+/// The memory of a process, with all that it shares.
 fn memory_bytes(process: Pid) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
-    let n_pages = text.split(' ').nth(1).and_then(|it| it.parse::<u64>().ok());
-    n_pages.unwrap_or(0) * PAGE_BYTES
+    // The first thread may have ended, and tells nothing then.
+    let n_pages = tasks(process).filter_map(|it| {
+        let text = fs::read_to_string(it.join("statm")).ok()?;
+        text.split(' ').nth(1)?.parse::<u64>().ok()
+    });
+    n_pages.max().unwrap_or(0) * PAGE_BYTES
+}
+
+/// The memory of a process, with its part of what it shares.
+fn own_bytes(process: Pid) -> u64 {
+    let own = tasks(process).filter_map(|it| {
+        let text = fs::read_to_string(it.join("smaps_rollup")).ok()?;
+        let line = text.lines().find_map(|it| it.strip_prefix("Pss:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    });
+    own.max().map_or_else(|| memory_bytes(process), |it| it * 1024)
+}
+
+/// The threads of a process, as directories of `/proc`.
+fn tasks(process: Pid) -> impl Iterator<Item = PathBuf> {
+    let threads = fs::read_dir(format!("/proc/{process}/task"));
+    threads.into_iter().flatten().flatten().map(|it| it.path())
 }
 
 /// What a worker has written.
@@ -219,7 +241,8 @@ impl Usage {
 
     /// Counts the open files of a process that no directory lists any more.
     fn add_deleted(&mut self, process: Pid) {
-        for entry in fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten() {
+        let entries = tasks(process).filter_map(|it| fs::read_dir(it.join("fd")).ok());
+        for entry in entries.flatten().flatten() {
             let Ok(metadata) = fs::metadata(entry.path()) else { continue };
             let is_deleted = metadata.is_file() && metadata.nlink() == 0;
             if is_deleted && self.deleted.insert((metadata.dev(), metadata.ino())) {

@@ -247,7 +247,7 @@ pub fn check_readable(policy: &Policy) -> anyhow::Result<()> {
     for directory in policy.reads.iter().chain(&policy.data) {
         let mut paths = vec![directory.clone()];
         // Packages that were installed with a strict umask.
-        for entry in fs::read_dir(directory.join("lib")).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             paths.push(entry.path().join("site-packages"));
             paths.push(entry.path().join("site-packages/numpy/__init__.py"));
         }

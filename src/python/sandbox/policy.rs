@@ -11,7 +11,7 @@ pub struct Policy {
     pub python: Option<PathBuf>,
     /// Where it runs and may write.
     pub scratch: PathBuf,
-    /// Directories of Python, which it may read besides the system's. No part of a path is a link,
+    /// Files and directories of Python, which it may read besides the system's. No part of a path is a link,
     /// here and below.
     pub reads: Vec<PathBuf>,
     /// Directories of the session that it may read as well. They may be closed to other users.
