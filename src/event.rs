@@ -123,6 +123,7 @@ impl Body {
 
 /// What is enforced on the process that runs code, and what is not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sandbox {
     /// Rules that hold.
     pub enforced: Vec<String>,
@@ -154,7 +155,8 @@ pub enum Status {
         limits: Map<String, Value>,
         /// As the user asked it.
         question: String,
-        /// What holds for code on this machine.
+        /// What holds for code on this machine. Turns of earlier versions did not tell.
+        #[serde(default)]
         sandbox: Box<Sandbox>,
     },
     /// A request goes out.
