@@ -214,7 +214,6 @@ fn environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
     let mut environment: Vec<_> = [
         ("PATH", "/usr/bin:/bin"),
         ("LC_ALL", "C.UTF-8"),
-        ("LOGNAME", "worker"),
         ("TZ", "UTC"),
         ("PYTHONHASHSEED", "0"),
         ("PYTHONSAFEPATH", "1"),

@@ -6,7 +6,7 @@ use csv_agent::python::sandbox::Layer;
 use crate::hostile::Target;
 
 /// Code, and the text of its last value.
-const CODE: [(&str, &str); 22] = [
+const CODE: [(&str, &str); 21] = [
     ("df.groupby('city').price.agg(['sum', 'mean']).round(2).loc['Bonn'].tolist()", "[6.0, 3.0]"),
     (
         "int(df.merge(pd.DataFrame({'city': ['Bonn'], 'land': ['NW']}), how='left').land.notna().sum())",
@@ -35,12 +35,12 @@ const CODE: [(&str, &str); 22] = [
     ),
     ("import threading; t = threading.Thread(target=lambda: None); t.start(); t.join(); 1", "1"),
     ("from zoneinfo import ZoneInfo; ZoneInfo('Asia/Tokyo').key", "'Asia/Tokyo'"),
-    ("import getpass; isinstance(getpass.getuser(), str)", "True"),
     ("import os; os.environ['HOME'] == os.getcwd() and os.cpu_count() is not None", "True"),
     ("import json, re, statistics; statistics.median(map(int, re.findall('[0-9]', '1b2c3')))", "2"),
 ];
-/// The same, where other processes may be started.
-const PROCESSES: [(&str, &str); 2] = [
+/// The same, where other processes may be started and the user has a name.
+const APART: [(&str, &str); 3] = [
+    ("import getpass; isinstance(getpass.getuser(), str)", "True"),
     (
         "import subprocess; subprocess.run(['echo', 'a'], capture_output=True, text=True).stdout",
         "'a\\n'",
@@ -66,7 +66,7 @@ async fn check(without: &[Layer], code: &[(&str, &str)]) {
 
 #[tokio::test]
 async fn pandas_works_as_its_users_expect() {
-    check(&[], &[&CODE[..], &PROCESSES].concat()).await;
+    check(&[], &[&CODE[..], &APART].concat()).await;
     check(&[Layer::Namespaces], &CODE).await;
 }
 

@@ -582,7 +582,7 @@ async fn lines_that_code_writes_are_no_answers() {
 async fn the_environment_is_built_from_nothing() {
     let mut bench = Bench::new().await;
     let result = bench.run("import os\n' '.join(sorted(os.environ))").await;
-    insta::assert_snapshot!(text(&result), @"'ARROW_DEFAULT_MEMORY_POOL ARROW_IO_THREADS HOME LC_ALL LOGNAME MALLOC_ARENA_MAX MKL_NUM_THREADS NUMEXPR_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS PATH PYTHONHASHSEED PYTHONSAFEPATH TMPDIR TZ'");
+    insta::assert_snapshot!(text(&result), @"'ARROW_DEFAULT_MEMORY_POOL ARROW_IO_THREADS HOME LC_ALL MALLOC_ARENA_MAX MKL_NUM_THREADS NUMEXPR_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS PATH PYTHONHASHSEED PYTHONSAFEPATH TMPDIR TZ'");
     let result = bench
         .run("from resource import *\n[getrlimit(it) for it in (RLIMIT_AS, RLIMIT_CORE)]")
         .await;
