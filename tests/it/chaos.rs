@@ -24,7 +24,7 @@ const SLOW: [&str; 5] = [
     "wait_in_native_code",
 ];
 /// Longest time of one call with all that follows it.
-const CALL: Duration = Duration::from_mins(1);
+const CALL: Duration = Duration::from_mins(3);
 
 /// What this process holds: open descriptors, and megabytes of memory.
 fn held() -> (usize, u64) {
@@ -57,6 +57,8 @@ async fn a_thousand_calls_leave_a_whole_session() {
         snippets().into_iter().filter(|(name, _)| !SLOW.contains(&name.as_str())).collect();
     let mut chance = Chance(11);
     let mut target = Target::new(&[]);
+    // A busy machine is no attack.
+    target.command_timeout = Duration::from_mins(1);
     let mut is_clean = true;
     let mut at_start = None;
     for n in 0..n_calls {

@@ -154,6 +154,8 @@ pub fn snippets() -> Vec<(String, String)> {
 
 /// The REPL of a session under attack.
 pub struct Target {
+    /// Time of one call. Attacks that go on for ever take it whole.
+    pub command_timeout: Duration,
     without: Vec<Layer>,
     bait: Bait,
     scratch: TempDir,
@@ -165,7 +167,14 @@ impl Target {
     /// Makes one whose confinement lacks these layers.
     pub fn new(without: &[Layer]) -> Self {
         let [scratch, saved] = [(); 2].map(|()| TempDir::new().unwrap());
-        Target { without: without.to_vec(), bait: Bait::new(), scratch, saved, worker: None }
+        Target {
+            command_timeout: Duration::from_secs(3),
+            without: without.to_vec(),
+            bait: Bait::new(),
+            scratch,
+            saved,
+            worker: None,
+        }
     }
 
     /// Returns where the code runs.
@@ -195,7 +204,7 @@ impl Target {
             scratch: self.scratch.path().to_owned(),
             datasets: vec![("sales".to_owned(), self.bait.at("datasets/sales.parquet"))],
             saved: Some(self.saved.path().to_owned()),
-            command_timeout: Duration::from_secs(3),
+            command_timeout: self.command_timeout,
             memory_bytes: WORKER_MEMORY_BYTES,
             sandbox: SandboxOptions {
                 program: program(),
