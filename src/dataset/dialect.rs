@@ -607,8 +607,7 @@ mod tests {
     use crate::dataset::syntax::{Blanks, Escape, QUOTE, Syntax};
 
     fn found(text: &str) -> Syntax {
-        let windows =
-            Windows { head: text.as_bytes().to_vec(), others: Vec::new(), is_whole: true };
+        let windows = Windows::whole(text.as_bytes());
         find(&windows, &Told::default()).0
     }
 

@@ -729,7 +729,7 @@ mod tests {
     use crate::dataset::syntax::{Delimiter, Syntax};
 
     fn found(text: &[u8], told: &Told) -> Header {
-        let mut windows = Windows { head: text.to_vec(), others: Vec::new(), is_whole: true };
+        let mut windows = Windows::whole(text);
         let (syntax, _) = dialect::find(&windows, &dialect::Told::default());
         find(&mut windows, syntax, told, &Nulls::new(None), &mut vec![])
     }
@@ -737,8 +737,7 @@ mod tests {
     #[track_caller]
     fn check_header(text: &str, expected: Option<&[&str]>) {
         let comma = Syntax::usual(Delimiter::new(",").unwrap());
-        let mut windows =
-            Windows { head: text.as_bytes().to_vec(), others: Vec::new(), is_whole: true };
+        let mut windows = Windows::whole(text.as_bytes());
         let nulls = Nulls::new(None);
         let found = find(&mut windows, comma, &Told::default(), &nulls, &mut vec![]);
         let names = found.line.map(|_| found.names);

@@ -18,6 +18,11 @@ pub struct Windows {
 }
 
 impl Windows {
+    /// Takes a text of which nothing is missing.
+    pub fn whole(text: &[u8]) -> Self {
+        Windows { head: text.to_vec(), others: Vec::new(), is_whole: true }
+    }
+
     /// Returns the whole records of the head.
     pub fn head(&self, syntax: Syntax) -> &[u8] {
         &self.head[..cut(&self.head, syntax, self.is_whole)]

@@ -89,8 +89,7 @@ impl Places<'_> {
     }
 
     fn sample(&self, start: usize, end: usize, width: usize) -> Sample {
-        let head = self.text[start..end].to_vec();
-        let windows = Windows { head, others: Vec::new(), is_whole: true };
+        let windows = Windows::whole(&self.text[start..end]);
         Sample::of(&windows, self.syntax, width, 0, self.nulls, &AsideRule::default())
     }
 }

@@ -329,8 +329,7 @@ mod tests {
     /// Compares what is left of the rows of a text; `None` where no table is drawn.
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        let windows =
-            Windows { head: text.as_bytes().to_vec(), others: Vec::new(), is_whole: true };
+        let windows = Windows::whole(text.as_bytes());
         let found = Drawn::find(&windows, &Told::default()).map(|(it, _, rules, _)| {
             let mut stripped = Vec::new();
             it.strip(text.as_bytes(), &mut stripped);

@@ -202,8 +202,7 @@ mod tests {
     /// Compares what is left of a text; `None` where nothing is around its rows.
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        let windows =
-            Windows { head: text.as_bytes().to_vec(), others: Vec::new(), is_whole: true };
+        let windows = Windows::whole(text.as_bytes());
         let found = Quoted::find(&windows, &Told::default()).map(|(it, _)| {
             let mut stripped = Vec::new();
             it.strip(text.as_bytes(), &mut stripped);
