@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -750,30 +750,4 @@ async fn a_damaged_snapshot_loses_no_more_than_what_is_damaged() {
     let nowhere = Some(repl.path().join("nowhere"));
     let mut fourth = Bench::with(|it| it.saved = nowhere).await;
     assert_eq!(fourth.run("1").await, json!({"kind": "text", "text": "1"}));
-}
-
-// --- Speed ----------------------------------------------------------------------------------------
-
-#[tokio::test]
-#[ignore = "measures; shows its figures with --nocapture"]
-#[expect(clippy::print_stdout, reason = "the figures are what it is for")]
-async fn speed() {
-    interpreter().await;
-    let begin = Instant::now();
-    interpreter().await;
-    println!("environment found: {:?}", begin.elapsed());
-    for _ in 0..3 {
-        let begin = Instant::now();
-        let mut bench = Bench::new().await;
-        println!("start: {:?}", begin.elapsed());
-        let begin = Instant::now();
-        for _ in 0..200 {
-            bench.run("1 + 1").await;
-        }
-        println!("trivial call: {:?}", begin.elapsed() / 200);
-        bench.run("df = pd.DataFrame({'a': range(1000), 'b': ['x'] * 1000})").await;
-        let begin = Instant::now();
-        bench.run("df").await;
-        println!("frame shown: {:?}", begin.elapsed());
-    }
 }
