@@ -124,7 +124,7 @@ impl Body {
 /// What is enforced on the process that runs code, and what is not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sandbox {
+pub struct Confinement {
     /// Rules that hold.
     pub enforced: Vec<String>,
     /// Rules of the contract that do not hold on this machine.
@@ -157,7 +157,7 @@ pub enum Status {
         question: String,
         /// What holds for code on this machine. Turns of earlier versions did not tell.
         #[serde(default)]
-        sandbox: Box<Sandbox>,
+        sandbox: Box<Confinement>,
     },
     /// A request goes out.
     ModelRequest {
@@ -208,7 +208,7 @@ pub enum Status {
         message: String,
         /// What holds for this process.
         #[serde(flatten)]
-        sandbox: Sandbox,
+        sandbox: Confinement,
     },
     /// Something the user should know that does not stop the turn.
     Warning {

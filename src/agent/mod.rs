@@ -28,7 +28,7 @@ use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::verdict::{Gates, Given};
 use crate::catalog::Catalog;
 use crate::conversation::{Effort, Ending, Item, ItemKind, Question, Reply, Request, Response};
-use crate::event::{Body, ReplyBody, Sandbox, Status};
+use crate::event::{Body, Confinement, ReplyBody, Status};
 use crate::limits::Limits;
 use crate::provider::{Progress, Provider};
 use crate::python::environment::PythonOptions;
@@ -70,7 +70,7 @@ pub struct Agent {
     provider: Provider,
     repl: Repl,
     /// What holds for code, once it was tried.
-    sandbox: Option<Sandbox>,
+    sandbox: Option<Confinement>,
     /// Items of the history that are left out: those before the first turn, when it began afresh.
     n_forgotten: Option<usize>,
 }
@@ -328,7 +328,7 @@ impl Agent {
         Ok(catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it)))
     }
 
-    fn started(&self, catalog: &Catalog, question: &Question, sandbox: Sandbox) -> Status {
+    fn started(&self, catalog: &Catalog, question: &Question, sandbox: Confinement) -> Status {
         let limits = &self.options.limits;
         let mut shown = Map::new();
         shown.insert("max_rounds".into(), json!(limits.rounds_max));
@@ -350,9 +350,9 @@ impl Agent {
     }
 
     /// Says what holds for code on this machine, which is tried once.
-    async fn confinement(&mut self) -> anyhow::Result<Sandbox> {
+    async fn confinement(&mut self) -> anyhow::Result<Confinement> {
         if self.sandbox.is_none() {
-            self.sandbox = Some(repl::told(&self.repl.confinement().await?));
+            self.sandbox = Some(self.repl.confinement().await?);
         }
         Ok(self.sandbox.clone().unwrap_or_default())
     }

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::turn::{Ended, News, Turn};
 use crate::catalog::Catalog;
-use crate::event::{CallStatus, Sandbox, Status, ToolOutput};
+use crate::event::{CallStatus, Status, ToolOutput};
 use crate::limits::SNAPSHOT;
 use crate::python::environment::{self, PythonOptions};
 use crate::python::protocol::{Command, Outcome};
@@ -170,12 +170,6 @@ impl Repl {
     }
 }
 
-/// Returns a confinement as events tell it.
-pub fn told(confinement: &Confinement) -> Sandbox {
-    let Confinement { enforced, missing, reasons } = confinement.clone();
-    Sandbox { enforced, missing, reasons }
-}
-
 fn described(worker: &Worker) -> Status {
-    Status::Worker { message: worker.versions().to_string(), sandbox: told(worker.confinement()) }
+    Status::Worker { message: worker.versions().to_string(), sandbox: worker.confinement().clone() }
 }

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::GlobalOptions;
 use super::report;
-use crate::event::{Body, CallStatus, ErrorBody, Event, ReplyBody, Sandbox, Status};
+use crate::event::{Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status};
 use crate::render::sanitize;
 use crate::sink::{EventSink, Format};
 use crate::status::StopReason;
@@ -152,7 +152,7 @@ impl Story {
                 }
                 self.now(message);
             }
-            Status::Worker { message, sandbox: Sandbox { missing, reasons, .. } } => {
+            Status::Worker { message, sandbox: Confinement { missing, reasons, .. } } => {
                 if 0 < self.verbose {
                     self.write(&format!("{message}\n"));
                 }

@@ -393,7 +393,7 @@ impl Worker {
             Err(End::Process(why)) => {
                 let status = self.bury().await;
                 if status.and_then(|it| it.code()) == Some(sandbox::STOPPED_FOR_DISK) {
-                    // The next worker would begin over the limit. What stays is told by its end.
+                    // The next worker begins with empty scratch in any case, but the disk is full now.
                     let _ = directory::empty(&self.scratch);
                 }
                 let reason = why.unwrap_or_else(|| describe(status, self.printed.last_line()));

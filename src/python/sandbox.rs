@@ -28,6 +28,7 @@ use tokio::process::Command;
 pub use policy::{Layer, Report};
 pub(super) use policy::{Line, Policy};
 
+pub use crate::event::Confinement;
 use crate::limits::{WORKER_FILE_BYTES_MAX, WORKER_MEMORY_BYTES, WORKER_PROCESSES_MAX};
 
 /// The first argument that makes csv-agent the stage. It is for csv-agent alone.
@@ -79,17 +80,6 @@ pub struct SandboxOptions {
     pub without: Vec<Layer>,
     /// Whether no code may run unless every rule holds.
     pub is_required: bool,
-}
-
-/// What is enforced on the worker, and what is not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Confinement {
-    /// One short phrase for each rule that holds.
-    pub enforced: Vec<String>,
-    /// One short phrase for each rule of the contract that does not.
-    pub missing: Vec<String>,
-    /// Why a layer could not be used, a sentence each.
-    pub reasons: Vec<String>,
 }
 
 impl Confinement {
