@@ -59,6 +59,9 @@ pub const SLUG_CHARS_MAX: usize = 60;
 /// Tables or charts of one name in one turn.
 pub const SLUGS_PER_TURN_MAX: usize = 10_000;
 
+/// Bytes of a session's log before a new one is begun; the one before is kept.
+pub const LOG_BYTES_MAX: u64 = 1024 * 1024;
+
 /// Bytes of one tool output that the model reads. What is longer is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of dataset schemas in the instructions. Wider catalogs are summarised.

@@ -5,6 +5,7 @@
 
 pub mod history;
 pub mod lock;
+mod log;
 pub mod store;
 pub mod turns;
 
@@ -265,7 +266,7 @@ impl Session {
     ///
     /// Fails when its directory cannot be made.
     pub fn begin_turn(&self, question: &str) -> anyhow::Result<TurnDir> {
-        TurnDir::create(&self.dir.join("turns"), question)
+        TurnDir::create(&self.dir, question)
     }
 
     /// Adds a finished turn to the history, in one write.
@@ -466,7 +467,7 @@ mod tests {
         let texts = session.history().unwrap().iter().map(Item::text).collect::<Vec<_>>();
         assert_eq!(texts, ["one?", "yes", "two?", "yes"]);
         let listed = session.reset(ResetScope::Conversation, true).unwrap();
-        assert_eq!(listed, ["history.jsonl", "turns"]);
+        assert_eq!(listed, ["history.jsonl", "turns", "logs"]);
         assert_eq!(session.history().unwrap().len(), 4);
         session.reset(ResetScope::Conversation, false).unwrap();
         assert_eq!(session.history().unwrap(), []);

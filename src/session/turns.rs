@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::event::Event;
+use crate::session::log::Log;
 use crate::session::store;
 
 /// The directory of a turn that is under way.
@@ -15,17 +16,19 @@ pub struct TurnDir {
     id: String,
     dir: PathBuf,
     events: File,
+    log: Log,
 }
 
 impl TurnDir {
-    /// Makes the directory of the next turn and writes down its question.
+    /// Makes the directory of the session's next turn and writes down its question.
     ///
     /// # Errors
     ///
     /// Fails when the directory or its files cannot be made.
-    pub fn create(turns: &Path, question: &str) -> anyhow::Result<TurnDir> {
-        store::create_dir(turns)?;
-        let last = ids(turns)?.last().and_then(|it| it.parse::<u32>().ok()).unwrap_or(0);
+    pub fn create(session_dir: &Path, question: &str) -> anyhow::Result<TurnDir> {
+        let turns = session_dir.join("turns");
+        store::create_dir(&turns)?;
+        let last = ids(&turns)?.last().and_then(|it| it.parse::<u32>().ok()).unwrap_or(0);
         let id = format!("{:04}", last + 1);
         let dir = turns.join(&id);
         store::create_dir(&dir)?;
@@ -33,7 +36,7 @@ impl TurnDir {
         let path = dir.join("events.jsonl");
         let events = store::create_file(&path)
             .with_context(|| format!("cannot create `{}`", path.display()))?;
-        Ok(TurnDir { id, dir, events })
+        Ok(TurnDir { id, dir, events, log: Log::open(session_dir)? })
     }
 
     /// Returns the turn's number, as its directory is named.
@@ -46,7 +49,7 @@ impl TurnDir {
         &self.dir
     }
 
-    /// Appends an event to `events.jsonl` in one write.
+    /// Appends an event to `events.jsonl` in one write, and what may be shown of it to the log.
     ///
     /// # Errors
     ///
@@ -54,7 +57,8 @@ impl TurnDir {
     pub fn log(&mut self, event: &Event) -> anyhow::Result<()> {
         let line = serde_json::to_string(event).context("cannot write an event as JSON")?;
         let written = self.events.write_all(format!("{line}\n").as_bytes());
-        written.with_context(|| format!("cannot write the events of turn {}", self.id))
+        written.with_context(|| format!("cannot write the events of turn {}", self.id))?;
+        self.log.append(&line)
     }
 
     /// Writes a file of the turn: `reply.md`, `code.py`, `egress.json`.
@@ -175,10 +179,9 @@ mod tests {
     #[test]
     fn a_turn_without_a_terminal_event_is_interrupted() {
         let session = tempfile::tempdir().unwrap();
-        let turns = session.path().join("turns");
-        let mut first = TurnDir::create(&turns, "one?").unwrap();
+        let mut first = TurnDir::create(session.path(), "one?").unwrap();
         first.log(&event(Body::Status(Status::Loading { message: "x".into() }))).unwrap();
-        let mut second = TurnDir::create(&turns, "two?").unwrap();
+        let mut second = TurnDir::create(session.path(), "two?").unwrap();
         second.log(&event(reply())).unwrap();
         let found = list(session.path()).unwrap();
         let found = found.iter().map(|it| (it.id.as_str(), it.question.as_str(), it.interrupted));
@@ -189,7 +192,7 @@ mod tests {
     fn what_a_killed_process_left_in_a_turn_goes() {
         let session = tempfile::tempdir().unwrap();
         remove_temporaries(session.path()).unwrap();
-        let turn = TurnDir::create(&session.path().join("turns"), "one?").unwrap();
+        let turn = TurnDir::create(session.path(), "one?").unwrap();
         let tables = turn.path().join("tables");
         std::fs::create_dir(&tables).unwrap();
         let left = [turn.path().join(".reply.md.7.tmp"), tables.join(".x1.tmp")];

@@ -1,5 +1,7 @@
 //! What a turn says of the confinement of its code, and when it refuses to run any.
 
+use std::fs;
+
 use serde_json::json;
 
 use super::{ask, code};
@@ -19,6 +21,21 @@ fn a_rule_that_does_not_hold_is_told() {
     let run = bench("namespaces,landlock").ask("q").succeeds();
     let told = "warning: code is not confined in: files, names of files outside, other processes\n";
     assert!(run.stderr().contains(told), "{}", run.stderr());
+}
+
+#[test]
+fn the_log_has_what_holds_and_nothing_of_the_data() {
+    let bench = Bench::with(["sales.csv"])
+        .script([code("c1", "'p' + 'ear'"), round().says("It is a secret.")]);
+    ask(&bench, [], "what fruit?", 0);
+    let log = fs::read_to_string(bench.session().join("logs/csv-agent.log")).unwrap();
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert!(lines[0]["sandbox"]["enforced"][0] == "network: none", "{}", lines[0]);
+    assert_eq!(lines.last().unwrap()["exit_code"], 0);
+    for word in ["fruit", "pear", "ear'", "secret"] {
+        assert!(!log.contains(word), "`{word}` is in {log}");
+    }
 }
 
 #[test]

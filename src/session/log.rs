@@ -1,0 +1,150 @@
+//! The log of a session: what happened and when, without data, questions or code.
+//!
+//! It is the stream of events, of which only named members are kept: what came from a file, a model or
+//! the user is none of them, so that the log can be shown to others. Keys are masked before an event is
+//! made.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::value::RawValue;
+
+use crate::limits::LOG_BYTES_MAX;
+use crate::session::store;
+
+/// Members of an event that are logged, in this order.
+const KEPT: [&str; 37] = [
+    "ts",
+    "turn_id",
+    "type",
+    "phase",
+    "version",
+    "provider",
+    "api",
+    "model",
+    "limits",
+    "sandbox",
+    "enforced",
+    "missing",
+    "reasons",
+    "round",
+    "call_id",
+    "name",
+    "status",
+    "duration_ms",
+    "bytes_to_model",
+    "row_count",
+    "chart_type",
+    "attempt",
+    "max_attempts",
+    "delay_ms",
+    "code",
+    "message",
+    "hint",
+    "fatal",
+    "retryable",
+    "http_status",
+    "request_id",
+    "stop_reason",
+    "assessment",
+    "rounds",
+    "tool_calls",
+    "usage",
+    "exit_code",
+];
+
+/// The log, open for appending. The session's lock keeps others from it.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: File,
+}
+
+impl Log {
+    /// Opens the log of a session. One that has grown too long first becomes `csv-agent.log.1`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be made.
+    pub fn open(session_dir: &Path) -> anyhow::Result<Log> {
+        let logs = session_dir.join("logs");
+        store::create_dir(&logs)?;
+        let path = logs.join("csv-agent.log");
+        let open = || -> io::Result<File> {
+            if fs::metadata(&path).is_ok_and(|it| LOG_BYTES_MAX < it.len()) {
+                fs::rename(&path, logs.join("csv-agent.log.1"))?;
+            }
+            OpenOptions::new().create(true).append(true).mode(0o600).open(&path)
+        };
+        let file = open().with_context(|| format!("cannot open `{}`", path.display()))?;
+        Ok(Log { path, file })
+    }
+
+    /// Appends what may be logged of an event, which is given as its line of JSON.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub fn append(&mut self, event: &str) -> anyhow::Result<()> {
+        let Some(entry) = entry(event).context("cannot log an event")? else { return Ok(()) };
+        let written = self.file.write_all(format!("{entry}\n").as_bytes());
+        written.with_context(|| format!("cannot write `{}`", self.path.display()))
+    }
+}
+
+/// Returns the line for an event; none for text as it streams.
+fn entry(event: &str) -> serde_json::Result<Option<String>> {
+    let members: BTreeMap<&str, &RawValue> = serde_json::from_str(event)?;
+    if members.get("type").is_some_and(|it| it.get() == "\"partial\"") {
+        return Ok(None);
+    }
+    let kept = KEPT.iter().filter_map(|name| Some(format!("\"{name}\":{}", members.get(name)?)));
+    Ok(Some(format!("{{{}}}", kept.collect::<Vec<_>>().join(","))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Log, entry};
+    use crate::limits::LOG_BYTES_MAX;
+
+    #[track_caller]
+    fn check(event: &str, logged: Option<&str>) {
+        assert_eq!(entry(event).unwrap().as_deref(), logged);
+    }
+
+    #[test]
+    fn what_came_from_data_or_people_is_not_logged() {
+        check(
+            r#"{"v":1,"seq":0,"ts":"T","session_id":"s","turn_id":"0001","type":"status","phase":"started","model":"m","question":"who earns most?","datasets":["pay"]}"#,
+            Some(r#"{"ts":"T","turn_id":"0001","type":"status","phase":"started","model":"m"}"#),
+        );
+        check(
+            r#"{"ts":"T","turn_id":"0001","type":"tool_call","call_id":"c","name":"python_repl","arguments":{"code":"1"}}"#,
+            Some(
+                r#"{"ts":"T","turn_id":"0001","type":"tool_call","call_id":"c","name":"python_repl"}"#,
+            ),
+        );
+        check(
+            r#"{"type":"data_frame","columns":["a"],"rows":[{"a":"x"}],"row_count":1}"#,
+            Some(r#"{"type":"data_frame","row_count":1}"#),
+        );
+        check(r#"{"type":"partial","delta":"The "}"#, None);
+    }
+
+    #[test]
+    fn a_log_that_is_too_long_makes_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("logs/csv-agent.log");
+        Log::open(dir.path()).unwrap().append(r#"{"type":"status"}"#).unwrap();
+        let bytes = usize::try_from(LOG_BYTES_MAX).unwrap();
+        std::fs::write(&path, "x".repeat(bytes + 1)).unwrap();
+        Log::open(dir.path()).unwrap().append(r#"{"type":"reply"}"#).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"type\":\"reply\"}\n");
+        let older = std::fs::metadata(dir.path().join("logs/csv-agent.log.1")).unwrap();
+        assert_eq!(older.len(), LOG_BYTES_MAX + 1);
+    }
+}
