@@ -1,9 +1,26 @@
-//! Directories that hostile code may have written in: removed whatever is in them.
+//! Directories that hostile code may have written in: read without a trap, removed whatever is in them.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens a file to read: never through a link, never a pipe or a device.
+///
+/// # Errors
+///
+/// Fails when the file cannot be opened or is no regular file.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    // Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidData, "not a regular file"));
+    }
+    Ok(file)
+}
 
 /// Removes a file, or a directory with all that is in it. What is not there is no error.
 ///

@@ -14,8 +14,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tempfile::Builder;
 
+use crate::directory;
 use crate::limits::{SCRATCH_BYTES_MAX, WORKER_FILE_BYTES_MAX};
-use crate::python::sandbox::open_untrusted;
 
 /// How the names of the files begin that the worker writes in scratch. They are in scratch itself: a
 /// directory of their own could be a link to any other.
@@ -118,7 +118,7 @@ fn move_untrusted(from: &Path, to: &Path, n_bytes_max: u64) -> io::Result<u64> {
     let parent = to.parent().unwrap_or(Path::new("."));
     let mut target = Builder::new().prefix(UNFINISHED).tempfile_in(parent)?;
     let n_bytes_max = n_bytes_max.min(WORKER_FILE_BYTES_MAX);
-    let n_bytes = copy_bounded(open_untrusted(from)?, target.as_file_mut(), n_bytes_max)?;
+    let n_bytes = copy_bounded(directory::open_file(from)?, target.as_file_mut(), n_bytes_max)?;
     target.persist(to)?;
     fs::remove_file(from)?;
     Ok(n_bytes)

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::chart::{Chart, ChartRejected, ChartSpec, RejectedCode};
+use crate::directory;
 use crate::event::{Artifact, Body, ChartDrawn, DataFrame, Encoding, Shown};
 use crate::frame::Frame;
 use crate::limits::{SLUG_CHARS_MAX, SLUGS_PER_TURN_MAX, WORKER_FILE_BYTES_MAX};
@@ -209,29 +210,18 @@ fn take(scratch: &Path, name: &str, target: &Path) -> anyhow::Result<()> {
     );
     anyhow::ensure!(is_plain, "its name is not plain");
     let source = scratch.join(name);
-    let before = fs::symlink_metadata(&source)?;
-    check_regular(&before)?;
+    let file = directory::open_file(&source)?;
+    // A second name for the file could be one that the worker may not read but has linked.
+    anyhow::ensure!(file.metadata()?.nlink() == 1, "it has more than one name");
     // A file that is only moved could be written on by the code that has it open.
-    copy(&source, &before, target)?;
+    copy(file, target)?;
     Ok(fs::remove_file(&source)?)
 }
 
-/// A second name for the file could be one that the worker may not read but has linked.
-fn check_regular(metadata: &fs::Metadata) -> anyhow::Result<()> {
-    anyhow::ensure!(metadata.is_file(), "it is no regular file");
-    anyhow::ensure!(metadata.nlink() == 1, "it has more than one name");
-    Ok(())
-}
-
-/// Copies a file that was judged as `before`; another one of that name is refused.
-fn copy(source: &Path, before: &fs::Metadata, target: &Path) -> anyhow::Result<()> {
-    let file = File::open(source)?;
-    let opened = file.metadata()?;
-    let is_same = (opened.dev(), opened.ino()) == (before.dev(), before.ino());
-    anyhow::ensure!(is_same, "it was exchanged while it was looked at");
+fn copy(source: File, target: &Path) -> anyhow::Result<()> {
     let directory = target.parent().context("the target has no directory")?;
     let mut temporary = temporary_in(directory)?;
-    let n_bytes = io::copy(&mut file.take(WORKER_FILE_BYTES_MAX + 1), &mut temporary)?;
+    let n_bytes = io::copy(&mut source.take(WORKER_FILE_BYTES_MAX + 1), &mut temporary)?;
     anyhow::ensure!(
         n_bytes <= WORKER_FILE_BYTES_MAX,
         "it has more than {WORKER_FILE_BYTES_MAX} bytes"
