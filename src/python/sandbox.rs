@@ -12,14 +12,12 @@ mod raw;
 pub mod stage;
 
 use std::ffi::{CString, NulError, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use nix::fcntl::OFlag;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -94,7 +92,8 @@ impl Confinement {
             (false, false) => None,
         };
         let enforced = [
-            (*namespaces || *seccomp).then(|| "network: none".to_owned()),
+            // Namespaces alone leave the sockets of a virtual machine to its host.
+            seccomp.then(|| "network: none".to_owned()),
             files.then(|| "files: Python and datasets, scratch to write".to_owned()),
             namespaces.then(|| "names of files outside: not seen".to_owned()),
             (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
@@ -220,21 +219,6 @@ fn environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
     .to_vec();
     environment.extend(["HOME", "TMPDIR"].map(|name| (name, scratch.as_os_str().to_owned())));
     environment
-}
-
-/// Opens a file that hostile code may have put there: never through a link, never a pipe or device.
-///
-/// # Errors
-///
-/// Fails when the file cannot be opened or is no regular file.
-pub(super) fn open_untrusted(path: &Path) -> io::Result<File> {
-    // Without O_NONBLOCK, opening a named pipe would wait for its writer.
-    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a regular file"));
-    }
-    Ok(file)
 }
 
 /// The monitor of a worker, which passes on what is meant for the worker.
