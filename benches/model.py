@@ -17,7 +17,7 @@ class Model(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         done = sum(1 for it in body["input"] if it.get("type") == "function_call_output")
         if done == 0:
-            time.sleep(FIRST_S)
+            time.sleep(self.server.first_s)
         if done < len(self.server.calls):
             name, arguments = self.server.calls[done]
             item = {"type": "function_call", "id": f"fc_{done}", "call_id": f"c{done}", "status": "completed",
@@ -46,10 +46,10 @@ class Model(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serve(calls):
+def serve(calls, first_s=FIRST_S):
     """Answers the requests of each turn with `calls`, (tool, arguments) each; yields the base URL."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    server.calls = calls
+    server.calls, server.first_s = calls, first_s
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
