@@ -112,6 +112,7 @@ SHAPES = {"narrow": (narrow, 32), "mixed": (mixed, 84), "wide": (wide, 1200), "t
 def make(shape, n_mb):
     path = CACHE / f"{shape}-{n_mb}.csv"
     if not path.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
         generate, row_bytes = SHAPES[shape]
         part = path.with_suffix(".part")
         with open(part, "w", encoding="utf-8") as file:
