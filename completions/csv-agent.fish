@@ -1,7 +1,7 @@
 # Completions of csv-agent for fish.
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_csv_agent_global_optspecs
-    string join \n S/session-dir= session= format= json color= width= q/quiet v/verbose lock-wait= no-input h/help V/version
+    string join \n S/session-dir= session= config= no-config profile= format= json color= width= q/quiet v/verbose lock-wait= no-input h/help V/version
 end
 
 function __fish_csv_agent_needs_command
@@ -27,6 +27,8 @@ end
 
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -34,11 +36,12 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -52,6 +55,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'L
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show the answer of an earlier turn again, in any format'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget what was asked; the datasets stay'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check what a question needs: key, Python, and how its code is confined'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "config" -d 'Show each setting and where it comes from'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "decrypt" -d 'Write encrypted events from stdin as plain ones'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "completions" -d 'Print a script that completes commands and flags in your shell'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "schema" -d 'Print the JSON Schema of what csv-agent writes'
@@ -76,6 +80,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l decimal -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l max-bytes -d 'Refuse a larger file' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -83,14 +89,15 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-header -d 'The first record is data: columns are named `column_1`, `column_2`, …'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l strict -d 'Refuse a file with rows of other lengths or bytes that are no text, instead of repairing it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dry-run -d 'Show what the file would become and keep nothing'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -107,11 +114,11 @@ bad\t'Only a bad one'
 warning\t'A bad one or a warning'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
 chart\t'A chart'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -d 'Requests to the model; the last one must answer' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
@@ -121,6 +128,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l record -d 'W
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l replay -d 'Take the model\'s answers from a cassette; needs no key and no network' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -128,18 +137,19 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'Answer without what was asked before; this turn is remembered'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l stream -d 'Show the answer while it is being written; the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-stream -d 'Wait for whole responses'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -153,11 +163,11 @@ bad\t'Only a bad one'
 warning\t'A bad one or a warning'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
 chart\t'A chart'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds -d 'Requests to the model; the last one must answer' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
@@ -167,6 +177,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l record -d '
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l replay -d 'Take the model\'s answers from a cassette; needs no key and no network' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -174,18 +186,19 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fresh -d 'Answer without what was asked before; this turn is remembered'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l stream -d 'Show the answer while it is being written; the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-stream -d 'Wait for whole responses'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -195,6 +208,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l head -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l rm -d 'Remove this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -202,15 +217,16 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l names -d 'Print the names only, one a line'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s 0 -l null -d 'End each name with a NUL instead of a line feed, for `xargs -0`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l schema -d 'Print the columns with their types and how many values are missing'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s y -l yes -d 'Remove without asking'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -220,6 +236,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s o -l output
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -227,12 +245,13 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -240,6 +259,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l no-input -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -247,15 +268,16 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l datasets -d 'Also remove the datasets'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l all -d 'Remove everything, and the directory'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s y -l yes -d 'Do not ask'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l dry-run -d 'Show what would go and remove nothing'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -263,6 +285,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-input -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -270,19 +294,57 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l require-sandbox -d 'End with status 8 unless the confinement is complete'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
+medium\t'As most questions need'
+high\t'Much; slower and dearer'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l stream -d 'Show the answer while it is being written; the default'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-stream -d 'Wait for whole responses'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-config -d 'Read no configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -290,11 +352,12 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -302,6 +365,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l no-input
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -309,11 +374,12 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -321,6 +387,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l no-i
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -328,11 +396,12 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -340,6 +409,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l no-input 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -347,11 +418,12 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
@@ -359,6 +431,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l no-input -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
 reply\t'The text of the reply only'
 json\t'One document'
@@ -366,11 +440,12 @@ jsonl\t'One event a line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Tables, charts and the reply as Markdown'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l lock-wait -d 'How long to wait for another csv-agent on the same session' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'

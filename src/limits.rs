@@ -131,6 +131,13 @@ pub const CASSETTE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of each of the two values that a replay mismatch shows.
 pub const MISMATCH_BYTES_MAX: usize = 120;
 
+/// Bytes of one configuration file. A longer one is no configuration.
+pub const CONFIG_BYTES_MAX: u64 = 256 * 1024;
+/// Bytes of an API key with what a file or a command has around it.
+pub const KEY_BYTES_MAX: u64 = 16 * 1024;
+/// Time for the command that prints the key. It may ask for a password first.
+pub const KEY_COMMAND: Duration = Duration::from_mins(1);
+
 /// Requests that `--max-rounds` may allow in one turn.
 pub const ROUNDS_FLAG_MAX: u32 = 1_000;
 /// Bytes of a question from stdin or a file. A longer one is data that was meant for `-f`.

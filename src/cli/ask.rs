@@ -11,7 +11,7 @@ use crate::cli::output::Output;
 use crate::cli::report;
 use crate::cli::signals::{self, Signals};
 use crate::conversation::{Assessment, Question};
-use crate::provider::Provider;
+use crate::provider::{Provider, RemoteOptions};
 use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::sink::Format;
@@ -102,7 +102,9 @@ pub fn settle(end: TurnEnd, output: Output, options: &TurnOptions) -> anyhow::Re
 
 fn provider(options: &TurnOptions) -> anyhow::Result<Provider> {
     let provider = match &options.provider {
-        ProviderChoice::Remote(remote) => Provider::remote(remote.clone())?,
+        ProviderChoice::Remote(remote, key) => {
+            Provider::remote(RemoteOptions { key: key.get()?, ..remote.clone() })?
+        }
         ProviderChoice::Replay(cassette) => Provider::replay(cassette)?,
     };
     match &options.record {

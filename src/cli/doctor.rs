@@ -5,8 +5,10 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::listing::{self, Listing};
-use super::options::{Environment, GlobalOptions, python_options, sandbox_options};
-use super::{out, signals};
+use super::options::key::KeySource;
+use super::options::settings::Settings;
+use super::options::{GlobalOptions, python_options, sandbox_options};
+use super::{out, report, signals};
 use crate::python::environment::{self, Origin, PythonOptions};
 use crate::python::sandbox::{self, Confinement, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
@@ -60,11 +62,13 @@ impl Check {
 /// Fails when an environment variable is invalid, or stdout cannot take the answer.
 pub fn run(
     flags: &DoctorFlags,
-    environment: &Environment,
+    settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let (python, sandbox) = (python_options(environment)?, sandbox_options(false, environment)?);
-    let mut checks = vec![key(environment)];
+    let python = python_options(settings)?;
+    let sandbox = sandbox_options(false, settings.environment())?;
+    let mut checks = configuration(settings);
+    checks.push(key(settings)?);
     let confinement = signals::runtime()?.block_on(try_python(&python, &sandbox, &mut checks))?;
     checks.extend(confinement.iter().flat_map(rules));
     let rows =
@@ -78,13 +82,41 @@ pub fn run(
     Ok(if is_refused { ExitStatus::Sandbox } else { ExitStatus::Ok })
 }
 
-fn key(environment: &Environment) -> Check {
-    match &environment.api_key {
-        Some(_) => Check::new("key", State::Ok, "OPENAI_API_KEY is set"),
-        None => {
-            Check::new("key", State::Warning, "OPENAI_API_KEY is not set; most servers want one")
+fn configuration(settings: &Settings) -> Vec<Check> {
+    let check = |found: String| Check::new("config", State::Ok, found);
+    let files = settings.files().iter();
+    let found: Vec<_> =
+        files.map(|it| check(format!("{} file {}", it.place.name(), it.path.display()))).collect();
+    if found.is_empty() { vec![check("no configuration file".to_owned())] } else { found }
+}
+
+/// A command that prints the key is not run: it may ask the user something.
+fn key(settings: &Settings) -> anyhow::Result<Check> {
+    let (source, origin) = KeySource::choose(settings)?;
+    Ok(match source {
+        KeySource::Variable(_) => Check::new("key", State::Ok, "OPENAI_API_KEY is set"),
+        KeySource::File(path) => match source_works(&KeySource::File(path.clone())) {
+            None => {
+                Check::new("key", State::Ok, format!("in `{}`, says the {origin}", path.display()))
+            }
+            Some(found) => Check::new("key", State::Problem, found),
+        },
+        KeySource::Command(words) => {
+            let found = format!("printed by `{}`, says the {origin}", words[0]);
+            Check::new("key", State::Ok, found)
         }
-    }
+        KeySource::None => {
+            let found = "OPENAI_API_KEY is not set; most servers want one";
+            Check::new("key", State::Warning, found)
+        }
+    })
+}
+
+fn source_works(source: &KeySource) -> Option<String> {
+    source.get().err().map(|error| {
+        let hint = report::hint_of(&error).map(|it| format!("; {it}"));
+        format!("{error:#}{}", hint.unwrap_or_default())
+    })
 }
 
 /// Runs Python as a question would. Returns what holds for it, if it can be confined at all.

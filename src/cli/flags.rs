@@ -22,13 +22,25 @@ pub struct GlobalFlags {
     #[arg(long, value_name = "ID", global = true)]
     pub session: Option<String>,
 
+    /// Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config", global = true)]
+    pub config: Option<PathBuf>,
+
+    /// Read no configuration file
+    #[arg(long, global = true)]
+    pub no_config: bool,
+
+    /// Profile of the configuration whose settings hold; `local` is built in
+    #[arg(long, value_name = "NAME", global = true)]
+    pub profile: Option<String>,
+
     /// How the answer is written to stdout
     #[command(flatten)]
     pub format: FormatFlags,
 
-    /// When to use colour
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
-    pub color: ColorChoice,
+    /// When to use colour [default: auto]
+    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    pub color: Option<ColorChoice>,
 
     /// Columns a line may take [default: the terminal's; no limit in a pipe]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..), global = true)]
@@ -42,15 +54,9 @@ pub struct GlobalFlags {
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 
-    /// How long to wait for another csv-agent on the same session
-    #[arg(
-        long,
-        value_name = "DURATION",
-        value_parser = values::duration,
-        default_value = "30s",
-        global = true
-    )]
-    pub lock_wait: Duration,
+    /// How long to wait for another csv-agent on the same session [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration, global = true)]
+    pub lock_wait: Option<Duration>,
 
     /// Never ask back; fail where an answer would be needed
     #[arg(long, global = true)]
@@ -75,6 +81,13 @@ pub struct FormatFlags {
     pub json: bool,
 }
 
+impl FormatFlags {
+    /// Returns the format that the flags name.
+    pub fn given(self) -> Option<Format> {
+        if self.json { Some(Format::Json) } else { self.format }
+    }
+}
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
@@ -85,6 +98,15 @@ pub enum ColorChoice {
     Always,
     /// Not at all
     Never,
+}
+
+impl ColorChoice {
+    /// Each by its name.
+    pub const NAMES: [(&str, ColorChoice); 3] = [
+        ("auto", ColorChoice::Auto),
+        ("always", ColorChoice::Always),
+        ("never", ColorChoice::Never),
+    ];
 }
 
 /// The question, and flags for one answer.
@@ -127,10 +149,6 @@ pub struct ChatFlags {
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnFlags {
-    /// Run no code unless its confinement is complete; `csv-agent doctor` shows what holds
-    #[arg(long, help_heading = "Limits")]
-    pub require_sandbox: bool,
-
     /// Ingest this CSV file first; `-` reads it from stdin. May be repeated
     #[arg(short, long, value_name = "CSV", help_heading = "Input")]
     pub file: Vec<PathBuf>,
@@ -155,14 +173,6 @@ pub struct TurnFlags {
     #[arg(long, help_heading = "Answer")]
     pub abs_paths: bool,
 
-    /// Show the answer while it is being written; the default
-    #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]
-    pub stream: bool,
-
-    /// Wait for whole responses
-    #[arg(long, overrides_with = "stream", help_heading = "Answer")]
-    pub no_stream: bool,
-
     /// Ask for a verdict on the data: good, warning or bad, with findings
     #[arg(long, help_heading = "Checks")]
     pub verdict: bool,
@@ -175,48 +185,53 @@ pub struct TurnFlags {
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Checks")]
     pub require: Vec<Require>,
 
-    /// Requests to the model; the last one must answer
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = values::rounds,
-        default_value = "10",
-        help_heading = "Limits"
-    )]
-    pub max_rounds: u32,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
+    pub settings: SettingFlags,
+
+    /// Write what is said to the model and what it answers to a cassette
+    #[arg(long, value_name = "CASSETTE", conflicts_with = "replay", help_heading = "Model")]
+    pub record: Option<PathBuf>,
+
+    /// Take the model's answers from a cassette; needs no key and no network
+    #[arg(long, value_name = "CASSETTE", help_heading = "Model")]
+    pub replay: Option<PathBuf>,
+}
+
+/// Flags that a configuration file may stand in for.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SettingFlags {
+    /// Show the answer while it is being written; the default
+    #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]
+    pub stream: bool,
+
+    /// Wait for whole responses
+    #[arg(long, overrides_with = "stream", help_heading = "Answer")]
+    pub no_stream: bool,
+
+    /// Requests to the model; the last one must answer [default: 10]
+    #[arg(long, value_name = "N", value_parser = values::rounds, help_heading = "Limits")]
+    pub max_rounds: Option<u32>,
 
     /// Time for the whole turn, such as 90s or 5m [default: none]
     #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
     /// Input and output tokens of the whole turn [default: no limit]
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u64).range(1..),
-        help_heading = "Limits"
-    )]
+    #[arg(long, value_name = "N", value_parser = values::tokens, help_heading = "Limits")]
     pub max_tokens: Option<u64>,
 
-    /// Time for one run of Python code
-    #[arg(
-        long,
-        value_name = "DURATION",
-        value_parser = values::some_time,
-        default_value = "15m",
-        help_heading = "Limits"
-    )]
-    pub tool_timeout: Duration,
+    /// Time for one run of Python code [default: 15m]
+    #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]
+    pub tool_timeout: Option<Duration>,
 
-    /// Further tries of a request that failed in a way that may pass
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = values::retries,
-        default_value = "4",
-        help_heading = "Limits"
-    )]
-    pub retries: u32,
+    /// Further tries of a request that failed in a way that may pass [default: 4]
+    #[arg(long, value_name = "N", value_parser = values::retries, help_heading = "Limits")]
+    pub retries: Option<u32>,
+
+    /// Run no code unless its confinement is complete; `csv-agent doctor` shows what holds
+    #[arg(long, help_heading = "Limits")]
+    pub require_sandbox: bool,
 
     /// Model to ask [default: gpt-5.1]
     #[arg(short, long, value_name = "NAME", help_heading = "Model")]
@@ -229,14 +244,6 @@ pub struct TurnFlags {
     /// How hard a reasoning model thinks [default: the model's own]
     #[arg(long, value_name = "EFFORT", value_enum, help_heading = "Model")]
     pub reasoning: Option<Reasoning>,
-
-    /// Write what is said to the model and what it answers to a cassette
-    #[arg(long, value_name = "CASSETTE", conflicts_with = "replay", help_heading = "Model")]
-    pub record: Option<PathBuf>,
-
-    /// Take the model's answers from a cassette; needs no key and no network
-    #[arg(long, value_name = "CASSETTE", help_heading = "Model")]
-    pub replay: Option<PathBuf>,
 }
 
 /// Which verdicts end the process with a status of their own.
@@ -269,6 +276,12 @@ pub enum Reasoning {
     Medium,
     /// Much; slower and dearer
     High,
+}
+
+impl Reasoning {
+    /// Each by its name.
+    pub const NAMES: [(&str, Reasoning); 3] =
+        [("low", Reasoning::Low), ("medium", Reasoning::Medium), ("high", Reasoning::High)];
 }
 
 impl From<Reasoning> for Effort {

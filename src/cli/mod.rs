@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod chat;
+pub mod config;
 mod confirm;
 pub mod datasets;
 pub mod decrypt;
@@ -32,12 +33,15 @@ use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::sink::Format;
 use crate::status::ExitStatus;
+use config::ConfigFlags;
 use datasets::DatasetsFlags;
 use doctor::DoctorFlags;
-use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags};
+use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags, SettingFlags};
 use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
 use ingest::IngestFlags;
-use options::{AskOptions, ChatOptions, Environment, GlobalOptions};
+use options::config::ConfigFiles;
+use options::settings::{Flags, Settings};
+use options::{AskOptions, ChatOptions, Environment, GlobalOptions, SessionChoice};
 use reset::ResetFlags;
 use show::ShowFlags;
 use topics::HelpFlags;
@@ -71,7 +75,7 @@ Examples:
   csv-agent ask --ephemeral -f data.csv --format reply \"How many rows have no email?\"
   csv-agent ask --fail-on bad \"Do the order totals match their lines?\" || echo \"exit code $?\"
 
-See also: csv-agent help COMMAND, csv-agent help exit-codes, environment or events";
+See also: csv-agent help COMMAND, csv-agent help exit-codes, environment, config or events";
 
 const INGEST_EXAMPLES: &str = "\
 Examples:
@@ -118,6 +122,13 @@ Examples:
   csv-agent show
   csv-agent show 7 --format md
   csv-agent show last --format csv --table revenue_by_month";
+
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  csv-agent config show
+  csv-agent config show --profile local --json | jq -r .base_url.origin
+
+See also: csv-agent help config";
 
 const DECRYPT_EXAMPLES: &str = "\
 Examples:
@@ -173,6 +184,9 @@ pub enum Verb {
     Reset(ResetFlags),
     /// Check what a question needs: key, Python, and how its code is confined
     Doctor(DoctorFlags),
+    /// Show each setting and where it comes from
+    #[command(after_help = CONFIG_EXAMPLES)]
+    Config(Box<ConfigFlags>),
     /// Write encrypted events from stdin as plain ones
     #[command(after_help = DECRYPT_EXAMPLES)]
     Decrypt,
@@ -229,30 +243,61 @@ fn parse(args: &[OsString], environment: &Environment) -> Result<Cli, clap::Erro
 
 fn perform(cli: Cli, args: &[OsString], environment: &Environment) -> ExitStatus {
     let json = usage::wants_json(args, environment.format);
-    let options = match GlobalOptions::resolve(&cli.global, environment) {
-        Ok(options) => options,
-        Err(error) => return fail(&error, json, false),
-    };
-    let colour = options.terminal.stderr.colour;
-    match dispatch(cli.command, options, environment) {
+    match set_up(cli, environment) {
         Ok(status) => status,
-        Err(error) => fail(&error, json, colour),
+        Err((error, colour)) => fail(&error, json, colour),
     }
 }
 
-fn dispatch(
-    verb: Verb,
-    options: GlobalOptions,
-    environment: &Environment,
-) -> anyhow::Result<ExitStatus> {
+/// Reads the configuration and runs the command. An error comes with whether stderr may be coloured.
+fn set_up(cli: Cli, environment: &Environment) -> Result<ExitStatus, (anyhow::Error, bool)> {
+    let plain = |error| (error, false);
+    let session = SessionChoice::resolve(&cli.global, environment).map_err(plain)?;
+    let files = if cli.command.is_configured() {
+        ConfigFiles::read(&cli.global, environment, &session.dir).map_err(plain)?
+    } else {
+        ConfigFiles::default()
+    };
+    let (global, given) = (cli.global, cli.command.settings());
+    let flags = Flags { global: &global, settings: &given };
+    let settings = Settings::check(flags, environment, &files).map_err(plain)?;
+    let options = GlobalOptions::resolve(&global, session, &settings).map_err(plain)?;
+    let colour = options.terminal.stderr.colour;
+    for warning in &files.warnings {
+        report::warning(warning, colour);
+    }
+    dispatch(cli.command, options, &settings).map_err(|error| (error, colour))
+}
+
+impl Verb {
+    /// Returns whether configuration files matter. Help and what is written of the program itself are
+    /// there when they are broken.
+    fn is_configured(&self) -> bool {
+        !matches!(self, Verb::Completions(_) | Verb::Schema(_) | Verb::Help(_) | Verb::Generate(_))
+    }
+
+    /// Returns the flags that configuration files may stand in for.
+    fn settings(&self) -> SettingFlags {
+        match self {
+            Verb::Ask(flags) => flags.turn.settings.clone(),
+            Verb::Chat(flags) => flags.turn.settings.clone(),
+            Verb::Config(flags) => flags.settings.clone(),
+            _ => SettingFlags::default(),
+        }
+    }
+}
+
+fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
+    let environment = settings.environment();
     match verb {
         Verb::Ingest(flags) => ingest::run(&flags, &options),
-        Verb::Ask(flags) => ask::run(AskOptions::resolve(*flags, options, environment)?),
-        Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, environment)?),
+        Verb::Ask(flags) => ask::run(AskOptions::resolve(*flags, options, settings)?),
+        Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?),
         Verb::Datasets(flags) => datasets::run(&flags, &options),
         Verb::Show(flags) => show::run(&flags, environment, &options),
         Verb::Reset(flags) => reset::run(&flags, &options),
-        Verb::Doctor(flags) => doctor::run(&flags, environment, &options),
+        Verb::Doctor(flags) => doctor::run(&flags, settings, &options),
+        Verb::Config(flags) => config::run(&flags, settings, &options),
         Verb::Decrypt => decrypt::run(environment, &options),
         Verb::Completions(flags) => generate::completions(&flags, command(environment)),
         Verb::Schema(flags) => generate::schema(&flags),

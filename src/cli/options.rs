@@ -1,13 +1,17 @@
-//! The environment and the flags become options, checked once. Nothing else reads either.
+//! The flags, the environment and the configuration files become options, checked once. Nothing else
+//! reads any of them.
 
 pub mod ask;
+pub mod config;
+pub mod key;
 pub mod session;
+pub mod settings;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::flags::{FORMATS, FormatFlags, GlobalFlags, format_of};
+use super::flags::{FORMATS, GlobalFlags, format_of};
 use super::terminal::Terminal;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::{Layer, SandboxOptions};
@@ -16,6 +20,7 @@ use crate::status::{ExitStatus, Failure};
 
 pub use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
 pub use session::SessionChoice;
+use settings::{COLOR, FORMAT, LOCK_WAIT, PYTHON, Settings};
 
 /// Each variable that the program reads, in the order of the help text, and what it does.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -24,8 +29,11 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("OPENAI_ORG_ID", "organization that the requests are counted for"),
     ("OPENAI_PROJECT_ID", "project that the requests are counted for"),
     ("ENABLE_RESPONSES_STREAMING", "0 to wait for whole responses, as `--no-stream` does"),
+    ("CSV_AGENT_API_KEY_FILE", "file that holds the key; its mode must be 0600"),
     ("CSV_AGENT_MODEL", "model, unless `--model` names one"),
     ("CSV_AGENT_FORMAT", "format of the answer, unless `--format` or `--json` is given"),
+    ("CSV_AGENT_CONFIG", "configuration file instead of your own, unless `--config` names one"),
+    ("CSV_AGENT_PROFILE", "profile of the configuration, unless `--profile` names one"),
     ("CSV_AGENT_SESSION_DIR", "session directory, unless `--session-dir` names one"),
     ("DATA_ROOT", "directory that holds the sessions which `--session` names"),
     ("DATA_EVENT_ENCRYPT", "1 to encrypt rows of tables and charts in JSONL events"),
@@ -34,7 +42,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("CSV_AGENT_SANDBOX_WITHOUT", "layers of the confinement to leave out, to test the others"),
     ("VIRTUAL_ENV", "active virtual environment; used when it has these packages"),
     ("PATH", "where a Python to build the managed environment with is looked for"),
-    ("HOME", "the search for a session stops here; `~/.cache` is below it"),
+    ("HOME", "the search for a session stops here; `~/.cache` and `~/.config` are below it"),
+    ("XDG_CONFIG_HOME", "your configuration is below it, in `csv-agent/config.toml`"),
     ("XDG_CACHE_HOME", "the managed Python environment is below it, in `csv-agent/`"),
     ("NO_COLOR", "any value turns colour off"),
     ("CLICOLOR_FORCE", "any value but 0 turns colour on, on a terminal or not"),
@@ -95,10 +104,16 @@ pub struct Environment {
     pub project: Option<String>,
     /// `ENABLE_RESPONSES_STREAMING`.
     pub stream: Option<bool>,
+    /// `CSV_AGENT_API_KEY_FILE`.
+    pub api_key_file: Option<PathBuf>,
     /// `CSV_AGENT_MODEL`.
     pub model: Option<String>,
     /// `CSV_AGENT_FORMAT`.
     pub format: Option<Format>,
+    /// `CSV_AGENT_CONFIG`.
+    pub config: Option<PathBuf>,
+    /// `CSV_AGENT_PROFILE`.
+    pub profile: Option<String>,
     /// `CSV_AGENT_SESSION_DIR`.
     pub session_dir: Option<PathBuf>,
     /// `DATA_ROOT`.
@@ -117,6 +132,8 @@ pub struct Environment {
     pub path: OsString,
     /// `HOME`.
     pub home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`, when it is absolute.
+    pub config_home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute, as its specification demands.
     pub cache_home: Option<PathBuf>,
     /// `NO_COLOR` has a value.
@@ -173,8 +190,11 @@ impl Environment {
             organization: text("OPENAI_ORG_ID", &mut get)?,
             project: text("OPENAI_PROJECT_ID", &mut get)?,
             stream: boolean("ENABLE_RESPONSES_STREAMING", &mut get)?,
+            api_key_file: get("CSV_AGENT_API_KEY_FILE").map(PathBuf::from),
             model: text("CSV_AGENT_MODEL", &mut get)?,
             format: format("CSV_AGENT_FORMAT", &mut get)?,
+            config: get("CSV_AGENT_CONFIG").map(PathBuf::from),
+            profile: text("CSV_AGENT_PROFILE", &mut get)?,
             session_dir: get("CSV_AGENT_SESSION_DIR").map(PathBuf::from),
             data_root: get("DATA_ROOT").map(PathBuf::from),
             event_encrypt: boolean("DATA_EVENT_ENCRYPT", &mut get)?.unwrap_or(false),
@@ -184,6 +204,7 @@ impl Environment {
             virtual_env: get("VIRTUAL_ENV").map(PathBuf::from),
             path: get("PATH").unwrap_or_default(),
             home: get("HOME").map(PathBuf::from),
+            config_home: get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|it| it.is_absolute()),
             cache_home: get("XDG_CACHE_HOME").map(PathBuf::from).filter(|it| it.is_absolute()),
             no_color: get("NO_COLOR").is_some(),
             clicolor_force: get("CLICOLOR_FORCE").is_some_and(|it| it != "0"),
@@ -255,7 +276,8 @@ fn invalid(name: &str, found: &str) -> anyhow::Error {
 /// # Errors
 ///
 /// Fails when there is no place to keep its packages.
-pub fn python_options(environment: &Environment) -> anyhow::Result<PythonOptions> {
+pub fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
+    let environment = settings.environment();
     let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
     let Some(cache_home) = environment.cache_home.clone().or_else(below_home) else {
         let message = "cannot tell where Python's packages are kept: neither `HOME` nor \
@@ -263,7 +285,7 @@ pub fn python_options(environment: &Environment) -> anyhow::Result<PythonOptions
         return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
     };
     Ok(PythonOptions {
-        python: environment.python.clone(),
+        python: settings.choose(&PYTHON)?.value,
         virtual_env: environment.virtual_env.clone(),
         cache_dir: cache_home.join("csv-agent"),
         path: environment.path.clone(),
@@ -311,30 +333,23 @@ impl GlobalOptions {
     ///
     /// # Errors
     ///
-    /// Fails when `--session` is no plain name or stands without `DATA_ROOT`, or the current
-    /// directory cannot be read.
+    /// Fails when a setting of a configuration file is invalid.
     pub fn resolve(
         flags: &GlobalFlags,
-        environment: &Environment,
+        session: SessionChoice,
+        settings: &Settings,
     ) -> anyhow::Result<GlobalOptions> {
-        let terminal = Terminal::look(flags.color, flags.width, environment);
+        let color = settings.get(&COLOR)?;
+        let terminal = Terminal::look(color, flags.width, settings.environment());
         Ok(GlobalOptions {
-            session: SessionChoice::resolve(flags, environment)?,
-            format: flags.format.resolve(environment),
+            session,
+            format: settings.choose(&FORMAT)?.value.unwrap_or(Format::Text),
             terminal,
             quiet: flags.quiet,
             verbose: flags.verbose,
             may_ask: terminal.stdin_is_tty && terminal.stderr.is_tty && !flags.no_input,
-            lock_wait: flags.lock_wait,
+            lock_wait: settings.get(&LOCK_WAIT)?,
         })
-    }
-}
-
-impl FormatFlags {
-    /// Returns the format that the flags name, else the environment's, else text.
-    pub fn resolve(self, environment: &Environment) -> Format {
-        let flag = if self.json { Some(Format::Json) } else { self.format };
-        flag.or(environment.format).unwrap_or(Format::Text)
     }
 }
 

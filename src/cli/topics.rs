@@ -7,13 +7,14 @@ use clap::{Arg, Args, Command};
 use serde_json::{Value, json};
 
 use super::options::VARIABLES;
+use super::options::settings::SETTINGS;
 use super::{out, usage};
 use crate::status::{ExitStatus, Failure};
 
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
 pub struct HelpFlags {
-    /// A command, or `exit-codes`, `environment`, `events`
+    /// A command, or `exit-codes`, `environment`, `config`, `events`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Option<String>,
 }
@@ -88,7 +89,39 @@ Ignore fields and phases that you do not know: later versions add some.
 ";
 
 /// What there is help on besides commands.
-const TOPICS: [&str; 3] = ["exit-codes", "environment", "events"];
+const TOPICS: [&str; 4] = ["exit-codes", "environment", "config", "events"];
+
+const CONFIG: &str = "\
+Configuration files are TOML. A flag goes before the environment, the environment before the files,
+and of the files the first goes before the next:
+
+  config.toml in the session's directory
+  csv-agent.toml in the current directory
+  ~/.config/csv-agent/config.toml, or csv-agent/config.toml in $XDG_CONFIG_HOME: your own
+
+A file in a session or a project comes with data that others may have made. What is marked with * is
+ignored there, with a warning, unless your own file trusts its directory.
+
+";
+
+const CONFIG_PROFILES: &str = "
+A profile is a set of settings under a name, for another server or another purpose:
+
+  [profiles.work]
+  base_url = \"https://models.example.com/v1\"
+  api_key_cmd = [\"pass\", \"show\", \"work/models\"]
+  model = \"gpt-5.1\"
+
+`--profile work` chooses it for one command and then also goes before the environment; CSV_AGENT_PROFILE
+or `profile = \"work\"` choose it for good. The profile `local` is there without a file: a server on this
+machine at port 11434, such as Ollama, which is sent no key.
+
+The key comes from OPENAI_API_KEY, from a file of yours that nobody else can read, or from a command
+that prints it, run without a shell when a question is asked. No flag and no setting holds it.
+
+  csv-agent config show        prints each setting and where it comes from
+  csv-agent --no-config …      reads none of these files
+";
 
 /// Prints what was asked for.
 ///
@@ -114,6 +147,7 @@ fn explain(topic: &str, command: &mut Command) -> anyhow::Result<String> {
     match topic {
         "exit-codes" => return Ok(exit_codes()),
         "environment" => return Ok(environment()),
+        "config" => return Ok(configuration()),
         "events" => return Ok(EVENTS.to_owned()),
         _ => {}
     }
@@ -121,6 +155,7 @@ fn explain(topic: &str, command: &mut Command) -> anyhow::Result<String> {
         return Ok(subcommand.render_help().to_string());
     }
     let commands = command.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
+    let commands = commands.filter(|it| !TOPICS.contains(it));
     let known: Vec<String> = commands.chain(TOPICS).map(str::to_owned).collect();
     let hint = match usage::nearest(topic, &known).first() {
         Some(near) => format!("did you mean `{near}`?"),
@@ -140,6 +175,15 @@ fn exit_codes() -> String {
          Errors of a tool that the model recovered from do not change the code.\n",
     );
     text
+}
+
+fn configuration() -> String {
+    let mut text = CONFIG.to_owned();
+    for setting in SETTINGS {
+        let mark = if setting.is_for_all() { ' ' } else { '*' };
+        let _ = writeln!(text, "  {:<16} {mark} {}", setting.key(), setting.about());
+    }
+    text + CONFIG_PROFILES
 }
 
 fn environment() -> String {
@@ -162,6 +206,10 @@ fn surface(command: &Command) -> Value {
         .iter()
         .map(|(status, name, when)| json!({"code": status.code(), "name": name, "when": when}));
     let variables = VARIABLES.iter().map(|(name, about)| json!({"name": name, "about": about}));
+    let settings = SETTINGS.iter().map(|it| {
+        let (flag, variable) = it.elsewhere();
+        json!({"key": it.key(), "about": it.about(), "flag": flag, "variable": variable})
+    });
     json!({
         "name": command.get_name(),
         "version": command.get_version(),
@@ -170,6 +218,7 @@ fn surface(command: &Command) -> Value {
         "commands": commands.map(subcommand).collect::<Vec<_>>(),
         "exit_codes": exit_codes.collect::<Vec<_>>(),
         "environment": variables.collect::<Vec<_>>(),
+        "settings": settings.collect::<Vec<_>>(),
         "topics": TOPICS,
     })
 }

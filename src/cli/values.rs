@@ -219,6 +219,16 @@ pub fn retries(text: &str) -> Result<u32, String> {
     in_range(text, 0, 10)
 }
 
+/// Parses a number of tokens.
+///
+/// # Errors
+///
+/// Fails for zero, and for what is no whole number.
+pub fn tokens(text: &str) -> Result<u64, String> {
+    let found = text.parse().ok().filter(|it| 0 < *it);
+    found.ok_or_else(|| "write a whole number above 0".to_owned())
+}
+
 fn in_range(text: &str, min: u32, max: u32) -> Result<u32, String> {
     let found = text.parse().ok().filter(|it| (min..=max).contains(it));
     found.ok_or_else(|| format!("write a whole number from {min} to {max}"))

@@ -41,7 +41,7 @@ impl fmt::Display for Key {
 /// Returns `text` with the key, and whatever looks like one, replaced.
 ///
 /// `text` may be JSON: what is replaced never reaches over the end of a string.
-pub(super) fn mask(text: &str, key: Option<&Key>) -> String {
+pub fn mask(text: &str, key: Option<&Key>) -> String {
     let mut text = text.to_owned();
     if let Some(key) = key.filter(|key| !key.is_empty()) {
         let in_json = key.0.replace('\\', r"\\").replace('"', r#"\""#);

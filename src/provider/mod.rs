@@ -26,7 +26,7 @@ use wire::failure::Complaint;
 use wire::responses::{Reader, Step, encode};
 use wire::{OPTIONAL_FIELDS, Profile, SEALED_REASONING, Terms};
 
-pub use key::Key;
+pub use key::{Key, mask};
 
 /// Where requests go unless `--base-url` says otherwise.
 pub const BASE_URL: &str = "https://api.openai.com/v1";

@@ -101,6 +101,7 @@ fn the_whole_surface_is_there_for_programs() {
         "show",
         "reset",
         "doctor",
+        "config",
         "decrypt",
         "completions",
         "schema",

@@ -526,6 +526,50 @@ fn c64_c65_reset_keeps_datasets_and_files_are_private() {
 }
 
 #[test]
+fn c66_an_unknown_setting_is_told_with_file_line_and_what_was_meant() {
+    let shell = Shell::new();
+    let script = "export XDG_CONFIG_HOME=$D/cfg; mkdir -p \"$XDG_CONFIG_HOME/csv-agent\"; \
+                  echo 'modle=\"x\"' > \"$XDG_CONFIG_HOME/csv-agent/config.toml\"; csv-agent datasets";
+    let found = shell.ends_with(3, script);
+    found.is_silent();
+    assert!(found.stderr.contains("cfg/csv-agent/config.toml:1: unknown setting `modle`"));
+    assert!(found.stderr.contains("did you mean `model`?"), "{}", found.stderr);
+    shell.ok(&format!("{script} --no-config"));
+}
+
+#[test]
+fn c67_config_show_tells_who_decides() {
+    let shell = Shell::new();
+    shell.ok("mkdir -p cfg/csv-agent; echo 'model=\"from-file\"' > cfg/csv-agent/config.toml");
+    let model = |script: &str| {
+        let found = shell.ok(&format!("export XDG_CONFIG_HOME=$D/cfg; {script}")).json();
+        let text = |it: &str| found["model"][it].as_str().unwrap().to_owned();
+        (text("value"), text("origin"))
+    };
+    let (value, origin) =
+        model("CSV_AGENT_MODEL=from-env csv-agent config show --json -m from-flag");
+    assert_eq!((value.as_str(), origin.as_str()), ("from-flag", "flag --model"));
+    let (value, origin) = model("CSV_AGENT_MODEL=from-env csv-agent config show --json");
+    assert_eq!(
+        (value.as_str(), origin.as_str()),
+        ("from-env", "environment variable CSV_AGENT_MODEL")
+    );
+    let (value, origin) = model("csv-agent config show --json");
+    assert_eq!(value, "from-file");
+    assert!(origin.starts_with("user file /") && origin.ends_with("config.toml:1"), "{origin}");
+}
+
+#[test]
+fn c68_a_project_cannot_redirect_the_key() {
+    let script = "printf 'base_url=\"http://evil.invalid\"\\n' > csv-agent.toml; \
+                  csv-agent config show --json";
+    let found = ok(script);
+    assert_eq!(found.json()["base_url"]["origin"], "default");
+    let warning = "csv-agent.toml:1: `base_url` is ignored here";
+    assert!(found.stderr.contains(warning), "{}", found.stderr);
+}
+
+#[test]
 fn c69_the_key_reaches_nothing_but_the_provider() {
     let shell = Shell::new();
     let output = shell.ok("OPENAI_API_KEY=sk-test-SECRET ask secret --format jsonl -vv q");

@@ -16,6 +16,7 @@ mod bytes;
 mod cassettes;
 mod chaos;
 mod cmd;
+mod config;
 mod conventions;
 mod honest;
 mod hostile;

@@ -26,7 +26,7 @@ const FLOORS: [(&str, u32); 17] = [
 ];
 
 /// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
-const DOORS: [(&str, &[&str]); 20] = [
+const DOORS: [(&str, &[&str]); 21] = [
     ("reqwest", &["provider/transport/http.rs"]),
     ("polars", &["dataset/"]),
     ("parquet", &["dataset/"]),
@@ -46,6 +46,7 @@ const DOORS: [(&str, &[&str]); 20] = [
     ("flate2", &["dataset/"]),
     ("bzip2", &["dataset/"]),
     ("zip", &["dataset/"]),
+    ("toml", &["cli/options/"]),
     ("uuid", &["session/", "python/"]),
 ];
 

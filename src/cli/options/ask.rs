@@ -6,19 +6,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{Environment, GlobalOptions, python_options, sandbox_options};
+use super::key::KeySource;
+use super::settings::{
+    BASE_URL_OF_MODEL, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION, Origin, PROJECT, REASONING,
+    REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
+};
+use super::{GlobalOptions, python_options, sandbox_options};
 use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
 use crate::cli::ingest::Input;
 use crate::conversation::Effort;
 use crate::limits::{FIRST_EVENT, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
-use crate::provider::{BASE_URL, Key, RemoteOptions};
+use crate::provider::{BASE_URL, RemoteOptions};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::sink::seal::Seal;
 use crate::status::{ExitStatus, Failure};
-
-/// The model that is asked when nobody names one.
-const MODEL: &str = "gpt-5.1";
 
 /// What one `ask` does.
 #[derive(Debug)]
@@ -78,8 +80,8 @@ pub struct TurnOptions {
 /// Who answers.
 #[derive(Debug)]
 pub enum ProviderChoice {
-    /// A server.
-    Remote(RemoteOptions),
+    /// A server, and where the key for it comes from. It is not fetched yet.
+    Remote(RemoteOptions, KeySource),
     /// A cassette.
     Replay(PathBuf),
 }
@@ -121,10 +123,10 @@ impl AskOptions {
     pub fn resolve(
         flags: AskFlags,
         global: GlobalOptions,
-        environment: &Environment,
+        settings: &Settings,
     ) -> anyhow::Result<AskOptions> {
         let asked = Asked::of(&flags, global.terminal.stdin_is_tty)?;
-        let mut turn = TurnOptions::resolve(flags.turn, global, environment)?;
+        let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
         turn.answer.table = flags.table;
         let question = match asked {
@@ -166,9 +168,9 @@ impl ChatOptions {
     pub fn resolve(
         flags: ChatFlags,
         global: GlobalOptions,
-        environment: &Environment,
+        settings: &Settings,
     ) -> anyhow::Result<ChatOptions> {
-        let turn = TurnOptions::resolve(flags.turn, global, environment)?;
+        let turn = TurnOptions::resolve(flags.turn, global, settings)?;
         if turn.files.contains(&Input::Stdin) {
             return Err(stdin_twice().into());
         }
@@ -180,24 +182,21 @@ impl TurnOptions {
     fn resolve(
         flags: TurnFlags,
         global: GlobalOptions,
-        environment: &Environment,
+        settings: &Settings,
     ) -> anyhow::Result<TurnOptions> {
-        let stream = match (flags.stream, flags.no_stream) {
-            (true, _) => true,
-            (_, true) => false,
-            (false, false) => environment.stream.unwrap_or(true),
-        };
+        let stream = settings.get(&STREAM)?;
         let limits = Limits {
-            rounds_max: flags.max_rounds,
-            timeout: flags.timeout,
-            tokens_max: flags.max_tokens,
-            tool_timeout: flags.tool_timeout,
-            retries: flags.retries,
+            rounds_max: settings.get(&MAX_ROUNDS)?,
+            timeout: settings.choose(&TIMEOUT)?.value,
+            tokens_max: settings.choose(&MAX_TOKENS)?.value,
+            tool_timeout: settings.get(&TOOL_TIMEOUT)?,
+            retries: settings.get(&RETRIES)?,
         };
         let files: Vec<Input> = flags.file.into_iter().map(Input::from).collect();
         if 1 < files.iter().filter(|it| **it == Input::Stdin).count() {
             return Err(stdin_twice().into());
         }
+        let environment = settings.environment();
         let answer = AnswerOptions {
             output: None,
             events: flags.events.as_deref().map(events_target).transpose()?,
@@ -208,20 +207,23 @@ impl TurnOptions {
             keeps_files: !flags.ephemeral,
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
         };
-        let provider = provider(flags.base_url, flags.replay, stream, flags.retries, environment)?;
+        let provider = match flags.replay {
+            Some(cassette) => ProviderChoice::Replay(cassette),
+            None => remote(settings)?,
+        };
         Ok(TurnOptions {
             answer,
             provider,
-            python: python_options(environment)?,
-            sandbox: sandbox_options(flags.require_sandbox, environment)?,
+            python: python_options(settings)?,
+            sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
             global,
             files,
             datasets: flags.dataset,
             fresh: flags.fresh,
             ephemeral: flags.ephemeral,
-            model: flags.model.or_else(|| environment.model.clone()).unwrap_or(MODEL.to_owned()),
+            model: settings.get(&MODEL)?,
             record: flags.record,
-            reasoning: flags.reasoning.map(Effort::from),
+            reasoning: settings.choose(&REASONING)?.value.map(Effort::from),
             limits,
             verdict: flags.verdict || flags.fail_on != FailOn::Never,
             fail_on: flags.fail_on,
@@ -231,36 +233,38 @@ impl TurnOptions {
 }
 
 /// Whether a key is needed is not decided here: a server on this machine may need none.
-fn provider(
-    base_url: Option<String>,
-    replay: Option<PathBuf>,
-    stream: bool,
-    retries: u32,
-    environment: &Environment,
-) -> anyhow::Result<ProviderChoice> {
-    if let Some(cassette) = replay {
-        return Ok(ProviderChoice::Replay(cassette));
-    }
-    let (origin, status, base_url) = match (base_url, &environment.base_url) {
-        (Some(url), _) => ("--base-url", ExitStatus::Usage, url),
-        (None, Some(url)) => ("OPENAI_BASE_URL", ExitStatus::Setup, url.clone()),
-        (None, None) => ("the default", ExitStatus::Internal, BASE_URL.to_owned()),
-    };
+fn remote(settings: &Settings) -> anyhow::Result<ProviderChoice> {
+    let chosen = settings.choose(&BASE_URL_OF_MODEL)?;
+    let base_url = chosen.value.unwrap_or_default();
     if !(base_url.starts_with("http://") || base_url.starts_with("https://")) {
-        let message = format!("{origin}: `{base_url}` is no address of a server");
+        let (origin, status) = match chosen.origin {
+            Origin::Flag(name) => (name.to_owned(), ExitStatus::Usage),
+            Origin::Variable(name) => (name.to_owned(), ExitStatus::Setup),
+            origin => (origin.to_string(), ExitStatus::Setup),
+        };
+        let shown = without_password(&base_url);
+        let message = format!("{origin}: `{shown}` is no address of a server");
         let hint = format!("write it with its scheme, such as `{BASE_URL}`");
         return Err(Failure::new(status, message).hint(hint).into());
     }
-    Ok(ProviderChoice::Remote(RemoteOptions {
+    if chosen.origin.is_built_in() && settings.choose(&MODEL)?.origin == Origin::Default {
+        // The default is a model of another server.
+        let message = "the profile `local` says which server, and nothing says which model";
+        let hint = "add `--model NAME`, or `model = \"NAME\"` to `[profiles.local]`";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    let (key, _) = KeySource::choose(settings)?;
+    let options = RemoteOptions {
         base_url,
-        key: environment.api_key.as_deref().map(Key::new),
-        organization: environment.organization.clone(),
-        project: environment.project.clone(),
-        stream,
-        retries,
+        key: None,
+        organization: settings.choose(&ORGANIZATION)?.value,
+        project: settings.choose(&PROJECT)?.value,
+        stream: settings.get(&STREAM)?,
+        retries: settings.get(&RETRIES)?,
         first_event: FIRST_EVENT,
         idle: STREAM_IDLE,
-    }))
+    };
+    Ok(ProviderChoice::Remote(options, key))
 }
 
 fn events_target(text: &str) -> anyhow::Result<EventsTarget> {

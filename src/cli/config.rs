@@ -1,0 +1,91 @@
+//! `config`: which settings hold, and who says so.
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::flags::SettingFlags;
+use super::listing::{self, Listing};
+use super::options::GlobalOptions;
+use super::options::key::KeySource;
+use super::options::settings::{SETTINGS, Settings, Shown};
+use super::out;
+use crate::sink::Format;
+use crate::status::ExitStatus;
+
+/// Flags of `config`.
+#[derive(Debug, Clone, Args)]
+pub struct ConfigFlags {
+    /// What to do
+    #[arg(value_name = "WHAT", value_enum)]
+    pub what: ConfigAction,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
+    pub settings: SettingFlags,
+}
+
+/// What `config` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigAction {
+    /// Print each setting, its value and where it comes from
+    Show,
+}
+
+/// Prints what was asked for.
+///
+/// # Errors
+///
+/// Fails when stdout cannot take it.
+pub fn run(
+    flags: &ConfigFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    match flags.what {
+        ConfigAction::Show => show(settings, options)?,
+    }
+    Ok(ExitStatus::Ok)
+}
+
+fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
+    let mut shown: Vec<Shown> =
+        SETTINGS.iter().map(|it| it.show(settings)).collect::<anyhow::Result<_>>()?;
+    let (source, origin) = KeySource::choose(settings)?;
+    let value = if source == KeySource::None { Value::Null } else { json!("***") };
+    shown.push(Shown { key: "api_key", value, origin: origin.to_string() });
+    out::answer(|out| match options.format {
+        Format::Json => document(&shown, options.terminal.stdout.is_tty, out),
+        _ => listing(&shown).write(out, options),
+    })
+}
+
+/// One object, so that a program finds a setting by its name.
+fn document(shown: &[Shown], is_tty: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let of = |it: &Shown| (it.key.to_owned(), json!({"value": it.value, "origin": it.origin}));
+    let document: Map<String, Value> = shown.iter().map(of).collect();
+    let text = if is_tty {
+        serde_json::to_string_pretty(&document)?
+    } else {
+        serde_json::to_string(&document)?
+    };
+    Ok(writeln!(out, "{text}")?)
+}
+
+fn listing(shown: &[Shown]) -> Listing {
+    let row = |it: &Shown| vec![json!(it.key), for_eyes(&it.value), json!(it.origin)];
+    let frame =
+        listing::frame(&["setting", "value", "origin"], &[], shown.iter().map(row).collect());
+    let documents =
+        shown.iter().map(|it| json!({"setting": it.key, "value": it.value, "origin": it.origin}));
+    Listing { documents: documents.collect(), frame }
+}
+
+fn for_eyes(value: &Value) -> Value {
+    match value {
+        Value::Null => json!("-"),
+        Value::Array(_) => json!(value.to_string()),
+        value => value.clone(),
+    }
+}

@@ -1,0 +1,291 @@
+//! Configuration files: which there are, whose word counts, what they say.
+//!
+//! The user's own file may say everything. A project's and a session's come with data that others may
+//! have made, so they cannot decide where the key goes or what runs, unless the user trusts the project.
+
+pub mod document;
+mod trust;
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::Environment;
+use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
+use crate::cli::flags::GlobalFlags;
+use crate::limits::CONFIG_BYTES_MAX;
+use crate::status::{ExitStatus, Failure};
+
+use document::{Document, Entry, Known, Mistake, Raw};
+use trust::Writers;
+
+/// The file of a project, in the directory where csv-agent is started.
+const PROJECT_FILE: &str = "csv-agent.toml";
+
+/// Which file it is. Those that come first go before those that follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// `config.toml` of the session.
+    Session,
+    /// `csv-agent.toml` in the current directory.
+    Project,
+    /// The user's own.
+    User,
+}
+
+impl Place {
+    /// Returns its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Session => "session",
+            Place::Project => "project",
+            Place::User => "user",
+        }
+    }
+}
+
+/// A file that is in use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigFile {
+    /// Which it is.
+    pub place: Place,
+    /// Absolute.
+    pub path: PathBuf,
+    /// What it says, without what it may not say.
+    pub document: Document,
+}
+
+impl ConfigFile {
+    /// Returns the directory that relative paths in the file start from.
+    pub fn dir(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+}
+
+/// All files that are in use.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ConfigFiles {
+    /// Those that come first go before those that follow.
+    pub files: Vec<ConfigFile>,
+    /// What of them is ignored, and why.
+    pub warnings: Vec<String>,
+}
+
+impl ConfigFiles {
+    /// Reads the files, as the flags and the environment name them.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when a file cannot be read, says what there is not, or is the
+    /// user's own and could have been written by others.
+    pub fn read(
+        flags: &GlobalFlags,
+        environment: &Environment,
+        session_dir: &Path,
+    ) -> anyhow::Result<ConfigFiles> {
+        if flags.no_config {
+            return Ok(ConfigFiles::default());
+        }
+        let mut found = ConfigFiles::default();
+        let user = read_user(flags, environment)?;
+        let trusted = trusted(user.as_ref(), environment)?;
+        let near = [
+            (Place::Session, session_dir.join("config.toml")),
+            (Place::Project, std::path::absolute(PROJECT_FILE)?),
+        ];
+        for (place, path) in near {
+            let is_trusted = path.parent().is_some_and(|it| trust::is_trusted(it, &trusted));
+            found.read_near(place, path, is_trusted)?;
+        }
+        found.files.extend(user);
+        Ok(found)
+    }
+
+    /// Reads a file that stands near data.
+    fn read_near(&mut self, place: Place, path: PathBuf, is_trusted: bool) -> anyhow::Result<()> {
+        let Some(opened) = Opened::open(&path)? else { return Ok(()) };
+        if let Some(reason) = opened.others.filter(|_| !is_trusted) {
+            let message = format!(
+                "the {} file `{}` is ignored: {reason}, and its directory is not in \
+                 `trusted_projects` of your own configuration",
+                place.name(),
+                path.display()
+            );
+            self.warnings.push(message);
+            return Ok(());
+        }
+        let mut file = ConfigFile { place, document: opened.read(&path)?, path };
+        if !is_trusted {
+            self.restrain(&mut file);
+        }
+        self.files.push(file);
+        Ok(())
+    }
+
+    /// Takes out what a project may not say.
+    fn restrain(&mut self, file: &mut ConfigFile) {
+        let mut ignored = Vec::new();
+        let mut restrain = |entries: &mut Vec<Entry>| {
+            entries.retain(|it| {
+                let may = settings::project_may_say(&it.key, &it.value);
+                if !may {
+                    ignored.push((it.line, it.key.clone()));
+                }
+                may
+            });
+        };
+        restrain(&mut file.document.entries);
+        file.document.profiles.values_mut().for_each(&mut restrain);
+        ignored.sort();
+        for (line, key) in ignored {
+            self.warnings.push(format!(
+                "{}:{line}: `{key}` is ignored here: only your own configuration decides it, unless \
+                 it lists this directory in `trusted_projects`",
+                file.path.display()
+            ));
+        }
+    }
+}
+
+/// Reads the user's own file: the one that is named, else the one in the usual place, if it is there.
+fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<Option<ConfigFile>> {
+    let named = flags.config.as_ref().or(environment.config.as_ref());
+    let path = match (named, user_path(environment)) {
+        (Some(path), _) => std::path::absolute(path)?,
+        (None, Some(path)) => path,
+        (None, None) => return Ok(None),
+    };
+    let Some(opened) = Opened::open(&path)? else {
+        return match named {
+            Some(path) => {
+                let message = format!("cannot open the configuration `{}`", path.display());
+                Err(Failure::new(ExitStatus::Setup, format!("{message}: no such file")).into())
+            }
+            None => Ok(None),
+        };
+    };
+    // Who names a file means it, whoever owns it.
+    if let Some(reason) = opened.others.filter(|_| named.is_none()) {
+        let shown = path.display();
+        let message = format!("cannot use the configuration `{shown}`: {reason}");
+        let hint = format!(
+            "make it yours with `chown $(id -u) {shown}` and `chmod go-w {shown}`, or leave it out \
+             with `--no-config`"
+        );
+        return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+    }
+    Ok(Some(ConfigFile { place: Place::User, document: opened.read(&path)?, path }))
+}
+
+/// Returns where the user's own file would be.
+fn user_path(environment: &Environment) -> Option<PathBuf> {
+    let below_home = || environment.home.as_ref().map(|it| it.join(".config"));
+    let home = environment.config_home.clone().or_else(below_home)?;
+    Some(home.join("csv-agent/config.toml"))
+}
+
+fn trusted(user: Option<&ConfigFile>, environment: &Environment) -> anyhow::Result<Vec<PathBuf>> {
+    let Some(file) = user else { return Ok(Vec::new()) };
+    let entry = file.document.entries.iter().find(|it| it.key == TRUSTED_PROJECTS.key);
+    let Some(entry) = entry else { return Ok(Vec::new()) };
+    TRUSTED_PROJECTS.read(entry, file, environment)
+}
+
+/// A file that is there, not yet read.
+struct Opened {
+    file: File,
+    others: Option<&'static str>,
+}
+
+impl Opened {
+    /// Opens a file; none when it is not there.
+    fn open(path: &Path) -> anyhow::Result<Option<Opened>> {
+        let cannot = |found: &str| {
+            let message = format!("cannot read the configuration `{}`: {found}", path.display());
+            let hint = "correct it, or leave all files out with `--no-config`";
+            Failure::new(ExitStatus::Setup, message).hint(hint)
+        };
+        // A link counts as well: who made it chose the file.
+        let link = match path.symlink_metadata() {
+            Ok(link) => link,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(cannot(&error.to_string()).into()),
+        };
+        let meta = path.metadata().map_err(|error| cannot(&error.to_string()))?;
+        if !meta.is_file() {
+            // A pipe would be waited for.
+            return Err(cannot("it is no regular file").into());
+        }
+        let file = File::open(path).map_err(|error| cannot(&error.to_string()))?;
+        let linked = || link.is_symlink().then(|| owner_of_link(&link)).flatten();
+        Ok(Some(Opened { file, others: Writers::from(&meta).others().or_else(linked) }))
+    }
+
+    fn read(self, path: &Path) -> anyhow::Result<Document> {
+        let fail = |message: String| Failure::new(ExitStatus::Setup, message);
+        let shown = path.display();
+        let mut bytes = Vec::new();
+        let read = self.file.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes);
+        read.map_err(|error| fail(format!("cannot read the configuration `{shown}`: {error}")))?;
+        if CONFIG_BYTES_MAX < bytes.len() as u64 {
+            let message = format!("{shown}: longer than {CONFIG_BYTES_MAX} bytes");
+            return Err(fail(message).hint("is it a configuration file?").into());
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + memchr::memchr_iter(b'\n', valid).count();
+            fail(format!("{shown}:{line}: not UTF-8"))
+        })?;
+        let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
+        let known = Known { settings: &names, whole_file: settings::WHOLE_FILE };
+        document::parse(&text, known).map_err(|it| mistake(path, it).into())
+    }
+}
+
+/// The mode of a link says nothing.
+fn owner_of_link(link: &std::fs::Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    let is_ours = [rustix::process::geteuid().as_raw(), 0].contains(&link.uid());
+    (!is_ours).then_some("it is a link that belongs to another user")
+}
+
+fn mistake(path: &Path, mistake: Mistake) -> Failure {
+    let message = format!("{}:{}: {}", path.display(), mistake.line, mistake.message);
+    let failure = Failure::new(ExitStatus::Setup, message);
+    match mistake.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// Returns the error of a value that a setting does not take. `found` must not quote a secret.
+pub fn bad_value(path: &Path, entry: &Entry, found: &str) -> Failure {
+    let message = format!("{}:{}: `{}`: {found}", path.display(), entry.line, entry.key);
+    Failure::new(ExitStatus::Setup, message).hint("see `csv-agent help config`")
+}
+
+/// Returns the path that a file means: `~/` is the home directory, and what is relative starts beside
+/// the file.
+pub fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => file_dir.join(text),
+    }
+}
+
+/// Returns a string, if it is one and not blank.
+///
+/// # Errors
+///
+/// Fails for anything else, naming its kind.
+pub fn text(raw: &Raw) -> Result<&str, String> {
+    match raw {
+        Raw::Text(text) if text.trim().is_empty() => Err("it is empty".to_owned()),
+        Raw::Text(text) => Ok(text),
+        other => Err(format!("write a string in quotes, not {}", other.kind())),
+    }
+}

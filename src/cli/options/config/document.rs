@@ -1,0 +1,253 @@
+//! What a configuration file says: settings by name, each with its line, also those of profiles.
+//!
+//! Pure: text goes in, entries or the first mistake come out.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::cli::usage::nearest;
+
+/// What a file says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Document {
+    /// What holds always.
+    pub entries: Vec<Entry>,
+    /// What holds for those who choose a profile, by its name.
+    pub profiles: BTreeMap<String, Vec<Entry>>,
+}
+
+/// One setting of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The name of a setting that exists.
+    pub key: String,
+    /// Not yet read as what the setting wants.
+    pub value: Raw,
+    /// From 1.
+    pub line: usize,
+}
+
+/// A value as the file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Raw {
+    /// A string.
+    Text(String),
+    /// A whole number, in decimal digits.
+    Whole(String),
+    /// A number with a fraction, as it is written.
+    Fraction(String),
+    /// `true` or `false`.
+    Switch(bool),
+    /// An array of strings.
+    List(Vec<String>),
+}
+
+impl Raw {
+    /// Returns what kind of value it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Raw::Text(_) => "a string",
+            Raw::Whole(_) => "a whole number",
+            Raw::Fraction(_) => "a number with a fraction",
+            Raw::Switch(_) => "true or false",
+            Raw::List(_) => "an array",
+        }
+    }
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// From 1.
+    pub line: usize,
+    /// What was found. It never quotes a value, which may be a key.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+/// The settings that there are, as far as a file may name them.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Names of all settings.
+    pub settings: &'a [&'a str],
+    /// Those that stand for the whole file and not in a profile.
+    pub whole_file: &'a [&'a str],
+}
+
+/// Reads a file.
+///
+/// # Errors
+///
+/// Returns the first mistake: no TOML, a setting that does not exist, a value of a kind that no setting
+/// has.
+pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
+    let line =
+        |at: usize| 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at.min(text.len())]).count();
+    let table = DeTable::parse(text).map_err(|error| {
+        let line = line(error.span().map_or(0, |it| it.start));
+        // The message alone: the error's own text quotes the line, which may hold a key.
+        Mistake { line, message: format!("no TOML: {}", error.message()), hint: None }
+    })?;
+    let mut reader = Reader { line: &line, mistakes: Vec::new() };
+    let mut document = Document::default();
+    let names = [known.settings, &["profiles"]].concat();
+    for (key, value) in table.get_ref() {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("profiles", DeValue::Table(profiles)) => {
+                for (name, profile) in profiles {
+                    let entries = reader.profile(name.get_ref(), profile, known);
+                    document.profiles.insert(name.get_ref().to_string(), entries);
+                }
+            }
+            ("profiles", _) => {
+                reader.mistake(key.span().start, "`profiles` is no table".to_owned(), None);
+            }
+            _ => document.entries.extend(reader.entry(key, value, &names)),
+        }
+    }
+    document.entries.sort_by_key(|it| it.line);
+    match reader.mistakes.into_iter().min_by_key(|it| it.line) {
+        Some(mistake) => Err(mistake),
+        None => Ok(document),
+    }
+}
+
+struct Reader<'a> {
+    line: &'a dyn Fn(usize) -> usize,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    fn mistake(&mut self, at: usize, message: String, hint: Option<String>) {
+        self.mistakes.push(Mistake { line: (self.line)(at), message, hint });
+    }
+
+    fn profile(&mut self, name: &str, profile: &Spanned<DeValue>, known: Known) -> Vec<Entry> {
+        let DeValue::Table(table) = profile.get_ref() else {
+            let hint = format!("write `[profiles.{name}]` and its settings below it");
+            self.mistake(profile.span().start, format!("profile `{name}` is no table"), Some(hint));
+            return Vec::new();
+        };
+        let settings = known.settings.iter().filter(|it| !known.whole_file.contains(it));
+        let names: Vec<&str> = settings.copied().collect();
+        table.iter().filter_map(|(key, value)| self.entry(key, value, &names)).collect()
+    }
+
+    fn entry(
+        &mut self,
+        key: &Spanned<impl AsRef<str>>,
+        value: &Spanned<DeValue>,
+        names: &[&str],
+    ) -> Option<Entry> {
+        let (name, at) = (key.get_ref().as_ref(), key.span().start);
+        if !names.contains(&name) {
+            let candidates: Vec<String> = names.iter().map(ToString::to_string).collect();
+            let hint = match nearest(name, &candidates).first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "see `csv-agent help config`".to_owned(),
+            };
+            self.mistake(at, format!("unknown setting `{name}`"), Some(hint));
+            return None;
+        }
+        let Some(value) = raw(value.get_ref()) else {
+            let message = format!("`{name}` cannot be {}", kind(value.get_ref()));
+            self.mistake(at, message, Some("see `csv-agent help config`".to_owned()));
+            return None;
+        };
+        Some(Entry { key: name.to_owned(), value, line: (self.line)(at) })
+    }
+}
+
+fn raw(value: &DeValue) -> Option<Raw> {
+    Some(match value {
+        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::Integer(number) => {
+            Raw::Whole(i128::from_str_radix(number.as_str(), number.radix()).ok()?.to_string())
+        }
+        DeValue::Float(number) => Raw::Fraction(number.as_str().to_owned()),
+        DeValue::Boolean(it) => Raw::Switch(*it),
+        DeValue::Array(them) => {
+            let texts = them.iter().map(|it| it.get_ref().as_str().map(str::to_owned));
+            Raw::List(texts.collect::<Option<_>>()?)
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => return None,
+    })
+}
+
+fn kind(value: &DeValue) -> &'static str {
+    match value {
+        DeValue::Table(_) => "a table",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array of anything but strings",
+        _ => "such a number",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, Known, Raw, parse};
+
+    const KNOWN: Known = Known {
+        settings: &["model", "max_rounds", "api_key_cmd", "trusted_projects"],
+        whole_file: &["trusted_projects"],
+    };
+
+    fn entry(key: &str, value: Raw, line: usize) -> Entry {
+        Entry { key: key.to_owned(), value, line }
+    }
+
+    #[test]
+    fn a_file_is_settings_with_their_lines() {
+        let text = "# mine\nmodel = \"a\"\nmax_rounds = 0x10\n\n[profiles.local]\n\
+                    api_key_cmd = [\"pass\", \"key\"]\n";
+        let found = parse(text, KNOWN).unwrap();
+        let expected = [
+            entry("model", Raw::Text("a".into()), 2),
+            entry("max_rounds", Raw::Whole("16".into()), 3),
+        ];
+        assert_eq!(found.entries, expected);
+        let list = Raw::List(vec!["pass".into(), "key".into()]);
+        assert_eq!(found.profiles["local"], [entry("api_key_cmd", list, 6)]);
+    }
+
+    #[track_caller]
+    fn check(text: &str, line: usize, message: &str, hint: &str) {
+        let found = parse(text, KNOWN).unwrap_err();
+        assert_eq!((found.line, found.message.as_str()), (line, message), "{text}");
+        assert_eq!(found.hint.unwrap_or_default(), hint, "{text}");
+    }
+
+    #[test]
+    fn the_first_mistake_is_told_with_its_line() {
+        check("modle = \"x\"", 1, "unknown setting `modle`", "did you mean `model`?");
+        check("model='x'\n[prfiles.a]", 2, "unknown setting `prfiles`", "did you mean `profiles`?");
+        let see = "see `csv-agent help config`";
+        check("zzzzzz = 1\nmodle = 2", 1, "unknown setting `zzzzzz`", see);
+        check("\n\nmodel = 1979-05-27", 3, "`model` cannot be a date", see);
+        check("model = [1]", 1, "`model` cannot be an array of anything but strings", see);
+        check("profiles = 1", 1, "`profiles` is no table", "");
+        let hint = "write `[profiles.a]` and its settings below it";
+        check("[profiles]\na = 1", 2, "profile `a` is no table", hint);
+        check("[profiles.a]\ntrusted_projects = []", 2, "unknown setting `trusted_projects`", see);
+    }
+
+    #[test]
+    fn no_mistake_quotes_a_value() {
+        for text in
+            ["api_key_cmd = \"sk-abcdefghijkl", "api_key = 'sk-abcdefghijkl'", "x = sk-abcd"]
+        {
+            let found = format!("{:?}", parse(text, KNOWN).unwrap_err());
+            assert!(!found.contains("sk-"), "{found}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_file_makes_it_panic(text in "(\\[|\\]|\"|'|=|\\.|a|1|\n|profiles|model|\\{|,|é| ){0,40}") {
+            let _ = parse(&text, KNOWN);
+        }
+    }
+}

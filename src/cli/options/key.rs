@@ -1,0 +1,262 @@
+//! Where the API key comes from: a variable, a file, or a command.
+//!
+//! The file is read and the command is run only when a request is due.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::settings::{API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
+use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND};
+use crate::provider::Key;
+use crate::status::{ExitStatus, Failure};
+
+/// The variable that holds the key itself.
+const VARIABLE: &str = "OPENAI_API_KEY";
+
+const TOO_LONG: &str = "it is too long for a key";
+
+/// Where the key comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// Nobody says; a server on this machine may need none.
+    None,
+    /// The environment holds it.
+    Variable(Key),
+    /// A file holds it.
+    File(PathBuf),
+    /// A command prints it.
+    Command(Vec<String>),
+}
+
+impl KeySource {
+    /// Chooses among the settings, and says who decided.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when a file names both a file and a command.
+    pub fn choose(settings: &Settings) -> anyhow::Result<(KeySource, Origin)> {
+        let mut sources = Vec::new();
+        let (file, command) = (settings.choose(&API_KEY_FILE)?, settings.choose(&API_KEY_CMD)?);
+        sources.extend(file.value.map(|it| (KeySource::File(it), file.origin)));
+        sources.extend(command.value.map(|it| (KeySource::Command(it), command.origin)));
+        if let [(_, one), (_, other)] = &sources[..]
+            && same_place(one, other)
+        {
+            let message =
+                format!("`api_key_file` and `api_key_cmd` are both set: {one}, and {other}");
+            return Err(Failure::new(ExitStatus::Setup, message).hint("keep one of them").into());
+        }
+        let variable = settings.environment().api_key.as_deref().map(Key::new);
+        let variable = variable.filter(|it| !it.is_empty());
+        sources.extend(variable.map(|it| (KeySource::Variable(it), Origin::Variable(VARIABLE))));
+        let first = sources.into_iter().min_by(|a, b| rank(&a.1).cmp(&rank(&b.1)));
+        let Some((source, origin)) = first else { return Ok((KeySource::None, Origin::Default)) };
+        let server = settings.choose(&BASE_URL_OF_MODEL)?.origin;
+        if server.is_built_in() && !is_profile(&origin) {
+            // The key is for another server.
+            return Ok((KeySource::None, server));
+        }
+        Ok((source, origin))
+    }
+
+    /// Gets the key. This may run a command, which may ask the user something.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Auth`] when the file or the command gives none, or others may read the
+    /// file.
+    pub fn get(&self) -> anyhow::Result<Option<Key>> {
+        match self {
+            KeySource::None => Ok(None),
+            KeySource::Variable(key) => Ok(Some(key.clone())),
+            KeySource::File(path) => Ok(Some(read_file(path)?)),
+            KeySource::Command(words) => Ok(Some(run(words, KEY_COMMAND)?)),
+        }
+    }
+}
+
+/// `CSV_AGENT_API_KEY_FILE` is for this program alone, so it goes before `OPENAI_API_KEY`.
+fn rank(origin: &Origin) -> (&Origin, bool) {
+    match origin {
+        Origin::Variable(name) => (&Origin::Variable(""), *name == VARIABLE),
+        origin => (origin, false),
+    }
+}
+
+fn same_place(one: &Origin, other: &Origin) -> bool {
+    match (one, other) {
+        (Origin::NamedProfile(one), Origin::NamedProfile(other)) => same_place(one, other),
+        (Origin::Profile(_, one, _), Origin::Profile(_, other, _))
+        | (Origin::File(_, one, _), Origin::File(_, other, _)) => one == other,
+        _ => false,
+    }
+}
+
+fn is_profile(origin: &Origin) -> bool {
+    matches!(origin, Origin::NamedProfile(_) | Origin::Profile(..))
+}
+
+fn read_file(path: &Path) -> Result<Key, Failure> {
+    let shown = path.display();
+    let fail = |found: String| {
+        Failure::new(ExitStatus::Auth, format!("cannot read the API key from `{shown}`: {found}"))
+    };
+    let meta = path.metadata().map_err(|error| fail(error.to_string()))?;
+    if !meta.is_file() {
+        return Err(fail("it is no regular file".to_owned()));
+    }
+    let owners = [rustix::process::geteuid().as_raw(), 0];
+    let mode = meta.mode() & 0o777;
+    let is_open = mode & 0o077 != 0;
+    if is_open || !owners.contains(&meta.uid()) {
+        let found = if is_open {
+            format!("its mode is {mode:04o}, so others can read it")
+        } else {
+            "it belongs to another user".to_owned()
+        };
+        let hint = format!("make it yours alone: `chmod 600 {shown}`");
+        return Err(fail(found).hint(hint));
+    }
+    let file = File::open(path).map_err(|error| fail(error.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(KEY_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| fail(error.to_string()))?;
+    key(bytes).map_err(|found| fail(found.to_owned()))
+}
+
+/// Runs a command and takes what it prints. Its stderr is the user's, its stdin is empty; a question goes
+/// to the terminal.
+fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
+    let program = words.first().map(String::as_str).unwrap_or_default();
+    let fail = |found: String| {
+        let message = format!("cannot get the API key: `{program}` of `api_key_cmd` {found}");
+        Failure::new(ExitStatus::Auth, message)
+    };
+    let mut command = Command::new(program);
+    command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| fail(format!("cannot start: {error}")))?;
+    let deadline = Instant::now() + time;
+    let printed = printed(&mut child, deadline);
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if Instant::now() < deadline && printed.is_some() => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Ok(None) | Err(_) => break None,
+        }
+    };
+    let (Some(status), Some(bytes)) = (status, printed) else {
+        // It may be gone by now, which is as well.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(fail(format!("did not end within {} s", time.as_secs_f64())));
+    };
+    match key(bytes) {
+        // What prints without end is stopped by the pipe that we close, and fails for that reason.
+        Err(found) if status.success() || found == TOO_LONG => {
+            Err(fail(format!("gave none: {found}")))
+        }
+        Ok(key) if status.success() => Ok(key),
+        _ => Err(fail(format!("failed: {status}"))),
+    }
+}
+
+/// Returns what a process prints, as far as it is kept; none when it goes on for too long.
+fn printed(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
+    let mut pipe = child.stdout.take()?;
+    // The thread ends with the pipe. When something keeps it open beyond the deadline, nobody listens
+    // any more.
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let kept = (&mut pipe).take(KEY_BYTES_MAX + 1).read_to_end(&mut bytes);
+        let _ = sender.send(kept.map(|_| bytes));
+    });
+    receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?.ok()
+}
+
+/// Takes the one line that a file or a command gives. What is wrong with it is told without it.
+fn key(bytes: Vec<u8>) -> Result<Key, &'static str> {
+    if KEY_BYTES_MAX < bytes.len() as u64 {
+        return Err(TOO_LONG);
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8")?;
+    let key = Key::new(&text);
+    match text.trim().lines().count() {
+        0 => Err("it is empty"),
+        1 => Ok(key),
+        _ => Err("it has more than one line"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
+
+    use super::{key, read_file, run};
+    use crate::provider::Key;
+    use crate::status::ExitStatus;
+
+    #[test]
+    fn a_key_is_one_line() {
+        assert_eq!(key(b" sk-1\n".to_vec()), Ok(Key::new("sk-1")));
+        assert_eq!(key(b"\n".to_vec()), Err("it is empty"));
+        assert_eq!(key(b"a\nb\n".to_vec()), Err("it has more than one line"));
+        assert_eq!(key(vec![b'a'; 100_000]), Err("it is too long for a key"));
+        assert_eq!(key(vec![0xFF]), Err("it is not UTF-8"));
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_is_refused_with_the_remedy() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        fs::write(&path, "sk-1\n").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        let failure = read_file(&path).unwrap_err();
+        assert_eq!(failure.status, ExitStatus::Auth);
+        assert!(failure.message.ends_with("its mode is 0640, so others can read it"));
+        assert!(failure.hint.unwrap().contains(&format!("`chmod 600 {}`", path.display())));
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(read_file(&path).unwrap(), Key::new("sk-1"));
+        assert!(read_file(dir.path()).unwrap_err().message.ends_with("no regular file"));
+    }
+
+    #[track_caller]
+    fn check_command(words: &[&str], found: Result<&str, &str>) {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let ran = run(&words, Duration::from_millis(500)).map_err(|it| it.message);
+        let beginning = "cannot get the API key: ";
+        let found = found.map(Key::new).map_err(|it| format!("{beginning}{it}"));
+        assert_eq!(ran, found);
+    }
+
+    #[test]
+    fn a_command_is_run_without_a_shell_and_not_for_ever() {
+        check_command(&["printf", "sk-1;$HOME\n"], Ok("sk-1;$HOME"));
+        let silent = "`true` of `api_key_cmd` gave none: it is empty";
+        check_command(&["true"], Err(silent));
+        check_command(&["false"], Err("`false` of `api_key_cmd` failed: exit status: 1"));
+        let late = "`sleep` of `api_key_cmd` did not end within 0.5 s";
+        check_command(&["sleep", "600"], Err(late));
+        let endless = "`yes` of `api_key_cmd` gave none: it is too long for a key";
+        check_command(&["yes"], Err(endless));
+        // What it leaves behind may hold the pipe.
+        let left = "`sh` of `api_key_cmd` did not end within 0.5 s";
+        check_command(&["sh", "-c", "sleep 3 & echo sk-1"], Err(left));
+        check_command(
+            &["/no/such/program"],
+            Err("`/no/such/program` of `api_key_cmd` cannot start: No such file or directory (os \
+                 error 2)"),
+        );
+    }
+}

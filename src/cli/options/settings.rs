@@ -1,0 +1,687 @@
+//! Every setting, once: its name, where it may come from, and how it is read.
+//!
+//! A flag goes before the environment, the environment before the files, and those before the default.
+//! A profile goes before what the files say besides; one that `--profile` names also goes before the
+//! environment, because who names it wants that server and no other.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Environment;
+use super::config::document::{Entry, Raw};
+use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, text};
+use crate::cli::flags::{ColorChoice, FORMATS, GlobalFlags, Reasoning, SettingFlags, format_of};
+use crate::cli::usage::nearest;
+use crate::cli::values;
+use crate::provider::{BASE_URL, mask};
+use crate::sink::Format;
+use crate::status::{ExitStatus, Failure};
+
+/// A model server on this machine, as Ollama starts it; others say so with `--base-url`.
+const LOCAL: &str = "local";
+const LOCAL_URL: &str = "http://127.0.0.1:11434/v1";
+
+/// The model that is asked.
+pub static MODEL: Setting<String> = Setting {
+    key: "model",
+    about: "model to ask",
+    flag: Some(("--model", |it| it.settings.model.clone())),
+    variable: Some(("CSV_AGENT_MODEL", |it| it.model.clone())),
+    read: |raw, _| text(raw).map(str::to_owned),
+    default: Some(|| "gpt-5.1".to_owned()),
+    project: Project::May,
+};
+/// Where the model is served.
+pub static BASE_URL_OF_MODEL: Setting<String> = Setting {
+    key: "base_url",
+    about: "server of the model",
+    flag: Some(("--base-url", |it| it.settings.base_url.clone())),
+    variable: Some(("OPENAI_BASE_URL", |it| it.base_url.clone())),
+    read: |raw, _| text(raw).map(str::to_owned),
+    default: Some(|| BASE_URL.to_owned()),
+    project: Project::MayNot,
+};
+/// The file that holds the key.
+pub static API_KEY_FILE: Setting<PathBuf> = Setting {
+    key: "api_key_file",
+    about: "file that holds the key; its mode must be 0600",
+    flag: None,
+    variable: Some(("CSV_AGENT_API_KEY_FILE", |it| it.api_key_file.clone())),
+    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
+    default: None,
+    project: Project::MayNot,
+};
+/// The command that prints the key.
+pub static API_KEY_CMD: Setting<Vec<String>> = Setting {
+    key: "api_key_cmd",
+    about: "command that prints the key, as an array: [\"pass\", \"show\", \"openai\"]",
+    flag: None,
+    variable: None,
+    read: |raw, _| match raw {
+        Raw::List(words) if words.first().is_some_and(|it| !it.is_empty()) => Ok(words.clone()),
+        _ => Err("write the command and its arguments as an array of strings".to_owned()),
+    },
+    default: None,
+    project: Project::MayNot,
+};
+/// Sent with each request.
+pub static ORGANIZATION: Setting<String> = Setting {
+    key: "organization",
+    about: "organization that the requests are counted for",
+    flag: None,
+    variable: Some(("OPENAI_ORG_ID", |it| it.organization.clone())),
+    read: |raw, _| text(raw).map(str::to_owned),
+    default: None,
+    project: Project::MayNot,
+};
+/// Sent with each request.
+pub static PROJECT: Setting<String> = Setting {
+    key: "project",
+    about: "project that the requests are counted for",
+    flag: None,
+    variable: Some(("OPENAI_PROJECT_ID", |it| it.project.clone())),
+    read: |raw, _| text(raw).map(str::to_owned),
+    default: None,
+    project: Project::MayNot,
+};
+/// How hard the model thinks.
+pub static REASONING: Setting<Reasoning> = Setting {
+    key: "reasoning",
+    about: "how hard a reasoning model thinks: low, medium, high",
+    flag: Some(("--reasoning", |it| it.settings.reasoning)),
+    variable: None,
+    read: |raw, _| word(raw, &Reasoning::NAMES),
+    default: None,
+    project: Project::May,
+};
+/// Whether responses are streamed.
+pub static STREAM: Setting<bool> = Setting {
+    key: "stream",
+    about: "whether the answer is shown while it is being written",
+    flag: Some(("--stream", |it| match (it.settings.stream, it.settings.no_stream) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        (false, false) => None,
+    })),
+    variable: Some(("ENABLE_RESPONSES_STREAMING", |it| it.stream)),
+    read: |raw, _| switch(raw),
+    default: Some(|| true),
+    project: Project::May,
+};
+/// Further tries of a request.
+pub static RETRIES: Setting<u32> = Setting {
+    key: "retries",
+    about: "further tries of a request that failed in a way that may pass",
+    flag: Some(("--retries", |it| it.settings.retries)),
+    variable: None,
+    read: |raw, _| whole(raw, values::retries),
+    default: Some(|| 4),
+    project: Project::May,
+};
+/// Requests of one turn.
+pub static MAX_ROUNDS: Setting<u32> = Setting {
+    key: "max_rounds",
+    about: "requests to the model in one turn",
+    flag: Some(("--max-rounds", |it| it.settings.max_rounds)),
+    variable: None,
+    read: |raw, _| whole(raw, values::rounds),
+    default: Some(|| 10),
+    project: Project::May,
+};
+/// Time of one turn.
+pub static TIMEOUT: Setting<Duration> = Setting {
+    key: "timeout",
+    about: "time for a whole turn, such as \"5m\"",
+    flag: Some(("--timeout", |it| it.settings.timeout)),
+    variable: None,
+    read: |raw, _| values::some_time(text(raw)?),
+    default: None,
+    project: Project::May,
+};
+/// Tokens of one turn.
+pub static MAX_TOKENS: Setting<u64> = Setting {
+    key: "max_tokens",
+    about: "input and output tokens of a whole turn",
+    flag: Some(("--max-tokens", |it| it.settings.max_tokens)),
+    variable: None,
+    read: |raw, _| whole(raw, values::tokens),
+    default: None,
+    project: Project::May,
+};
+/// Time of one run of code.
+pub static TOOL_TIMEOUT: Setting<Duration> = Setting {
+    key: "tool_timeout",
+    about: "time for one run of Python code",
+    flag: Some(("--tool-timeout", |it| it.settings.tool_timeout)),
+    variable: None,
+    read: |raw, _| values::some_time(text(raw)?),
+    default: Some(|| crate::limits::TOOL_TIMEOUT),
+    project: Project::May,
+};
+/// Whether code runs only when all of its confinement holds.
+pub static REQUIRE_SANDBOX: Setting<bool> = Setting {
+    key: "require_sandbox",
+    about: "whether no code runs unless its confinement is complete",
+    flag: Some(("--require-sandbox", |it| it.settings.require_sandbox.then_some(true))),
+    variable: None,
+    read: |raw, _| switch(raw),
+    default: Some(|| false),
+    project: Project::MayTurnOn,
+};
+/// Which Python runs the code.
+pub static PYTHON: Setting<PathBuf> = Setting {
+    key: "python",
+    about: "Python interpreter that has pandas, numpy and pyarrow",
+    flag: None,
+    variable: Some(("CSV_AGENT_PYTHON", |it| it.python.clone())),
+    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
+    default: None,
+    project: Project::MayNot,
+};
+/// How the answer is written.
+pub static FORMAT: Setting<Format> = Setting {
+    key: "format",
+    about: "how the answer is written to stdout",
+    flag: Some(("--format", |it| it.global.format.given())),
+    variable: Some(("CSV_AGENT_FORMAT", |it| it.format)),
+    read: |raw, _| {
+        let name = text(raw)?;
+        let names = FORMATS.map(|(_, name, _)| name).join(", ");
+        format_of(name).ok_or_else(|| format!("`{name}` is none of {names}"))
+    },
+    default: Some(|| Format::Text),
+    project: Project::May,
+};
+/// When to use colour.
+pub static COLOR: Setting<ColorChoice> = Setting {
+    key: "color",
+    about: "when to use colour: auto, always, never",
+    flag: Some(("--color", |it| it.global.color)),
+    variable: None,
+    read: |raw, _| word(raw, &ColorChoice::NAMES),
+    default: Some(|| ColorChoice::Auto),
+    project: Project::May,
+};
+/// How long to wait for the session.
+pub static LOCK_WAIT: Setting<Duration> = Setting {
+    key: "lock_wait",
+    about: "how long to wait for another csv-agent on the same session",
+    flag: Some(("--lock-wait", |it| it.global.lock_wait)),
+    variable: None,
+    read: |raw, _| values::duration(text(raw)?),
+    default: Some(|| Duration::from_secs(30)),
+    project: Project::May,
+};
+/// Which profile holds.
+pub static PROFILE: Setting<String> = Setting {
+    key: "profile",
+    about: "profile whose settings go before the others",
+    flag: Some(("--profile", |it| it.global.profile.clone())),
+    variable: Some(("CSV_AGENT_PROFILE", |it| it.profile.clone())),
+    read: |raw, _| text(raw).map(str::to_owned),
+    default: None,
+    project: Project::MayNot,
+};
+/// The projects whose files may say everything.
+pub static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
+    key: "trusted_projects",
+    about: "directories whose files may say everything; DIR/* for all below one",
+    flag: None,
+    variable: None,
+    read: |raw, here| match raw {
+        Raw::List(dirs) => Ok(dirs.iter().map(|it| path_in(here.dir, here.home, it)).collect()),
+        _ => Err("write directories as an array of strings".to_owned()),
+    },
+    default: None,
+    project: Project::MayNot,
+};
+
+/// Every setting, in the order of the help text.
+pub static SETTINGS: &[&dyn AnySetting] = &[
+    &MODEL,
+    &BASE_URL_OF_MODEL,
+    &API_KEY_FILE,
+    &API_KEY_CMD,
+    &ORGANIZATION,
+    &PROJECT,
+    &REASONING,
+    &STREAM,
+    &RETRIES,
+    &MAX_ROUNDS,
+    &TIMEOUT,
+    &MAX_TOKENS,
+    &TOOL_TIMEOUT,
+    &REQUIRE_SANDBOX,
+    &PYTHON,
+    &FORMAT,
+    &COLOR,
+    &LOCK_WAIT,
+    &PROFILE,
+    &TRUSTED_PROJECTS,
+];
+
+/// Settings that stand for a whole file and not in a profile.
+pub const WHOLE_FILE: &[&str] = &["profile", "trusted_projects"];
+
+/// What a setting is, where it may come from, and how it is read.
+pub struct Setting<T: 'static> {
+    /// Its name in a configuration file.
+    pub key: &'static str,
+    about: &'static str,
+    flag: Option<FromFlags<T>>,
+    variable: Option<FromEnvironment<T>>,
+    read: fn(&Raw, &Here) -> Result<T, String>,
+    default: Option<fn() -> T>,
+    project: Project,
+}
+
+/// A source, after the name that users know it by.
+type FromFlags<T> = (&'static str, fn(&Flags) -> Option<T>);
+type FromEnvironment<T> = (&'static str, fn(&Environment) -> Option<T>);
+
+/// Whether a file that comes with data may say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Project {
+    May,
+    /// It redirects the key, or runs something.
+    MayNot,
+    /// More safety, never less.
+    MayTurnOn,
+}
+
+/// Where a file stands, for the paths in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Here<'a> {
+    dir: &'a Path,
+    home: Option<&'a Path>,
+}
+
+/// The flags that are settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Flags<'a> {
+    /// Those of every command.
+    pub global: &'a GlobalFlags,
+    /// Those of commands that ask; none of them is given for any other.
+    pub settings: &'a SettingFlags,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// A flag.
+    Flag(&'static str),
+    /// A profile that a flag names.
+    NamedProfile(Box<Origin>),
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// A profile of a file.
+    Profile(Place, PathBuf, usize),
+    /// A profile of csv-agent itself.
+    BuiltIn(&'static str),
+    /// A file.
+    File(Place, PathBuf, usize),
+    /// Nobody said anything.
+    Default,
+}
+
+impl Origin {
+    /// Returns whether a profile of csv-agent itself says it.
+    pub fn is_built_in(&self) -> bool {
+        match self {
+            Origin::NamedProfile(origin) => origin.is_built_in(),
+            origin => matches!(origin, Origin::BuiltIn(_)),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag(name) => write!(f, "flag {name}"),
+            Origin::NamedProfile(origin) => origin.fmt(f),
+            Origin::Variable(name) => write!(f, "environment variable {name}"),
+            Origin::Profile(place, path, line) => {
+                write!(f, "profile in the {} file {}:{line}", place.name(), path.display())
+            }
+            Origin::BuiltIn(name) => write!(f, "built-in profile {name}"),
+            Origin::File(place, path, line) => {
+                write!(f, "{} file {}:{line}", place.name(), path.display())
+            }
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen<T> {
+    /// None when nobody said anything and there is no default.
+    pub value: Option<T>,
+    /// Who said it.
+    pub origin: Origin,
+}
+
+/// A setting as `config show` tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// Its name.
+    pub key: &'static str,
+    /// Null when there is none. Secrets are masked.
+    pub value: Value,
+    /// Who said it.
+    pub origin: String,
+}
+
+/// A setting whose type does not matter.
+pub trait AnySetting: Sync {
+    /// Returns its name in a configuration file.
+    fn key(&self) -> &'static str;
+    /// Returns what it is.
+    fn about(&self) -> &'static str;
+    /// Returns the flag and the variable that say it as well.
+    fn elsewhere(&self) -> (Option<&'static str>, Option<&'static str>);
+    /// Returns whether a project that is not trusted may decide it.
+    fn is_for_all(&self) -> bool;
+    /// Returns whether a project that is not trusted may say this.
+    fn project_may_say(&self, value: &Raw) -> bool;
+    /// Returns the value in use, for eyes.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file has a value that the setting does not take.
+    fn show(&self, settings: &Settings) -> anyhow::Result<Shown>;
+}
+
+impl<T: Show + 'static> AnySetting for Setting<T> {
+    fn key(&self) -> &'static str {
+        self.key
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn elsewhere(&self) -> (Option<&'static str>, Option<&'static str>) {
+        (self.flag.map(|it| it.0), self.variable.map(|it| it.0))
+    }
+
+    fn is_for_all(&self) -> bool {
+        self.project == Project::May
+    }
+
+    fn project_may_say(&self, value: &Raw) -> bool {
+        match self.project {
+            Project::May => true,
+            Project::MayNot => false,
+            Project::MayTurnOn => *value == Raw::Switch(true),
+        }
+    }
+
+    fn show(&self, settings: &Settings) -> anyhow::Result<Shown> {
+        let chosen = settings.choose(self)?;
+        let value = chosen.value.as_ref().map_or(Value::Null, Show::show);
+        Ok(Shown { key: self.key, value, origin: chosen.origin.to_string() })
+    }
+}
+
+impl<T> Setting<T> {
+    /// Reads an entry of a file as this setting.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it is nothing that the setting takes.
+    pub fn read(
+        &self,
+        entry: &Entry,
+        file: &ConfigFile,
+        environment: &Environment,
+    ) -> anyhow::Result<T> {
+        let here = Here { dir: file.dir(), home: environment.home.as_deref() };
+        (self.read)(&entry.value, &here)
+            .map_err(|found| bad_value(&file.path, entry, &mask(&found, None)).into())
+    }
+}
+
+/// Returns whether a project that is not trusted may say this. `key` is a setting.
+pub fn project_may_say(key: &str, value: &Raw) -> bool {
+    SETTINGS.iter().any(|it| it.key() == key && it.project_may_say(value))
+}
+
+/// Everything that settings come from.
+#[derive(Clone, Copy)]
+pub struct Settings<'a> {
+    flags: Flags<'a>,
+    environment: &'a Environment,
+    files: &'a ConfigFiles,
+}
+
+impl<'a> Settings<'a> {
+    /// Puts the sources together and checks what they say, also what another source goes before.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when a file has a value that its setting does not take, and when
+    /// there is no such profile; then with [`ExitStatus::Usage`] if a flag names it.
+    pub fn check(
+        flags: Flags<'a>,
+        environment: &'a Environment,
+        files: &'a ConfigFiles,
+    ) -> anyhow::Result<Settings<'a>> {
+        let settings = Settings { flags, environment, files };
+        settings.check_profile()?;
+        for setting in SETTINGS {
+            setting.show(&settings)?;
+        }
+        Ok(settings)
+    }
+
+    /// Returns the files that are in use.
+    pub fn files(&self) -> &'a [ConfigFile] {
+        &self.files.files
+    }
+
+    /// Returns the environment.
+    pub fn environment(&self) -> &'a Environment {
+        self.environment
+    }
+
+    /// Returns the value of a setting that has a default.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Settings::choose`] does.
+    pub fn get<T: Default>(&self, setting: &Setting<T>) -> anyhow::Result<T> {
+        Ok(self.choose(setting)?.value.unwrap_or_default())
+    }
+
+    /// Returns the value of a setting, if there is one, and who says it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when a file has a value that the setting does not take.
+    pub fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
+        let mut said: Vec<Chosen<T>> = Vec::new();
+        let mut say = |value: Option<T>, origin: Origin| {
+            said.extend(value.map(|it| Chosen { value: Some(it), origin }));
+        };
+        if let Some((name, flag)) = setting.flag {
+            say(flag(&self.flags), Origin::Flag(name));
+        }
+        if let Some((name, variable)) = setting.variable {
+            say(variable(self.environment), Origin::Variable(name));
+        }
+        // A profile is chosen by a setting as well, which no profile decides.
+        let profile = if setting.key == PROFILE.key { None } else { self.profile()? };
+        for file in &self.files.files {
+            let at = |line| (file.place, file.path.clone(), line);
+            for entry in file.document.entries.iter().filter(|it| it.key == setting.key) {
+                let (place, path, line) = at(entry.line);
+                let value = setting.read(entry, file, self.environment)?;
+                say(Some(value), Origin::File(place, path, line));
+            }
+            let Some((name, is_flag)) = &profile else { continue };
+            let entries = file.document.profiles.get(name).into_iter().flatten();
+            for entry in entries.filter(|it| it.key == setting.key) {
+                let (place, path, line) = at(entry.line);
+                let value = setting.read(entry, file, self.environment)?;
+                say(Some(value), named(*is_flag, Origin::Profile(place, path, line)));
+            }
+        }
+        if let Some((name, is_flag)) = profile
+            && name == LOCAL
+            && setting.key == BASE_URL_OF_MODEL.key
+        {
+            let here = Here { dir: Path::new("/"), home: None };
+            let value = (setting.read)(&Raw::Text(LOCAL_URL.to_owned()), &here).ok();
+            say(value, named(is_flag, Origin::BuiltIn(LOCAL)));
+        }
+        let first = said.into_iter().min_by(|a, b| a.origin.cmp(&b.origin));
+        let default = || Chosen { value: setting.default.map(|it| it()), origin: Origin::Default };
+        Ok(first.unwrap_or_else(default))
+    }
+
+    /// Returns the profile in use, and whether a flag names it.
+    fn profile(&self) -> anyhow::Result<Option<(String, bool)>> {
+        let Chosen { value, origin } = self.choose(&PROFILE)?;
+        Ok(value.map(|it| (it, matches!(origin, Origin::Flag(_)))))
+    }
+
+    fn check_profile(&self) -> anyhow::Result<()> {
+        let Some((name, is_flag)) = self.profile()? else { return Ok(()) };
+        let in_files = self.files.files.iter().flat_map(|it| it.document.profiles.keys());
+        let mut known: Vec<String> = in_files.cloned().chain([LOCAL.to_owned()]).collect();
+        if known.contains(&name) {
+            return Ok(());
+        }
+        known.sort();
+        known.dedup();
+        let hint = match nearest(&name, &known).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}; see `csv-agent help config`", known.join(", ")),
+        };
+        let status = if is_flag { ExitStatus::Usage } else { ExitStatus::Setup };
+        Err(Failure::new(status, format!("no profile `{name}`")).hint(hint).into())
+    }
+}
+
+fn named(is_flag: bool, origin: Origin) -> Origin {
+    if is_flag { Origin::NamedProfile(Box::new(origin)) } else { origin }
+}
+
+fn switch(raw: &Raw) -> Result<bool, String> {
+    match raw {
+        Raw::Switch(it) => Ok(*it),
+        other => Err(format!("write true or false, not {}", other.kind())),
+    }
+}
+
+fn whole<T>(raw: &Raw, read: fn(&str) -> Result<T, String>) -> Result<T, String> {
+    match raw {
+        Raw::Whole(digits) => read(digits),
+        other => Err(format!("write a whole number, not {}", other.kind())),
+    }
+}
+
+fn word<T: Copy>(raw: &Raw, names: &[(&str, T)]) -> Result<T, String> {
+    let name = text(raw)?;
+    let found = names.iter().find(|it| it.0 == name).map(|it| it.1);
+    let all = || names.iter().map(|it| it.0).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| format!("`{name}` is none of {}", all()))
+}
+
+/// A value as it is told. What may hold a secret is masked.
+pub trait Show {
+    /// Returns the value for eyes and programs.
+    fn show(&self) -> Value;
+}
+
+impl Show for String {
+    fn show(&self) -> Value {
+        mask(&without_password(self), None).into()
+    }
+}
+
+impl Show for bool {
+    fn show(&self) -> Value {
+        (*self).into()
+    }
+}
+
+impl Show for u32 {
+    fn show(&self) -> Value {
+        (*self).into()
+    }
+}
+
+impl Show for u64 {
+    fn show(&self) -> Value {
+        (*self).into()
+    }
+}
+
+impl Show for PathBuf {
+    fn show(&self) -> Value {
+        self.display().to_string().into()
+    }
+}
+
+impl Show for Vec<PathBuf> {
+    fn show(&self) -> Value {
+        self.iter().map(Show::show).collect()
+    }
+}
+
+impl Show for Vec<String> {
+    fn show(&self) -> Value {
+        self.iter().map(Show::show).collect()
+    }
+}
+
+impl Show for Duration {
+    fn show(&self) -> Value {
+        let (secs, millis) = (self.as_secs(), self.subsec_millis());
+        let text = match (secs, millis) {
+            (secs, 0) if 0 < secs && secs % 3600 == 0 => format!("{}h", secs / 3600),
+            (secs, 0) if 0 < secs && secs % 60 == 0 => format!("{}m", secs / 60),
+            (secs, 0) => format!("{secs}s"),
+            (0, millis) => format!("{millis}ms"),
+            (secs, millis) => format!("{secs}s{millis}ms"),
+        };
+        text.into()
+    }
+}
+
+impl Show for Format {
+    fn show(&self) -> Value {
+        json!(FORMATS.iter().find(|it| it.0 == *self).map(|it| it.1))
+    }
+}
+
+impl Show for Reasoning {
+    fn show(&self) -> Value {
+        json!(Reasoning::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+impl Show for ColorChoice {
+    fn show(&self) -> Value {
+        json!(ColorChoice::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+/// Returns a URL without the user and the password that it may hold; any other text as it is.
+pub fn without_password(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => format!("{scheme}://***@{}", &rest[at + 1..]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "settings/tests.rs"]
+mod tests;

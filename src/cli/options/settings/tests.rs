@@ -1,0 +1,181 @@
+//! Tests of the settings: which source counts, and that each setting is read from all of its own.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::{
+    BASE_URL_OF_MODEL, Flags, MAX_ROUNDS, MODEL, Origin, SETTINGS, Settings, Show, TIMEOUT,
+    WHOLE_FILE, without_password,
+};
+use crate::cli::flags::{GlobalFlags, SettingFlags};
+use crate::cli::options::Environment;
+use crate::cli::options::config::document::{self, Known};
+use crate::cli::options::config::{ConfigFile, ConfigFiles, Place};
+use crate::status::{ExitStatus, Failure};
+
+#[derive(Parser)]
+#[command(args_override_self = true)]
+struct Line {
+    #[command(flatten)]
+    global: GlobalFlags,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+fn file(place: Place, text: &str) -> ConfigFile {
+    let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
+    let document = document::parse(text, Known { settings: &names, whole_file: WHOLE_FILE });
+    let path = PathBuf::from(format!("/{}.toml", place.name()));
+    ConfigFile { place, path, document: document.unwrap() }
+}
+
+/// Sources, those that go before first: arguments, variables, files.
+fn look<T>(
+    arguments: &str,
+    variables: &[(&str, &str)],
+    files: &[(Place, &str)],
+    what: impl Fn(&Settings) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let line = Line::parse_from(std::iter::once("x").chain(arguments.split_whitespace()));
+    let environment = Environment::of(variables).unwrap();
+    let files = files.iter().map(|(place, text)| file(*place, text)).collect();
+    let files = ConfigFiles { files, warnings: Vec::new() };
+    let flags = Flags { global: &line.global, settings: &line.settings };
+    what(&Settings::check(flags, &environment, &files)?)
+}
+
+#[track_caller]
+fn check_model(
+    arguments: &str,
+    variables: &[(&str, &str)],
+    files: &[(Place, &str)],
+    expected: (&str, &str),
+) {
+    let found = look(arguments, variables, files, |it| it.choose(&MODEL)).unwrap();
+    assert_eq!((found.value.unwrap().as_str(), found.origin.to_string().as_str()), expected);
+}
+
+#[test]
+fn flags_go_before_the_environment_and_that_before_the_files() {
+    let variable = [("CSV_AGENT_MODEL", "variable")];
+    let files = [
+        (Place::Session, "model = 'session'"),
+        (Place::Project, "\nmodel = 'project'"),
+        (Place::User, "model = 'user'"),
+    ];
+    check_model("-m flag", &variable, &files, ("flag", "flag --model"));
+    let told = ("variable", "environment variable CSV_AGENT_MODEL");
+    check_model("", &variable, &files, told);
+    check_model("", &[], &files, ("session", "session file /session.toml:1"));
+    check_model("", &[], &files[1..], ("project", "project file /project.toml:2"));
+    check_model("", &[], &files[2..], ("user", "user file /user.toml:1"));
+    check_model("", &[], &[], ("gpt-5.1", "default"));
+}
+
+#[test]
+fn a_profile_goes_before_the_files_and_one_that_a_flag_names_before_the_environment() {
+    let variable = [("CSV_AGENT_MODEL", "variable")];
+    let user = "model = 'user'\n[profiles.a]\nmodel = 'a'";
+    let files = [(Place::Project, "model = 'project'"), (Place::User, user)];
+    let told = ("a", "profile in the user file /user.toml:3");
+    check_model("--profile a", &variable, &files, told);
+    check_model("--profile a -m flag", &variable, &files, ("flag", "flag --model"));
+    let by_variable = [("CSV_AGENT_PROFILE", "a")];
+    check_model("", &by_variable, &files, told);
+    let both = [variable[0], by_variable[0]];
+    check_model("", &both, &files, ("variable", "environment variable CSV_AGENT_MODEL"));
+    let chosen = [(Place::User, "profile = 'a'\n[profiles.a]\nmodel = 'a'")];
+    check_model("", &[], &chosen, told);
+}
+
+#[test]
+fn the_profile_local_needs_no_file() {
+    let variables = [("OPENAI_BASE_URL", "https://example.com/v1")];
+    let found = look("--profile local", &variables, &[], |it| it.choose(&BASE_URL_OF_MODEL));
+    let found = found.unwrap();
+    assert_eq!(found.value.as_deref(), Some("http://127.0.0.1:11434/v1"));
+    assert_eq!(found.origin.to_string(), "built-in profile local");
+    let own = [(Place::User, "[profiles.local]\nbase_url = 'http://127.0.0.1:8080/v1'")];
+    let found = look("--profile local", &[], &own, |it| it.choose(&BASE_URL_OF_MODEL)).unwrap();
+    assert_eq!(found.value.as_deref(), Some("http://127.0.0.1:8080/v1"));
+}
+
+#[track_caller]
+fn check_fails(arguments: &str, text: &str, status: ExitStatus, message: &str, hint: &str) {
+    let error = look(arguments, &[], &[(Place::User, text)], |_| Ok(())).unwrap_err();
+    let failure = error.downcast_ref::<Failure>().unwrap();
+    assert_eq!((failure.status, failure.message.as_str()), (status, message));
+    assert_eq!(failure.hint.as_deref(), Some(hint));
+}
+
+#[test]
+fn a_profile_must_exist() {
+    let hint = "did you mean `local`?";
+    check_fails("--profile loca", "", ExitStatus::Usage, "no profile `loca`", hint);
+    let hint = "there are local, work; see `csv-agent help config`";
+    let text = "profile = 'x'\n[profiles.work]";
+    check_fails("", text, ExitStatus::Setup, "no profile `x`", hint);
+}
+
+#[test]
+fn a_value_is_read_as_the_flag_is_and_checked_even_when_the_flag_is_given() {
+    let found = look("", &[], &[(Place::User, "max_rounds = 7\ntimeout = '5m'")], |it| {
+        Ok((it.get(&MAX_ROUNDS)?, it.choose(&TIMEOUT)?.value))
+    });
+    assert_eq!(found.unwrap(), (7, Some(Duration::from_mins(5))));
+    let see = "see `csv-agent help config`";
+    for (text, message) in [
+        ("max_rounds = 0", "`max_rounds`: write a whole number from 1 to 1000"),
+        ("max_rounds = '7'", "`max_rounds`: write a whole number, not a string"),
+        ("timeout = 5", "`timeout`: write a string in quotes, not a whole number"),
+        ("timeout = '5'", "`timeout`: `5` has no unit; did you mean `5s`?"),
+        ("stream = 1", "`stream`: write true or false, not a whole number"),
+        ("reasoning = 'hard'", "`reasoning`: `hard` is none of low, medium, high"),
+        ("model = ' '", "`model`: it is empty"),
+        (
+            "model = 'sk-abcdefghijkl'\nformat = 'sk-abcdefghijkl'",
+            "`format`: `sk-***` is none of \
+            text, reply, json, jsonl, csv, tsv, md",
+        ),
+    ] {
+        let line = text.lines().count();
+        let message = format!("/user.toml:{line}: {message}");
+        check_fails("--max-rounds 5", text, ExitStatus::Setup, &message, see);
+    }
+}
+
+#[test]
+fn what_is_told_has_no_secret() {
+    assert_eq!("sk-abcdefghijkl".to_owned().show(), "sk-***");
+    assert_eq!(without_password("https://me:pass@host/v1"), "https://***@host/v1");
+    assert_eq!(without_password("https://host/v1?a=b@c"), "https://host/v1?a=b@c");
+}
+
+#[test]
+fn every_setting_has_a_name_of_its_own_that_a_file_may_use() {
+    let mut keys: Vec<_> = SETTINGS.iter().map(|it| it.key()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), SETTINGS.len());
+    assert!(WHOLE_FILE.iter().all(|it| keys.contains(it)));
+}
+
+#[test]
+fn sources_are_in_order() {
+    let path = || PathBuf::from("/x");
+    let order = [
+        Origin::Flag("--x"),
+        Origin::NamedProfile(Box::new(Origin::Profile(Place::User, path(), 1))),
+        Origin::NamedProfile(Box::new(Origin::BuiltIn("local"))),
+        Origin::Variable("X"),
+        Origin::Profile(Place::Session, path(), 9),
+        Origin::BuiltIn("local"),
+        Origin::File(Place::Session, path(), 9),
+        Origin::File(Place::Project, path(), 1),
+        Origin::File(Place::User, path(), 1),
+        Origin::Default,
+    ];
+    assert!(order.is_sorted());
+}

@@ -1,0 +1,166 @@
+//! Configuration files: what they decide, what they may not, and where the key comes from.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, KEY, Run, round, wait};
+
+/// Writes a file below the working directory, with its directories.
+fn write(bench: &Bench, name: &str, content: &str) {
+    let path = bench.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// Where the bench's own configuration is.
+const USER: &str = "../.config/csv-agent/config.toml";
+
+/// Runs a command without the variables that say which key and which server.
+fn run<const N: usize>(bench: &Bench, arguments: [&str; N]) -> Run {
+    let mut command = bench.command(arguments);
+    command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL");
+    let shown = format!("{command:?}");
+    wait(command.spawn().unwrap(), shown, b"", Duration::from_mins(4))
+}
+
+#[track_caller]
+fn shown(bench: &Bench) -> Value {
+    serde_json::from_str(run(bench, ["config", "show", "--json"]).succeeds().stdout()).unwrap()
+}
+
+fn base_url(bench: &Bench) -> String {
+    let shown = bench.run(["config", "show", "--json"]).succeeds();
+    let shown: Value = serde_json::from_str(shown.stdout()).unwrap();
+    shown["base_url"]["value"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_session_and_a_project_say_what_does_no_harm() {
+    let bench = Bench::with([]);
+    write(&bench, USER, "model = 'user'\nretries = 1\nmax_rounds = 3\n");
+    write(&bench, "csv-agent.toml", "model = 'project'\nretries = 2\npython = '/evil'\n");
+    write(&bench, "../session/config.toml", "model = 'session'\nrequire_sandbox = false\n");
+    let found = shown(&bench);
+    assert_eq!(found["model"]["value"], "session");
+    assert_eq!(found["retries"]["value"], 2);
+    assert_eq!(found["max_rounds"]["value"], 3);
+    assert_eq!(found["python"]["value"], Value::Null);
+    let warned = run(&bench, ["config", "show"]);
+    for line in ["csv-agent.toml:3: `python` is", "session/config.toml:2: `require_sandbox` is"] {
+        assert!(warned.stderr().contains(line), "{warned}");
+    }
+}
+
+#[test]
+fn a_trusted_project_says_everything() {
+    let bench = Bench::with([]);
+    write(&bench, "csv-agent.toml", "base_url = 'http://127.0.0.1:9/v1'\n");
+    assert_eq!(shown(&bench)["base_url"]["origin"], "default");
+    write(&bench, USER, "trusted_projects = ['~/work']\n");
+    let found = run(&bench, ["config", "show", "--json"]).succeeds();
+    assert_eq!(found.stderr(), "");
+    assert_eq!(shown(&bench)["base_url"]["value"], "http://127.0.0.1:9/v1");
+    let listed = run(&bench, ["doctor"]);
+    assert!(listed.stdout().contains("user file"), "{listed}");
+    assert!(listed.stdout().contains("work/csv-agent.toml"), "{listed}");
+}
+
+#[test]
+fn a_project_file_that_anybody_may_write_is_ignored() {
+    let bench = Bench::with([]);
+    write(&bench, "csv-agent.toml", "model = 'project'\n");
+    fs::set_permissions(bench.path("csv-agent.toml"), Permissions::from_mode(0o666)).unwrap();
+    let found = run(&bench, ["config", "show", "--json"]).succeeds();
+    assert!(found.stderr().contains("is ignored: everybody may write it"), "{found}");
+    assert_eq!(shown(&bench)["model"]["value"], "gpt-5.1");
+}
+
+#[test]
+fn ones_own_file_that_anybody_may_write_is_refused_with_the_remedy() {
+    let bench = Bench::with([]);
+    write(&bench, USER, "model = 'user'\n");
+    fs::set_permissions(bench.path(USER), Permissions::from_mode(0o666)).unwrap();
+    let refused = run(&bench, ["datasets"]).fails_with(3);
+    assert!(refused.stderr().contains("chmod go-w"), "{refused}");
+    run(&bench, ["datasets", "--no-config"]).succeeds();
+}
+
+#[test]
+fn a_broken_file_is_told_by_line_and_does_not_take_the_help_away() {
+    let bench = Bench::with([]);
+    write(&bench, USER, "model = 'x'\napi_key_cmd = [\"sk-abcdefghijkl\n");
+    let refused = run(&bench, ["datasets"]).fails_with(3);
+    assert!(refused.stderr().contains("config.toml:2: no TOML"), "{refused}");
+    assert!(!refused.stderr().contains("abcdefghijkl"), "{refused}");
+    run(&bench, ["help", "config"]).succeeds();
+    run(&bench, ["completions", "bash"]).succeeds();
+    let missing = run(&bench, ["datasets", "--config", "nowhere.toml"]).fails_with(3);
+    assert!(missing.stderr().contains("no such file"), "{missing}");
+    write(&bench, USER, &"#".repeat(300_000));
+    let long = run(&bench, ["datasets"]).fails_with(3);
+    assert!(long.stderr().contains("longer than"), "{long}");
+    fs::remove_file(bench.path(USER)).unwrap();
+    fs::create_dir(bench.path(USER)).unwrap();
+    let directory = run(&bench, ["datasets"]).fails_with(3);
+    assert!(directory.stderr().contains("no regular file"), "{directory}");
+}
+
+#[test]
+fn the_key_comes_from_a_command_when_a_question_is_asked() {
+    let bench = Bench::with(["sales.csv"]).script([round().says("Ten.")]);
+    let url = base_url(&bench);
+    let cmd =
+        format!(r#"["sh", "-c", "echo run >> {}; echo {KEY}"]"#, bench.path("runs").display());
+    write(&bench, USER, &format!("base_url = '{url}'\napi_key_cmd = {cmd}\n"));
+    let all = run(&bench, ["config", "show"]).succeeds();
+    assert!(!all.stdout().contains(KEY), "{all}");
+    assert!(all.stdout().contains("api_key\t***\tuser file"), "{all}");
+    run(&bench, ["doctor"]);
+    assert!(!bench.path("runs").exists(), "it is not run for anything else");
+    run(&bench, ["ask", "-f", "sales.csv", "How many rows?"]).succeeds();
+    assert_eq!(fs::read_to_string(bench.path("runs")).unwrap(), "run\n");
+    assert_eq!(bench.request(0).header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+}
+
+#[test]
+fn the_key_comes_from_a_file_that_nobody_else_can_read() {
+    let bench = Bench::with(["sales.csv"]).script([round().says("Ten.")]);
+    let url = base_url(&bench);
+    write(&bench, "../key", &format!("{KEY}\n"));
+    write(&bench, USER, &format!("base_url = '{url}'\napi_key_file = '../../key'\n"));
+    fs::set_permissions(bench.path("../key"), Permissions::from_mode(0o644)).unwrap();
+    let ask = ["ask", "-f", "sales.csv", "--format", "jsonl", "How many rows?"];
+    let refused = run(&bench, ask).fails_with(4);
+    assert!(refused.stdout().contains("chmod 600"), "{refused}");
+    assert_eq!(refused.events().last().unwrap()["code"], "auth_missing");
+    fs::set_permissions(bench.path("../key"), Permissions::from_mode(0o600)).unwrap();
+    run(&bench, ask).succeeds();
+    assert_eq!(bench.request(0).header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+}
+
+#[test]
+fn the_key_for_one_server_is_not_sent_to_the_local_one() {
+    let bench = Bench::with(["sales.csv"]);
+    let run = bench.run(["config", "show", "--json", "--profile", "local"]).succeeds();
+    let found: Value = serde_json::from_str(run.stdout()).unwrap();
+    assert_eq!(found["base_url"]["value"], "http://127.0.0.1:11434/v1");
+    assert_eq!(found["api_key"]["value"], Value::Null);
+    let which = bench.run(["ask", "-f", "sales.csv", "--profile", "local", "q"]).fails_with(2);
+    assert!(which.stderr().contains("add `--model NAME`"), "{which}");
+    let unknown = bench.run(["datasets", "--profile", "lcal"]).fails_with(2);
+    assert!(unknown.stderr().contains("did you mean `local`?"), "{unknown}");
+}
+
+#[test]
+fn settings_of_a_file_hold_for_a_turn() {
+    let loops = || round().calls("c", "list_datasets", serde_json::json!({}));
+    let bench = Bench::with(["sales.csv"]).script([loops(), round().says("Two.")]);
+    write(&bench, "csv-agent.toml", "model = 'mine'\nmax_rounds = 2\nformat = 'json'\n");
+    let found = bench.ask("What is there?").fails_with(7);
+    let found: Value = serde_json::from_str(found.stdout()).unwrap();
+    assert_eq!(found["stop_reason"], "max_rounds");
+    assert_eq!(bench.request(0).body["model"], "mine");
+}
