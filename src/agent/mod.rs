@@ -4,8 +4,10 @@
 //! forbids tools, so that there is an answer.
 
 mod answer;
+pub mod egress;
 mod failure;
 pub mod pairing;
+pub mod preview;
 pub mod prompt;
 pub mod repeat;
 mod repl;
@@ -110,7 +112,7 @@ impl Agent {
         question: Question,
         stop: impl Future<Output = ExitStatus>,
     ) -> anyhow::Result<TurnEnd> {
-        let catalog = self.visible(session)?;
+        let catalog = self.visible(session.catalog())?;
         let mut history = session.history()?;
         let n_before = if self.options.fresh { history.len() } else { 0 };
         let n_forgotten = *self.n_forgotten.get_or_insert(n_before);
@@ -313,8 +315,7 @@ impl Agent {
         Ok(TurnEnd { status, reply: Some(reply), complaint, warning: None })
     }
 
-    fn visible(&self, session: &Session) -> anyhow::Result<Catalog> {
-        let catalog = session.catalog();
+    fn visible(&self, catalog: &Catalog) -> anyhow::Result<Catalog> {
         if let Some(name) = self.options.datasets.iter().find(|it| catalog.get(it).is_none()) {
             let message = format!("no dataset `{name}` in this session");
             let names = catalog.names().collect::<Vec<_>>().join(", ");

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::agent::verdict::Gates;
 use crate::agent::{Agent, AgentOptions, TurnEnd, refuse};
+use crate::cli::dry_run;
 use crate::cli::flags::{FailOn, Require};
 use crate::cli::ingest::ingest_for_turn;
 use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
@@ -11,7 +12,7 @@ use crate::cli::output::Output;
 use crate::cli::report;
 use crate::cli::signals::{self, Signals};
 use crate::conversation::{Assessment, Question};
-use crate::provider::{Provider, RemoteOptions};
+use crate::provider::{Key, Provider, RemoteOptions};
 use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::sink::Format;
@@ -26,7 +27,10 @@ const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
 ///
 /// Fails when the turn could not begin.
 pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
-    let AskOptions { question, turn: options } = options;
+    if options.dry_run {
+        return dry_run::run(&options);
+    }
+    let AskOptions { question, turn: options, .. } = options;
     let (mut agent, mut session) = match open(&options, "ask", &question)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),
@@ -59,7 +63,7 @@ pub fn open(
     if !options.ephemeral && !creates {
         Session::require(dir)?;
     }
-    let provider = match provider(options) {
+    let provider = match key(options).and_then(|it| provider(options, it)) {
         Ok(provider) => provider,
         Err(error) if report::status_of(&error) == ExitStatus::Auth => {
             tell_no_key(&error, options, question)?;
@@ -100,16 +104,29 @@ pub fn settle(end: TurnEnd, output: Output, options: &TurnOptions) -> anyhow::Re
     Ok(end.status)
 }
 
-fn provider(options: &TurnOptions) -> anyhow::Result<Provider> {
+/// Prepares who answers.
+///
+/// # Errors
+///
+/// Fails when there is no key where one is needed, or a cassette cannot be used.
+pub fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provider> {
     let provider = match &options.provider {
-        ProviderChoice::Remote(remote, key) => {
-            Provider::remote(RemoteOptions { key: key.get()?, ..remote.clone() })?
+        ProviderChoice::Remote(remote, _) => {
+            Provider::remote(RemoteOptions { key, ..remote.clone() })?
         }
         ProviderChoice::Replay(cassette) => Provider::replay(cassette)?,
     };
     match &options.record {
         Some(cassette) => provider.recording(cassette),
         None => Ok(provider),
+    }
+}
+
+/// Gets the key, now that a request is due.
+fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
+    match &options.provider {
+        ProviderChoice::Remote(_, source) => source.get(),
+        ProviderChoice::Replay(_) => Ok(None),
     }
 }
 
@@ -121,7 +138,8 @@ fn tell_no_key(error: &anyhow::Error, options: &TurnOptions, question: &str) -> 
     output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))
 }
 
-fn agent_options(options: &TurnOptions) -> AgentOptions {
+/// Returns what the agent is to know.
+pub fn agent_options(options: &TurnOptions) -> AgentOptions {
     let writes_table = matches!(options.global.format, Format::Csv | Format::Tsv);
     AgentOptions {
         model: options.model.clone(),

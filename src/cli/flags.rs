@@ -120,6 +120,10 @@ pub struct AskFlags {
     #[arg(long, value_name = "FILE", conflicts_with = "question", help_heading = "Input")]
     pub question_file: Option<PathBuf>,
 
+    /// Show the request that would be sent first, and send nothing; needs no key
+    #[arg(long, conflicts_with = "record", help_heading = "Answer")]
+    pub dry_run: bool,
+
     /// Write the answer to a file instead of stdout, whole or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Answer")]
     pub output: Option<PathBuf>,

@@ -7,6 +7,7 @@ mod confirm;
 pub mod datasets;
 pub mod decrypt;
 pub mod doctor;
+pub mod dry_run;
 pub mod flags;
 pub mod generate;
 pub mod ingest;
@@ -93,6 +94,7 @@ Examples:
   csv-agent ask \"And in Q4?\"
   csv-agent ask --format jsonl \"top 5 products\" | jq -r 'select(.type==\"reply\").text'
   csv-agent ask --ephemeral -f data.csv --format reply \"How many rows have no email?\"
+  csv-agent ask --dry-run \"…\" | less
   csv-agent ask --record q.jsonl \"…\" && csv-agent ask --replay q.jsonl \"…\"
 
 The answer goes to stdout, what happens meanwhile to stderr. The key comes from OPENAI_API_KEY.";

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::conversation::{Request, Response};
 use crate::limits::{FAILED_AFTER_ERROR, FIRST_EVENT, STREAM_IDLE};
 use crate::status::{ExitStatus, Failure};
@@ -117,6 +119,11 @@ pub enum Progress<'a> {
     },
 }
 
+/// Returns whether a server is on this machine. What is no base URL is on none.
+pub fn is_on_this_machine(base_url: &str) -> bool {
+    Endpoint::parse(base_url).is_ok_and(|it| it.is_loopback())
+}
+
 impl Provider {
     /// Prepares to ask a server. Nothing is sent yet.
     ///
@@ -189,6 +196,19 @@ impl Provider {
     pub fn api(&self) -> &'static str {
         let Provider::Remote(_) = self;
         "responses"
+    }
+
+    /// Returns the body that a request would have.
+    pub fn body(&self, request: &Request) -> Value {
+        let Provider::Remote(remote) = self;
+        encode(request, &remote.terms(&request.model))
+    }
+
+    /// Returns where requests go, and the headers that they carry, with the key masked; none when a
+    /// cassette answers.
+    pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
+        let Provider::Remote(remote) = self;
+        remote.transport.destination()
     }
 
     /// Asks for a response, again if the first tries fail in a way that may pass.

@@ -579,6 +579,22 @@ fn c69_the_key_reaches_nothing_but_the_provider() {
 }
 
 #[test]
+fn c70_a_dry_run_shows_the_request_and_sends_nothing() {
+    let found = ok("ask table --dry-run --format json q").json();
+    assert!(found["request"]["model"].is_string());
+    assert_eq!(found["request"]["tools"].as_array().unwrap().len(), 9);
+    assert_eq!(found["egress"]["rows"], 0);
+    let columns = ["sales.date", "sales.product", "sales.revenue"];
+    assert_eq!(found["egress"]["columns"], serde_json::json!(columns));
+    let shell = Shell::new();
+    let text = shell.ok("csv-agent ask -f \"$FX/sales.csv\" --dry-run 'is sk-abcdefghijkl a key?'");
+    assert!(text.stdout.starts_with("POST https://api.openai.com/v1/responses\n"));
+    assert!(text.stdout.contains("authorization: Bearer ***\n"), "{}", text.stdout);
+    assert!(!text.stdout.contains("abcdefghijkl"), "{}", text.stdout);
+    assert!(!shell.bench.session().exists());
+}
+
+#[test]
 fn c71_a_replay_is_strict() {
     let differs = ends_with(12, "ask hello --replay \"$FX/table.cass.jsonl\" 'another question'");
     assert!(differs.stderr.contains("items[0]"), "{}", differs.stderr);

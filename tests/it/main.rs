@@ -19,6 +19,7 @@ mod cmd;
 mod config;
 mod conventions;
 mod honest;
+mod dry_run;
 mod hostile;
 mod kill;
 mod parquet;

@@ -21,6 +21,21 @@ pub fn instructions(catalog: &Catalog, verdict: bool) -> String {
     parts.join("\n")
 }
 
+/// Returns the columns that the instructions name, each after its dataset.
+pub fn columns_told(catalog: &Catalog) -> Vec<(&str, &str)> {
+    let text = datasets(catalog);
+    let mut told = Vec::new();
+    for (name, dataset) in catalog.iter() {
+        let share = SCHEMA_BYTES_MAX / catalog.len().max(1);
+        let schema = schema(name, dataset, share);
+        if text.contains(&schema) {
+            let listed = schema.lines().filter(|it| it.starts_with("  - \"")).count();
+            told.extend(dataset.columns.iter().take(listed).map(|it| (name, it.name.as_str())));
+        }
+    }
+    told
+}
+
 /// Writes the datasets with their schemas, in at most about [`SCHEMA_BYTES_MAX`] bytes. When there is
 /// no room for all columns of a dataset, its first ones stand for it; when there is no room for any,
 /// only its size does.

@@ -29,6 +29,8 @@ pub struct AskOptions {
     pub question: String,
     /// How it is answered.
     pub turn: TurnOptions,
+    /// Whether the first request is only shown.
+    pub dry_run: bool,
 }
 
 /// What one `chat` does.
@@ -126,6 +128,7 @@ impl AskOptions {
         settings: &Settings,
     ) -> anyhow::Result<AskOptions> {
         let asked = Asked::of(&flags, global.terminal.stdin_is_tty)?;
+        let dry_run = flags.dry_run;
         let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
         turn.answer.table = flags.table;
@@ -134,7 +137,7 @@ impl AskOptions {
             Asked::InFile(path) => read_file(&path)?,
             Asked::OnStdin => read_question(std::io::stdin(), "stdin")?,
         };
-        Ok(AskOptions { question: not_blank(question)?, turn })
+        Ok(AskOptions { question: not_blank(question)?, turn, dry_run })
     }
 }
 

@@ -148,6 +148,17 @@ impl Http {
         })
     }
 
+    /// Returns the URL and the headers that say who asks, with the key masked.
+    pub fn shown(&self) -> (String, Vec<(String, String)>) {
+        let shown = |value: &HeaderValue| match value.to_str() {
+            Ok(text) if !value.is_sensitive() => text.to_owned(),
+            _ => "Bearer ***".to_owned(),
+        };
+        let headers = self.headers.iter().map(|(name, it)| (name.to_string(), shown(it)));
+        let content = (CONTENT_TYPE.to_string(), "application/json".to_owned());
+        (self.url.to_string(), headers.chain([content]).collect())
+    }
+
     /// Sends a body and waits for the head of the answer, and for all of it when it is no stream.
     ///
     /// # Errors

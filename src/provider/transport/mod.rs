@@ -116,6 +116,15 @@ impl Transport {
         Transport { source: Source::Cassette(cassette), recorder: None }
     }
 
+    /// Returns where requests go, and the headers that they carry, with the key masked; none when a
+    /// cassette answers.
+    pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
+        match &self.source {
+            Source::Http(http) => Some(http.shown()),
+            Source::Cassette(_) => None,
+        }
+    }
+
     /// Records every exchange from now on.
     pub fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);

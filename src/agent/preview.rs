@@ -1,0 +1,52 @@
+//! What a turn would send first, without sending it.
+
+use serde_json::Value;
+
+use crate::agent::egress::Egress;
+use crate::agent::standing::Standing;
+use crate::agent::{Agent, Conversation, prompt};
+use crate::catalog::Catalog;
+use crate::conversation::{Item, Question};
+use crate::session::Session;
+
+/// The first request of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preview {
+    /// The body, as the provider would get it.
+    pub request: Value,
+    /// What of the data it takes along.
+    pub egress: Egress,
+}
+
+impl Agent {
+    /// Assembles the first request of a turn over these datasets, which need not be in the session yet.
+    /// Nothing is sent or written, and no Python starts.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there is no such dataset, or the history cannot be read.
+    pub fn preview(
+        &self,
+        session: &mut Session,
+        catalog: &Catalog,
+        question: &Question,
+    ) -> anyhow::Result<Preview> {
+        let catalog = self.visible(catalog)?;
+        let history = if self.options.fresh { Vec::new() } else { session.history()? };
+        let instructions = prompt::instructions(&catalog, question.verdict);
+        let mut items = vec![Item::user(&question.text)];
+        let conversation = Conversation { history: &history, items: &mut items };
+        let mut standing = Standing::default();
+        standing.begin_round(self.options.limits.rounds_max);
+        let request = self.request(session, &instructions, question, &conversation, &standing);
+        let body = self.provider.body(&request);
+        let egress = Egress::of(&catalog, &request.items, &body);
+        Ok(Preview { request: body, egress })
+    }
+
+    /// Returns where a request would go, and the headers that it would carry, with the key masked; none
+    /// when a cassette answers.
+    pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
+        self.provider.destination()
+    }
+}

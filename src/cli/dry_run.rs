@@ -1,0 +1,119 @@
+//! `ask --dry-run`: the request that would be sent first. Nothing is sent, asked or kept.
+
+use std::io::Write;
+
+use serde_json::{Map, Value, json};
+
+use crate::agent::Agent;
+use crate::agent::preview::Preview;
+use crate::cli::ask::{agent_options, provider};
+use crate::cli::ingest::ingest_for_turn;
+use crate::cli::options::key::KeySource;
+use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
+use crate::cli::out::{self, WholeFile};
+use crate::conversation::Question;
+use crate::provider::{Key, is_on_this_machine, mask};
+use crate::render::sanitize;
+use crate::session::lock::LockRequest;
+use crate::session::{Access, Session};
+use crate::sink::Format;
+use crate::status::ExitStatus;
+
+/// Stands for the key, which is not looked for.
+const NO_KEY: &str = "***";
+
+/// Where a request would go, and the headers that it would carry.
+type Destination = Option<(String, Vec<(String, String)>)>;
+
+/// Prints the request.
+///
+/// # Errors
+///
+/// Fails when the session, a file or a setting is not as it must be, or the output cannot be written.
+pub fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
+    let AskOptions { question, turn, .. } = options;
+    let agent = Agent::new(agent_options(turn), provider(turn, no_key(turn))?);
+    let question = Question { text: question.clone(), verdict: turn.verdict };
+    let preview = preview(&agent, turn, &question)?;
+    let destination = agent.destination();
+    let write = |out: &mut dyn Write| match turn.global.format {
+        Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", document(&preview, destination)?)?),
+        _ => Ok(write!(out, "{}", text(&preview, destination)?)?),
+    };
+    match &turn.answer.output {
+        None => out::answer(write)?,
+        Some(path) => {
+            let file = WholeFile::create(path)?;
+            write(&mut file.writer()?)?;
+            file.finish()?;
+        }
+    }
+    Ok(ExitStatus::Ok)
+}
+
+/// Returns the mark of a key where a request would carry one.
+fn no_key(turn: &TurnOptions) -> Option<Key> {
+    let ProviderChoice::Remote(remote, source) = &turn.provider else { return None };
+    let has_key = *source != KeySource::None || !is_on_this_machine(&remote.base_url);
+    has_key.then(|| Key::new(NO_KEY))
+}
+
+/// Files are ingested into a session of their own, so that the user's stays as it is.
+fn preview(agent: &Agent, turn: &TurnOptions, question: &Question) -> anyhow::Result<Preview> {
+    let dir = &turn.global.session.dir;
+    let is_there = !turn.ephemeral && dir.join("session.json").exists();
+    if !turn.ephemeral && turn.files.is_empty() {
+        Session::require(dir)?;
+    }
+    let mut beside = Session::ephemeral(Some(dir))?;
+    if !turn.files.is_empty() {
+        ingest_for_turn(&mut beside, &turn.files, true, &turn.global)?;
+    }
+    let catalog = beside.catalog().clone();
+    if !is_there {
+        return agent.preview(&mut beside, &catalog, question);
+    }
+    let lock = LockRequest { wait: turn.global.lock_wait, command: "ask" };
+    let mut session = Session::open(dir, Access::Existing, lock)?;
+    agent.preview(&mut session, &catalog, question)
+}
+
+fn document(preview: &Preview, destination: Destination) -> anyhow::Result<Value> {
+    let (url, headers) = destination.unzip();
+    let headers: Map<String, Value> =
+        headers.into_iter().flatten().map(|(name, value)| (name, json!(value))).collect();
+    Ok(json!({
+        "schema": "csv-agent.dry-run/1",
+        "url": url,
+        "headers": headers,
+        "request": masked(&preview.request)?,
+        "egress": preview.egress,
+    }))
+}
+
+fn text(preview: &Preview, destination: Destination) -> anyhow::Result<String> {
+    let mut lines = Vec::new();
+    match destination {
+        Some((url, headers)) => {
+            lines.push(format!("POST {url}"));
+            lines.extend(headers.into_iter().map(|(name, value)| format!("{name}: {value}")));
+        }
+        None => lines.push("A cassette would answer:".to_owned()),
+    }
+    lines.push(String::new());
+    lines.push(serde_json::to_string_pretty(&masked(&preview.request)?)?);
+    lines.push(String::new());
+    let egress = &preview.egress;
+    lines.push(format!(
+        "It would send {} bytes, with the names of {} columns and {} rows.",
+        egress.bytes,
+        egress.columns.len(),
+        egress.rows
+    ));
+    Ok(sanitize::for_terminal(&(lines.join("\n") + "\n")))
+}
+
+/// What looks like a key in a question or a cell is sent, but not shown.
+fn masked(request: &Value) -> anyhow::Result<Value> {
+    Ok(serde_json::from_str(&mask(&request.to_string(), None))?)
+}
