@@ -252,6 +252,30 @@ impl Usage {
     }
 }
 
+/// What the tokens of a model cost: USD for a million of each kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Input that the provider had not kept.
+    pub input: f64,
+    /// Input that it had.
+    pub cached_input: f64,
+    /// Output, reasoning included.
+    pub output: f64,
+}
+
+impl Price {
+    /// Returns what this usage costs, in USD.
+    pub fn cost(&self, usage: &Usage) -> f64 {
+        let cached = usage.cached_input_tokens.min(usage.input_tokens);
+        // Counts of tokens are far below what a float counts exactly.
+        #[expect(clippy::cast_precision_loss, reason = "no usage comes near 2^53 tokens")]
+        let of = |n_tokens: u64, price: f64| n_tokens as f64 * price / 1e6;
+        of(usage.input_tokens - cached, self.input)
+            + of(cached, self.cached_input)
+            + of(usage.output_tokens, self.output)
+    }
+}
+
 /// What a reply says of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -303,7 +327,22 @@ pub struct Reply {
 mod tests {
     use serde_json::json;
 
-    use super::{Item, ItemKind};
+    use super::{Item, ItemKind, Price, Usage};
+
+    #[test]
+    fn each_kind_of_token_has_its_price() {
+        let price = Price { input: 2.0, cached_input: 0.5, output: 8.0 };
+        let usage = Usage {
+            requests: 1,
+            input_tokens: 1_000_000,
+            cached_input_tokens: 400_000,
+            output_tokens: 500_000,
+            reasoning_tokens: 300_000,
+        };
+        assert!((price.cost(&usage) - (1.2 + 0.2 + 4.0)).abs() < 1e-12);
+        let odd = Usage { input_tokens: 1, cached_input_tokens: 9, ..Usage::default() };
+        assert!((price.cost(&odd) - 0.5e-6).abs() < 1e-18, "a server may count nonsense");
+    }
 
     #[test]
     fn an_item_is_told_by_its_type_and_role() {

@@ -154,6 +154,8 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// Input and output tokens of the whole turn.
     pub tokens_max: Option<u64>,
+    /// USD that the tokens of the whole turn may cost.
+    pub cost_usd_max: Option<f64>,
     /// Wall-clock time of one REPL call.
     pub tool_timeout: Duration,
     /// Further tries of a request that failed in a way that may pass.
@@ -166,6 +168,7 @@ impl Default for Limits {
             rounds_max: 10,
             timeout: None,
             tokens_max: None,
+            cost_usd_max: None,
             tool_timeout: TOOL_TIMEOUT,
             retries: 4,
         }

@@ -101,6 +101,8 @@ pub enum StopReason {
     MaxRounds,
     /// The tokens ran out, or the answer was cut at the provider's own limit.
     MaxTokens,
+    /// The money ran out.
+    MaxCost,
     /// The time ran out.
     Timeout,
     /// The model would not answer.
@@ -116,6 +118,7 @@ impl StopReason {
             StopReason::Complete => ExitStatus::Ok,
             StopReason::MaxRounds
             | StopReason::MaxTokens
+            | StopReason::MaxCost
             | StopReason::Timeout
             | StopReason::Repeated => ExitStatus::Limit,
             StopReason::Refused => ExitStatus::Contract,

@@ -54,6 +54,7 @@ impl Answer {
     pub fn cut(said: Option<Said>, stop_reason: StopReason, rounds: u32) -> Answer {
         let sentence = match stop_reason {
             StopReason::MaxTokens => "The token limit was reached before there was an answer.",
+            StopReason::MaxCost => "The cost limit was reached before there was an answer.",
             StopReason::Timeout => "The time limit was reached before there was an answer.",
             StopReason::Repeated => {
                 "The same tool call came again and again, and there was no answer."

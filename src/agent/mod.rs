@@ -29,7 +29,9 @@ use crate::agent::standing::{Next, Standing};
 use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::verdict::{Gates, Given};
 use crate::catalog::Catalog;
-use crate::conversation::{Effort, Ending, Item, ItemKind, Question, Reply, Request, Response};
+use crate::conversation::{
+    Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response,
+};
 use crate::event::{Body, Confinement, ReplyBody, Status};
 use crate::limits::Limits;
 use crate::provider::{Progress, Provider};
@@ -50,6 +52,8 @@ pub use failure::refuse;
 pub struct AgentOptions {
     /// The model, as the user named it.
     pub model: String,
+    /// What its tokens cost, if the user said so.
+    pub price: Option<Price>,
     /// How much it thinks, if the user said so.
     pub reasoning: Option<Effort>,
     /// The bounds of a turn.
@@ -132,6 +136,7 @@ impl Agent {
         };
         let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
         turn.shows_partial = !question.verdict;
+        turn.price = self.options.price;
         let mut items = vec![Item::user(&question.text)];
         let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {
@@ -153,7 +158,7 @@ impl Agent {
             Err(Ended::Stopped(status)) => fail(&mut turn, cancelled(status)),
             Err(Ended::Failed(error)) => fail(&mut turn, describe(&error)),
         };
-        session.spend(&self.options.model, &turn.usage)?;
+        session.spend(&self.options.model, &turn.usage, turn.cost_usd())?;
         if end.reply.is_some() {
             session.commit(turn.dir(), pairing::repair(items))?;
             end.warning = self.keep_variables(session, &mut turn).await;
@@ -197,6 +202,7 @@ impl Agent {
             }
             standing.is_out_of_tokens =
                 limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
+            standing.is_out_of_money = limits.cost_usd_max.is_some_and(|it| turn.has_cost(it));
             let next = standing.next(&received)?;
             conversation.items.extend(received);
             match next {
@@ -335,6 +341,7 @@ impl Agent {
         shown.insert("max_rounds".into(), json!(limits.rounds_max));
         shown.insert("timeout_s".into(), json!(limits.timeout.map(|it| it.as_secs_f64())));
         shown.insert("max_tokens".into(), json!(limits.tokens_max));
+        shown.insert("max_cost_usd".into(), json!(limits.cost_usd_max));
         shown.insert("tool_timeout_s".into(), json!(limits.tool_timeout.as_secs_f64()));
         shown.insert("retries".into(), json!(limits.retries));
         Status::Started {

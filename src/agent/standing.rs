@@ -16,6 +16,8 @@ pub struct Standing {
     pub is_stuck: bool,
     /// Whether the turn has used up its tokens.
     pub is_out_of_tokens: bool,
+    /// Whether the turn has used up its money.
+    pub is_out_of_money: bool,
     /// Whether this round may have no calls because there are no more rounds.
     is_last: bool,
     was_nudged: bool,
@@ -58,10 +60,10 @@ impl Standing {
             |text, stop_reason| Next::Answer(Answer { text, stop_reason, rounds: self.round });
         Ok(match said {
             said if !calls.is_empty() => {
-                if may_call && !self.is_out_of_tokens {
+                if may_call && !self.is_out_of_tokens && !self.is_out_of_money {
                     return Ok(Next::Run(calls));
                 }
-                // A server that ignores `tool_choice`, or no tokens left: the calls are closed as
+                // A server that ignores `tool_choice`, or no tokens or money left: the calls are closed as
                 // aborted when the turn is committed.
                 Next::Answer(Answer::cut(said, self.cut_by(), self.round))
             }
@@ -93,6 +95,8 @@ impl Standing {
             StopReason::Repeated
         } else if self.is_out_of_tokens && !self.is_last {
             StopReason::MaxTokens
+        } else if self.is_out_of_money && !self.is_last {
+            StopReason::MaxCost
         } else {
             StopReason::MaxRounds
         }
@@ -105,7 +109,7 @@ mod tests {
 
     use super::{Next, Standing};
     use crate::conversation::Item;
-    use crate::status::StopReason::{self, Complete, MaxRounds, MaxTokens, Repeated};
+    use crate::status::StopReason::{self, Complete, MaxCost, MaxRounds, MaxTokens, Repeated};
 
     fn call() -> Item {
         Item(json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}))
@@ -147,6 +151,9 @@ mod tests {
         let out = || Standing { is_out_of_tokens: true, ..Standing::default() };
         check(out(), 10, &[&[Item::assistant("42")]], Some((1, Complete)));
         check(out(), 10, &[&[call()]], Some((1, MaxTokens)));
+        let broke = || Standing { is_out_of_money: true, ..Standing::default() };
+        check(broke(), 10, &[&[Item::assistant("42")]], Some((1, Complete)));
+        check(broke(), 10, &[&[call()]], Some((1, MaxCost)));
         let stuck = Standing { is_stuck: true, round: 5, ..Standing::default() };
         check(stuck, 10, &[&[Item::assistant("42")]], Some((6, Repeated)));
     }

@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::conversation::{ToolCall, Usage};
+use crate::conversation::{Price, ToolCall, Usage};
 use crate::event::{
     Body, CallError, CallStatus, ChartDrawn, Event, Shown, Status, ToolOutput, UsageReport, VERSION,
 };
@@ -75,6 +75,8 @@ pub struct Turn<'a> {
     pub round: u32,
     /// Tokens so far.
     pub usage: Usage,
+    /// What they cost, if somebody said so.
+    pub price: Option<Price>,
     /// Logical names of the tables sent.
     pub tables: Vec<String>,
     /// Logical names of the charts sent.
@@ -112,6 +114,7 @@ impl<'a> Turn<'a> {
             shows_partial: true,
             round: 0,
             usage: Usage::default(),
+            price: None,
             tables: Vec::new(),
             charts: Vec::new(),
             n_calls: 0,
@@ -136,8 +139,18 @@ impl<'a> Turn<'a> {
             turn: self.usage,
             total_tokens,
             session_total_tokens: self.session_tokens + total_tokens,
-            cost_usd: None,
+            cost_usd: self.cost_usd(),
         }
+    }
+
+    /// Returns what the turn has cost so far, if the price of its model is known.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.price.map(|it| it.cost(&self.usage))
+    }
+
+    /// Returns whether the turn has cost this much, in USD.
+    pub fn has_cost(&self, usd: f64) -> bool {
+        self.cost_usd().is_some_and(|it| usd <= it)
     }
 
     /// Returns the text of the answer as far as it has streamed.

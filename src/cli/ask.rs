@@ -143,6 +143,7 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
     let writes_table = matches!(options.global.format, Format::Csv | Format::Tsv);
     AgentOptions {
         model: options.model.clone(),
+        price: options.price,
         reasoning: options.reasoning,
         limits: options.limits.clone(),
         gates: Gates {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::flags::SettingFlags;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
+use super::options::config::prices;
 use super::options::key::KeySource;
 use super::options::settings::{SETTINGS, Settings, Shown};
 use super::out;
@@ -54,7 +55,10 @@ fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
         SETTINGS.iter().map(|it| it.show(settings)).collect::<anyhow::Result<_>>()?;
     let (source, origin) = KeySource::choose(settings)?;
     let value = if source == KeySource::None { Value::Null } else { json!("***") };
-    shown.push(Shown { key: "api_key", value, origin: origin.to_string() });
+    shown.push(Shown { key: "api_key".to_owned(), value, origin: origin.to_string() });
+    for (model, value, origin) in prices::all(settings)? {
+        shown.push(Shown { key: format!("prices.{model}"), value, origin });
+    }
     out::answer(|out| match options.format {
         Format::Json => document(&shown, options.terminal.stdout.is_tty, out),
         _ => listing(&shown).write(out, options),
@@ -63,7 +67,7 @@ fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
 
 /// One object, so that a program finds a setting by its name.
 fn document(shown: &[Shown], is_tty: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let of = |it: &Shown| (it.key.to_owned(), json!({"value": it.value, "origin": it.origin}));
+    let of = |it: &Shown| (it.key.clone(), json!({"value": it.value, "origin": it.origin}));
     let document: Map<String, Value> = shown.iter().map(of).collect();
     let text = if is_tty {
         serde_json::to_string_pretty(&document)?
@@ -85,7 +89,7 @@ fn listing(shown: &[Shown]) -> Listing {
 fn for_eyes(value: &Value) -> Value {
     match value {
         Value::Null => json!("-"),
-        Value::Array(_) => json!(value.to_string()),
+        Value::Array(_) | Value::Object(_) => json!(value.to_string()),
         value => value.clone(),
     }
 }

@@ -225,6 +225,10 @@ pub struct SettingFlags {
     #[arg(long, value_name = "N", value_parser = values::tokens, help_heading = "Limits")]
     pub max_tokens: Option<u64>,
 
+    /// Cost of the whole turn in USD, at the prices of your configuration [default: no limit]
+    #[arg(long, value_name = "USD", value_parser = values::usd, help_heading = "Limits")]
+    pub max_cost: Option<f64>,
+
     /// Time for one run of Python code [default: 15m]
     #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]
     pub tool_timeout: Option<Duration>,

@@ -380,6 +380,7 @@ fn early_end(reason: StopReason) -> Option<&'static str> {
         StopReason::MaxTokens => {
             Some("the tokens ran out; the answer may be incomplete (--max-tokens)")
         }
+        StopReason::MaxCost => Some("the money ran out; the answer may be incomplete (--max-cost)"),
         StopReason::Timeout => Some("the time ran out; the answer may be incomplete (--timeout)"),
         StopReason::Refused => Some("the model refused to answer"),
         StopReason::Repeated => {

@@ -39,7 +39,7 @@ pub const EXIT_CODES: &[(ExitStatus, &str, &str)] = &[
     (
         ExitStatus::Limit,
         "limit",
-        "rounds, tokens or time ran out first; the answer so far is there",
+        "rounds, tokens, money or time ran out first; the answer so far is there",
     ),
     (ExitStatus::Sandbox, "sandbox", "Python is missing, cannot start, or is gone for good"),
     (
@@ -115,6 +115,13 @@ A profile is a set of settings under a name, for another server or another purpo
 `--profile work` chooses it for one command and then also goes before the environment; CSV_AGENT_PROFILE
 or `profile = \"work\"` choose it for good. The profile `local` is there without a file: a server on this
 machine at port 11434, such as Ollama, which is sent no key.
+
+Prices are in USD for a million tokens; with them, usage tells what a turn cost, and --max-cost works:
+
+  [prices.\"gpt-5.1\"]
+  input = 1.25
+  cached_input = 0.125
+  output = 10
 
 The key comes from OPENAI_API_KEY, from a file of yours that nobody else can read, or from a command
 that prints it, run without a shell when a question is asked. No flag and no setting holds it.

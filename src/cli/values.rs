@@ -219,6 +219,16 @@ pub fn retries(text: &str) -> Result<u32, String> {
     in_range(text, 0, 10)
 }
 
+/// Parses an amount of money.
+///
+/// # Errors
+///
+/// Fails for nothing, for less than nothing, and for what is no number.
+pub fn usd(text: &str) -> Result<f64, String> {
+    let found = text.parse().ok().filter(|it: &f64| it.is_finite() && 0.0 < *it);
+    found.ok_or_else(|| "write an amount in USD above 0, such as `0.50`".to_owned())
+}
+
 /// Parses a number of tokens.
 ///
 /// # Errors

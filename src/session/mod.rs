@@ -279,14 +279,23 @@ impl Session {
         history::append(&self.dir.join("history.jsonl"), &turn)
     }
 
-    /// Adds what a turn cost, however it ended.
+    /// Adds what a turn cost, however it ended. `cost_usd` is none when the price is not known; the total
+    /// is that of the turns whose price was.
     ///
     /// # Errors
     ///
     /// Fails when `session.json` cannot be written.
-    pub fn spend(&mut self, model: &str, usage: &Usage) -> anyhow::Result<()> {
+    pub fn spend(
+        &mut self,
+        model: &str,
+        usage: &Usage,
+        cost_usd: Option<f64>,
+    ) -> anyhow::Result<()> {
         self.meta.model = Some(model.to_owned());
         self.meta.total_tokens += usage.total_tokens();
+        if let Some(cost_usd) = cost_usd {
+            self.meta.total_cost_usd = Some(self.meta.total_cost_usd.unwrap_or(0.0) + cost_usd);
+        }
         write_json(&self.dir.join("session.json"), &self.meta)
     }
 

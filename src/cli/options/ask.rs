@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::config::prices;
 use super::key::KeySource;
 use super::settings::{
-    BASE_URL_OF_MODEL, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION, Origin, PROJECT, REASONING,
-    REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
+    BASE_URL_OF_MODEL, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION, Origin, PROJECT,
+    REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
 };
 use super::{GlobalOptions, python_options, sandbox_options};
 use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
 use crate::cli::ingest::Input;
-use crate::conversation::Effort;
+use crate::conversation::{Effort, Price};
 use crate::limits::{FIRST_EVENT, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use crate::provider::{BASE_URL, RemoteOptions};
 use crate::python::environment::PythonOptions;
@@ -57,6 +58,8 @@ pub struct TurnOptions {
     pub ephemeral: bool,
     /// As the user gave it.
     pub model: String,
+    /// What its tokens cost, if a file says so.
+    pub price: Option<Price>,
     /// Who answers.
     pub provider: ProviderChoice,
     /// The cassette to write.
@@ -192,9 +195,12 @@ impl TurnOptions {
             rounds_max: settings.get(&MAX_ROUNDS)?,
             timeout: settings.choose(&TIMEOUT)?.value,
             tokens_max: settings.choose(&MAX_TOKENS)?.value,
+            cost_usd_max: settings.choose(&MAX_COST)?.value,
             tool_timeout: settings.get(&TOOL_TIMEOUT)?,
             retries: settings.get(&RETRIES)?,
         };
+        let model = settings.get(&MODEL)?;
+        let price = price(&model, settings)?;
         let files: Vec<Input> = flags.file.into_iter().map(Input::from).collect();
         if 1 < files.iter().filter(|it| **it == Input::Stdin).count() {
             return Err(stdin_twice().into());
@@ -224,7 +230,8 @@ impl TurnOptions {
             datasets: flags.dataset,
             fresh: flags.fresh,
             ephemeral: flags.ephemeral,
-            model: settings.get(&MODEL)?,
+            model,
+            price,
             record: flags.record,
             reasoning: settings.choose(&REASONING)?.value.map(Effort::from),
             limits,
@@ -233,6 +240,24 @@ impl TurnOptions {
             require: flags.require,
         })
     }
+}
+
+/// A bound on a cost that nobody knows would bound nothing.
+fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
+    let price = prices::price_of(model, settings)?;
+    let bound = settings.choose(&MAX_COST)?;
+    if price.is_some() || bound.value.is_none() {
+        return Ok(price);
+    }
+    let message = format!(
+        "a turn may cost so much, says the {}, but the price of `{model}` is not known",
+        bound.origin
+    );
+    let hint = format!(
+        "add it to your configuration, in USD for a million tokens: `[prices.\"{model}\"]` with `input`, \
+         `cached_input` and `output`"
+    );
+    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
 /// Whether a key is needed is not decided here: a server on this machine may need none.

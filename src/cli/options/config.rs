@@ -4,6 +4,7 @@
 //! have made, so they cannot decide where the key goes or what runs, unless the user trusts the project.
 
 pub mod document;
+pub mod prices;
 mod trust;
 
 use std::fs::File;
@@ -136,6 +137,10 @@ impl ConfigFiles {
         };
         restrain(&mut file.document.entries);
         file.document.profiles.values_mut().for_each(&mut restrain);
+        // Prices decide when `--max-cost` ends a turn.
+        for (model, entries) in std::mem::take(&mut file.document.prices) {
+            ignored.push((entries.first().map_or(1, |it| it.line), format!("prices.{model}")));
+        }
         ignored.sort();
         for (line, key) in ignored {
             self.warnings.push(format!(
@@ -241,7 +246,8 @@ impl Opened {
             fail(format!("{shown}:{line}: not UTF-8"))
         })?;
         let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
-        let known = Known { settings: &names, whole_file: settings::WHOLE_FILE };
+        let (whole_file, prices) = (settings::WHOLE_FILE, prices::NAMES);
+        let known = Known { settings: &names, whole_file, prices };
         document::parse(&text, known).map_err(|it| mistake(path, it).into())
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Environment;
 use super::config::document::{Entry, Raw};
-use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, text};
+use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, prices, text};
 use crate::cli::flags::{ColorChoice, FORMATS, GlobalFlags, Reasoning, SettingFlags, format_of};
 use crate::cli::usage::nearest;
 use crate::cli::values;
@@ -151,6 +151,19 @@ pub static MAX_TOKENS: Setting<u64> = Setting {
     default: None,
     project: Project::May,
 };
+/// Cost of one turn. A project could allow itself more than its user does.
+pub static MAX_COST: Setting<f64> = Setting {
+    key: "max_cost",
+    about: "cost of a whole turn, in USD",
+    flag: Some(("--max-cost", |it| it.settings.max_cost)),
+    variable: None,
+    read: |raw, _| match raw {
+        Raw::Whole(text) | Raw::Fraction(text) => values::usd(&text.replace('_', "")),
+        other => Err(format!("write a number, not {}", other.kind())),
+    },
+    default: None,
+    project: Project::MayNot,
+};
 /// Time of one run of code.
 pub static TOOL_TIMEOUT: Setting<Duration> = Setting {
     key: "tool_timeout",
@@ -253,6 +266,7 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &MAX_ROUNDS,
     &TIMEOUT,
     &MAX_TOKENS,
+    &MAX_COST,
     &TOOL_TIMEOUT,
     &REQUIRE_SANDBOX,
     &PYTHON,
@@ -368,7 +382,7 @@ pub struct Chosen<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     /// Its name.
-    pub key: &'static str,
+    pub key: String,
     /// Null when there is none. Secrets are masked.
     pub value: Value,
     /// Who said it.
@@ -423,7 +437,7 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
     fn show(&self, settings: &Settings) -> anyhow::Result<Shown> {
         let chosen = settings.choose(self)?;
         let value = chosen.value.as_ref().map_or(Value::Null, Show::show);
-        Ok(Shown { key: self.key, value, origin: chosen.origin.to_string() })
+        Ok(Shown { key: self.key.to_owned(), value, origin: chosen.origin.to_string() })
     }
 }
 
@@ -475,6 +489,7 @@ impl<'a> Settings<'a> {
         for setting in SETTINGS {
             setting.show(&settings)?;
         }
+        prices::all(&settings)?;
         Ok(settings)
     }
 
@@ -617,6 +632,12 @@ impl Show for u32 {
 }
 
 impl Show for u64 {
+    fn show(&self) -> Value {
+        (*self).into()
+    }
+}
+
+impl Show for f64 {
     fn show(&self) -> Value {
         (*self).into()
     }

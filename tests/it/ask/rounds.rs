@@ -150,6 +150,36 @@ fn tokens_have_a_limit() {
 }
 
 #[test]
+fn money_has_a_limit_and_is_told() {
+    let bench = bench();
+    let config = bench.path("../.config/csv-agent/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(config, "[prices.\"gpt-5.1\"]\ninput = 1\noutput = 10\n").unwrap();
+    let total = || {
+        let meta = fs::read_to_string(bench.session().join("session.json")).unwrap();
+        let meta: Value = serde_json::from_str(&meta).unwrap();
+        format!("{:.4}", meta["total_cost_usd"].as_f64().unwrap())
+    };
+    // 0.0004 for input and 0.001 for output, each time.
+    bench.answers([code("c1", "1").uses(400, 100), code("c2", "2").uses(400, 100)]);
+    let turn = ask(&bench, ["--max-cost", "0.002"], "q", 7);
+    let none = "max_cost: The cost limit was reached before there was an answer.";
+    assert_eq!((turn.ending().as_str(), turn.results()), (none, vec!["c1 ok".to_owned()]));
+    let cost = turn.end()["usage"]["cost_usd"].as_f64().unwrap();
+    assert!((cost - 0.0028).abs() < 1e-9, "{cost}");
+    assert_eq!(total(), "0.0028");
+    bench.answers([round().says("Dear.").uses(400, 100)]);
+    let turn = ask(&bench, ["--max-cost", "0.001"], "q", 0);
+    assert_eq!(turn.ending(), "complete: Dear.");
+    assert_eq!(total(), "0.0042");
+    // A model whose price nobody knows costs an unknown amount.
+    bench.answers([round().says("Free?")]);
+    let turn = ask(&bench, ["--model", "other"], "q", 0);
+    assert_eq!(turn.end()["usage"]["cost_usd"], Value::Null);
+    assert_eq!(total(), "0.0042");
+}
+
+#[test]
 fn two_calls_of_one_id_are_two_calls() {
     let bench = bench();
     let call = json!({"type": "function_call", "id": "fc_1", "call_id": "c1",

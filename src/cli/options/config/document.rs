@@ -16,6 +16,8 @@ pub struct Document {
     pub entries: Vec<Entry>,
     /// What holds for those who choose a profile, by its name.
     pub profiles: BTreeMap<String, Vec<Entry>>,
+    /// What the tokens of models cost, by their names.
+    pub prices: BTreeMap<String, Vec<Entry>>,
 }
 
 /// One setting of a file.
@@ -75,6 +77,8 @@ pub struct Known<'a> {
     pub settings: &'a [&'a str],
     /// Those that stand for the whole file and not in a profile.
     pub whole_file: &'a [&'a str],
+    /// What belongs to the price of a model.
+    pub prices: &'a [&'a str],
 }
 
 /// Reads a file.
@@ -93,18 +97,13 @@ pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
     })?;
     let mut reader = Reader { line: &line, mistakes: Vec::new() };
     let mut document = Document::default();
-    let names = [known.settings, &["profiles"]].concat();
+    let settings = known.settings.iter().filter(|it| !known.whole_file.contains(it));
+    let in_profile: Vec<&str> = settings.copied().collect();
+    let names = [known.settings, &["profiles", "prices"]].concat();
     for (key, value) in table.get_ref() {
-        match (key.get_ref().as_ref(), value.get_ref()) {
-            ("profiles", DeValue::Table(profiles)) => {
-                for (name, profile) in profiles {
-                    let entries = reader.profile(name.get_ref(), profile, known);
-                    document.profiles.insert(name.get_ref().to_string(), entries);
-                }
-            }
-            ("profiles", _) => {
-                reader.mistake(key.span().start, "`profiles` is no table".to_owned(), None);
-            }
+        match key.get_ref().as_ref() {
+            "profiles" => document.profiles = reader.tables("profiles", value, &in_profile),
+            "prices" => document.prices = reader.tables("prices", value, known.prices),
             _ => document.entries.extend(reader.entry(key, value, &names)),
         }
     }
@@ -125,15 +124,34 @@ impl Reader<'_> {
         self.mistakes.push(Mistake { line: (self.line)(at), message, hint });
     }
 
-    fn profile(&mut self, name: &str, profile: &Spanned<DeValue>, known: Known) -> Vec<Entry> {
-        let DeValue::Table(table) = profile.get_ref() else {
-            let hint = format!("write `[profiles.{name}]` and its settings below it");
-            self.mistake(profile.span().start, format!("profile `{name}` is no table"), Some(hint));
-            return Vec::new();
+    /// Reads tables under names that the user chose.
+    fn tables(
+        &mut self,
+        kind: &str,
+        value: &Spanned<DeValue>,
+        names: &[&str],
+    ) -> BTreeMap<String, Vec<Entry>> {
+        let mut found = BTreeMap::new();
+        let at = value.span().start;
+        let DeValue::Table(tables) = value.get_ref() else {
+            let hint = format!("write `[{kind}.\"NAME\"]` and what belongs to it below");
+            self.mistake(at, format!("`{kind}` is no table"), Some(hint));
+            return found;
         };
-        let settings = known.settings.iter().filter(|it| !known.whole_file.contains(it));
-        let names: Vec<&str> = settings.copied().collect();
-        table.iter().filter_map(|(key, value)| self.entry(key, value, &names)).collect()
+        for (name, table) in tables {
+            let DeValue::Table(table) = table.get_ref() else {
+                let hint =
+                    format!("write `[{kind}.\"{}\"]` and what belongs to it below", name.get_ref());
+                let message = format!("`{kind}.{}` is no table", name.get_ref());
+                self.mistake(table.span().start, message, Some(hint));
+                continue;
+            };
+            let entries = table.iter().filter_map(|(key, value)| self.entry(key, value, names));
+            let mut entries: Vec<Entry> = entries.collect();
+            entries.sort_by_key(|it| it.line);
+            found.insert(name.get_ref().to_string(), entries);
+        }
+        found
     }
 
     fn entry(
@@ -193,6 +211,7 @@ mod tests {
     const KNOWN: Known = Known {
         settings: &["model", "max_rounds", "api_key_cmd", "trusted_projects"],
         whole_file: &["trusted_projects"],
+        prices: &["input", "output"],
     };
 
     fn entry(key: &str, value: Raw, line: usize) -> Entry {
@@ -228,9 +247,11 @@ mod tests {
         check("zzzzzz = 1\nmodle = 2", 1, "unknown setting `zzzzzz`", see);
         check("\n\nmodel = 1979-05-27", 3, "`model` cannot be a date", see);
         check("model = [1]", 1, "`model` cannot be an array of anything but strings", see);
-        check("profiles = 1", 1, "`profiles` is no table", "");
-        let hint = "write `[profiles.a]` and its settings below it";
-        check("[profiles]\na = 1", 2, "profile `a` is no table", hint);
+        let hint = "write `[profiles.\"NAME\"]` and what belongs to it below";
+        check("profiles = 1", 1, "`profiles` is no table", hint);
+        let hint = "write `[profiles.\"a\"]` and what belongs to it below";
+        check("[profiles]\na = 1", 2, "`profiles.a` is no table", hint);
+        check("[prices.a]\ninpt = 1", 2, "unknown setting `inpt`", "did you mean `input`?");
         check("[profiles.a]\ntrusted_projects = []", 2, "unknown setting `trusted_projects`", see);
     }
 

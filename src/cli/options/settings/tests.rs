@@ -12,7 +12,8 @@ use super::{
 use crate::cli::flags::{GlobalFlags, SettingFlags};
 use crate::cli::options::Environment;
 use crate::cli::options::config::document::{self, Known};
-use crate::cli::options::config::{ConfigFile, ConfigFiles, Place};
+use crate::cli::options::config::{ConfigFile, ConfigFiles, Place, prices};
+use crate::conversation::Price;
 use crate::status::{ExitStatus, Failure};
 
 #[derive(Parser)]
@@ -26,7 +27,8 @@ struct Line {
 
 fn file(place: Place, text: &str) -> ConfigFile {
     let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
-    let document = document::parse(text, Known { settings: &names, whole_file: WHOLE_FILE });
+    let known = Known { settings: &names, whole_file: WHOLE_FILE, prices: prices::NAMES };
+    let document = document::parse(text, known);
     let path = PathBuf::from(format!("/{}.toml", place.name()));
     ConfigFile { place, path, document: document.unwrap() }
 }
@@ -131,6 +133,9 @@ fn a_value_is_read_as_the_flag_is_and_checked_even_when_the_flag_is_given() {
         ("max_rounds = '7'", "`max_rounds`: write a whole number, not a string"),
         ("timeout = 5", "`timeout`: write a string in quotes, not a whole number"),
         ("timeout = '5'", "`timeout`: `5` has no unit; did you mean `5s`?"),
+        ("max_cost = 0", "`max_cost`: write an amount in USD above 0, such as `0.50`"),
+        ("[prices.m]\ninput = -1", "`input`: write USD for a million tokens, such as 1.25"),
+        ("[prices.m]\ninput = 1", "`prices.m`: no `output`, in USD for a million tokens"),
         ("stream = 1", "`stream`: write true or false, not a whole number"),
         ("reasoning = 'hard'", "`reasoning`: `hard` is none of low, medium, high"),
         ("model = ' '", "`model`: it is empty"),
@@ -144,6 +149,18 @@ fn a_value_is_read_as_the_flag_is_and_checked_even_when_the_flag_is_given() {
         let message = format!("/user.toml:{line}: {message}");
         check_fails("--max-rounds 5", text, ExitStatus::Setup, &message, see);
     }
+}
+
+#[test]
+fn a_price_is_of_a_model_and_cached_input_costs_as_much_unless_it_says_otherwise() {
+    let session = "[prices.\"gpt-5.1\"]\ninput = 1.25\noutput = 10\ncached_input = 0.125";
+    let files =
+        [(Place::Session, session), (Place::User, "[prices]\nm = {input = 1, output = 2.5}")];
+    let price = |model: &str| look("", &[], &files, |it| prices::price_of(model, it)).unwrap();
+    let expected = Price { input: 1.25, cached_input: 0.125, output: 10.0 };
+    assert_eq!(price("gpt-5.1"), Some(expected));
+    assert_eq!(price("m"), Some(Price { input: 1.0, cached_input: 1.0, output: 2.5 }));
+    assert_eq!(price("other"), None);
 }
 
 #[test]

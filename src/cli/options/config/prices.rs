@@ -1,0 +1,76 @@
+//! `[prices."MODEL"]`: what the tokens of a model cost. Nothing is built in, because prices change.
+
+use serde_json::{Value, json};
+
+use super::document::{Entry, Raw};
+use super::{ConfigFile, bad_value};
+use crate::cli::options::settings::{Origin, Settings};
+use crate::conversation::Price;
+use crate::status::Failure;
+
+/// Names below `[prices."MODEL"]`.
+pub const NAMES: &[&str] = &["input", "cached_input", "output"];
+
+/// Returns the price of a model, if a file has one.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a file has one that is no
+/// price.
+pub fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
+    let mut files = settings.files().iter();
+    let found = files.find_map(|file| Some((file, file.document.prices.get(model)?)));
+    Ok(found.map(|(file, entries)| price(model, entries, file)).transpose()?)
+}
+
+/// Checks all prices, also of models that are not in use, and returns each with where it stands.
+///
+/// # Errors
+///
+/// Fails as [`price_of`] does.
+pub fn all(settings: &Settings) -> anyhow::Result<Vec<(String, Value, String)>> {
+    let mut shown: Vec<(String, Value, String)> = Vec::new();
+    for file in settings.files() {
+        for (model, entries) in &file.document.prices {
+            let price = price(model, entries, file)?;
+            let line = entries.first().map_or(1, |it| it.line);
+            let origin = Origin::File(file.place, file.path.clone(), line).to_string();
+            if shown.iter().all(|it| it.0 != *model) {
+                shown.push((model.clone(), value(&price), origin));
+            }
+        }
+    }
+    Ok(shown)
+}
+
+fn value(price: &Price) -> Value {
+    json!({"input": price.input, "cached_input": price.cached_input, "output": price.output})
+}
+
+fn price(model: &str, entries: &[Entry], file: &ConfigFile) -> Result<Price, Failure> {
+    let named = |name: &str| {
+        let entry = entries.iter().find(|it| it.key == name);
+        entry.map(|it| usd(&it.value).map_err(|found| bad_value(&file.path, it, found))).transpose()
+    };
+    let needed = |name: &str| {
+        let missing = || {
+            let entry = entries.first().cloned();
+            let line = entry.map_or(1, |it| it.line);
+            let entry = Entry { key: format!("prices.{model}"), value: Raw::Switch(true), line };
+            bad_value(&file.path, &entry, &format!("no `{name}`, in USD for a million tokens"))
+        };
+        named(name)?.ok_or_else(missing)
+    };
+    let input = needed("input")?;
+    let cached_input = named("cached_input")?.unwrap_or(input);
+    Ok(Price { input, cached_input, output: needed("output")? })
+}
+
+fn usd(raw: &Raw) -> Result<f64, &'static str> {
+    let number = match raw {
+        Raw::Whole(text) | Raw::Fraction(text) => text.replace('_', "").parse().ok(),
+        _ => None,
+    };
+    let is_price = |it: &f64| it.is_finite() && 0.0 <= *it;
+    number.filter(is_price).ok_or("write USD for a million tokens, such as 1.25")
+}
