@@ -118,6 +118,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-cost -d 'Cost of the whole turn in USD, at the prices of your configuration [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
@@ -169,6 +170,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-cost -d 'Cost of the whole turn in USD, at the prices of your configuration [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
@@ -313,6 +315,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-round
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-cost -d 'Cost of the whole turn in USD, at the prices of your configuration [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r

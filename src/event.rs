@@ -202,6 +202,26 @@ pub enum Status {
         /// One sentence.
         message: String,
     },
+    /// The conversation is too long: its oldest turns are being summarised, or outputs shortened.
+    Compacting {
+        /// One sentence.
+        message: String,
+        /// Turns that a summary takes the place of; 0 when only outputs are shortened.
+        turns: usize,
+    },
+    /// A summary has taken the place of the oldest turns.
+    Compacted {
+        /// One sentence.
+        message: String,
+        /// Turns that it took the place of.
+        turns: usize,
+        /// Turns that were kept as they are.
+        turns_kept: usize,
+        /// Tables and charts of the older turns that are still known by name.
+        kept: Vec<String>,
+        /// Of the request.
+        usage: Usage,
+    },
     /// Python runs. What its process may not do is said here, and what it still may.
     Worker {
         /// One sentence.

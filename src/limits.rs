@@ -64,6 +64,23 @@ pub const LOG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one tool output that the model reads. What is longer is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes that a long tool output is shortened to when there is no room for the conversation.
+pub const OLD_OUTPUT_BYTES_MAX: usize = 1024;
+/// Turns that compaction keeps as they are, if they fit.
+pub const TURNS_KEPT_MAX: usize = 10;
+/// Turns that compaction keeps before it would rather shorten their outputs.
+pub const TURNS_KEPT_MIN: usize = 5;
+/// Bytes of the summary that a model writes of older turns. It is asked for a fourth of that.
+pub const SUMMARY_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of the list of tables and charts that older turns have shown.
+pub const SUMMARY_SHOWN_BYTES_MAX: usize = 4 * 1024;
+/// Requests for one summary, each with half as much to summarise.
+pub const SUMMARY_TRIES_MAX: u32 = 3;
+/// Tokens of a conversation before it is compacted. Source: product contract.
+pub const CONTEXT_TOKENS_MAX: u64 = 100_000;
+/// Tokens that `--compact-at` takes at least: the instructions and the tools alone are some thousands.
+pub const COMPACT_AT_MIN: u64 = 1_000;
+
 /// Bytes of dataset schemas in the instructions. Wider catalogs are summarised.
 pub const SCHEMA_BYTES_MAX: usize = 24 * 1024;
 /// Times that one call may come with the same arguments and outcome before the model is told.
@@ -156,6 +173,8 @@ pub struct Limits {
     pub tokens_max: Option<u64>,
     /// USD that the tokens of the whole turn may cost.
     pub cost_usd_max: Option<f64>,
+    /// Tokens of the conversation before its oldest turns are summarised.
+    pub context_tokens_max: u64,
     /// Wall-clock time of one REPL call.
     pub tool_timeout: Duration,
     /// Further tries of a request that failed in a way that may pass.
@@ -169,6 +188,7 @@ impl Default for Limits {
             timeout: None,
             tokens_max: None,
             cost_usd_max: None,
+            context_tokens_max: CONTEXT_TOKENS_MAX,
             tool_timeout: TOOL_TIMEOUT,
             retries: 4,
         }

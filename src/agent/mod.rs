@@ -4,6 +4,7 @@
 //! forbids tools, so that there is an answer.
 
 mod answer;
+mod compact;
 pub mod egress;
 mod failure;
 pub mod pairing;
@@ -11,6 +12,7 @@ pub mod preview;
 pub mod prompt;
 pub mod repeat;
 mod repl;
+mod room;
 mod round;
 mod standing;
 mod turn;
@@ -24,13 +26,14 @@ use crate::agent::answer::{Answer, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
+use crate::agent::room::Room;
 use crate::agent::round::Round;
 use crate::agent::standing::{Next, Standing};
 use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::verdict::{Gates, Given};
 use crate::catalog::Catalog;
 use crate::conversation::{
-    Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response,
+    Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
 use crate::event::{Body, Confinement, ReplyBody, Status};
 use crate::limits::Limits;
@@ -39,6 +42,7 @@ use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::render::blocks;
 use crate::session::Session;
+use crate::session::history::History;
 use crate::sink::EventSink;
 use crate::status::{ExitStatus, Failure, StopReason};
 use crate::tools::TOOLS;
@@ -77,8 +81,8 @@ pub struct Agent {
     repl: Repl,
     /// What holds for code, once it was tried.
     sandbox: Option<Confinement>,
-    /// Items of the history that are left out: those before the first turn, when it began afresh.
-    n_forgotten: Option<usize>,
+    /// The last turn that is left out of the history: that before the first, when it began afresh.
+    forgotten: Option<u32>,
 }
 
 /// How a turn ended.
@@ -99,7 +103,7 @@ impl Agent {
     pub fn new(options: AgentOptions, provider: Provider) -> Agent {
         let repl =
             Repl::new(options.python.clone(), options.sandbox.clone(), options.limits.tool_timeout);
-        Agent { options, provider, repl, sandbox: None, n_forgotten: None }
+        Agent { options, provider, repl, sandbox: None, forgotten: None }
     }
 
     /// Runs one turn to its terminal event.
@@ -118,9 +122,11 @@ impl Agent {
     ) -> anyhow::Result<TurnEnd> {
         let catalog = self.visible(session.catalog())?;
         let mut history = session.history()?;
-        let n_before = if self.options.fresh { history.len() } else { 0 };
-        let n_forgotten = *self.n_forgotten.get_or_insert(n_before);
-        history.drain(..n_forgotten.min(history.len()));
+        let before = if self.options.fresh { history.last_turn() } else { 0 };
+        let forgotten = *self.forgotten.get_or_insert(before);
+        if 0 < forgotten {
+            history.forget(forgotten);
+        }
         let warnings = session.take_warnings();
         let timeout = self.options.limits.timeout;
         let begun = match self.confinement().await {
@@ -138,14 +144,13 @@ impl Agent {
         turn.shows_partial = !question.verdict;
         turn.price = self.options.price;
         let mut items = vec![Item::user(&question.text)];
+        let mut conversation = Conversation { history, items: &mut items, room: Room::Enough };
         let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {
-            Ok(()) => {
-                let conversation = Conversation { history: &history, items: &mut items };
-                self.rounds(session, &catalog, &question, conversation, &mut turn).await
-            }
+            Ok(()) => self.rounds(session, &catalog, &question, &mut conversation, &mut turn).await,
             Err(ended) => Err(ended),
         };
+        let room = conversation.room;
         let mut end = match ended {
             Ok(answer) => self.reply_or_fail(session, &question, &answer, &mut turn),
             Err(Ended::TimedOut) => {
@@ -160,7 +165,10 @@ impl Agent {
         };
         session.spend(&self.options.model, &turn.usage, turn.cost_usd())?;
         if end.reply.is_some() {
-            session.commit(turn.dir(), pairing::repair(items))?;
+            // What the model had no room for is compacted before it is asked again.
+            let was_too_long = Room::Enough < room;
+            let least = if was_too_long { self.options.limits.context_tokens_max + 1 } else { 0 };
+            session.commit(turn.dir(), pairing::repair(items), turn.context_tokens.max(least))?;
             end.warning = self.keep_variables(session, &mut turn).await;
         } else {
             // A call may be half way; its variables are not worth keeping.
@@ -179,9 +187,14 @@ impl Agent {
         session: &Session,
         catalog: &Catalog,
         question: &Question,
-        conversation: Conversation<'_>,
+        conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<Answer, Ended> {
+        let tokens_max = self.options.limits.context_tokens_max;
+        if compact::is_due(&conversation.history, tokens_max) {
+            let history = conversation.history.clone();
+            conversation.history = self.compact(session, history, tokens_max, turn).await?;
+        }
         let instructions = prompt::instructions(catalog, question.verdict);
         let mut repeats = Repeats::default();
         let limits = self.options.limits.clone();
@@ -189,11 +202,13 @@ impl Agent {
         loop {
             standing.begin_round(limits.rounds_max);
             turn.round = standing.round;
-            let request = self.request(session, &instructions, question, &conversation, &standing);
             self.repl.start(session, catalog, turn)?;
-            let response = self.respond(&request, standing.round, turn).await?;
-            let Response { items: mut received, ending, .. } = response;
-            pairing::make_call_ids_unique(&request.items, &mut received);
+            let how = (standing.round, standing.tool_choice());
+            let asked = self
+                .respond_in_room(session, &instructions, question, conversation, how, turn)
+                .await?;
+            let (sent, Response { items: mut received, ending, .. }) = asked;
+            pairing::make_call_ids_unique(&sent, &mut received);
             if let Ending::Incomplete(reason) = ending {
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
                 let answer = Answer::incomplete(said(&received), &reason, standing.round);
@@ -225,15 +240,16 @@ impl Agent {
         instructions: &str,
         question: &Question,
         conversation: &Conversation<'_>,
-        standing: &Standing,
+        tool_choice: ToolChoice,
     ) -> Request {
-        let items = [conversation.history, conversation.items.as_slice()].concat();
+        let mut items = conversation.history.items();
+        items.extend_from_slice(conversation.items);
         Request {
             model: self.options.model.clone(),
             instructions: instructions.to_owned(),
             items: pairing::repair(items),
             tools: TOOLS.iter().map(crate::tools::Tool::declaration).collect(),
-            tool_choice: standing.tool_choice(),
+            tool_choice,
             format: question.verdict.then(verdict::format),
             reasoning: self.options.reasoning,
             cache_key: session.id().to_owned(),
@@ -257,6 +273,10 @@ impl Agent {
         let response = responded.map_err(anyhow::Error::from)?;
         turn.usage.add(&response.usage);
         let usage = response.usage;
+        turn.context_tokens = match usage.total_tokens() {
+            0 => compact::tokens_of(&request.items) + compact::tokens_of(&response.items),
+            n_tokens => n_tokens,
+        };
         let message = format!("{} tokens", usage.total_tokens());
         turn.status(Status::ModelResponse { round, message, usage })?;
         Ok(response)
@@ -342,6 +362,7 @@ impl Agent {
         shown.insert("timeout_s".into(), json!(limits.timeout.map(|it| it.as_secs_f64())));
         shown.insert("max_tokens".into(), json!(limits.tokens_max));
         shown.insert("max_cost_usd".into(), json!(limits.cost_usd_max));
+        shown.insert("compact_at".into(), json!(limits.context_tokens_max));
         shown.insert("tool_timeout_s".into(), json!(limits.tool_timeout.as_secs_f64()));
         shown.insert("retries".into(), json!(limits.retries));
         Status::Started {
@@ -381,8 +402,9 @@ impl Agent {
 
 /// The conversation of a turn: what came before, and what the turn adds.
 struct Conversation<'a> {
-    history: &'a [Item],
+    history: History,
     items: &'a mut Vec<Item>,
+    room: Room,
 }
 
 fn tell_start(turn: &mut Turn, started: Status, warnings: Vec<String>) -> Result<(), Ended> {

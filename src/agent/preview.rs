@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use crate::agent::egress::Egress;
+use crate::agent::room::Room;
 use crate::agent::standing::Standing;
 use crate::agent::{Agent, Conversation, prompt};
 use crate::catalog::Catalog;
 use crate::conversation::{Item, Question};
 use crate::session::Session;
+use crate::session::history::History;
 
 /// The first request of a turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,13 +34,16 @@ impl Agent {
         question: &Question,
     ) -> anyhow::Result<Preview> {
         let catalog = self.visible(catalog)?;
-        let history = if self.options.fresh { Vec::new() } else { session.history()? };
-        let instructions = prompt::instructions(&catalog, question.verdict);
-        let mut items = vec![Item::user(&question.text)];
-        let conversation = Conversation { history: &history, items: &mut items };
-        let mut standing = Standing::default();
-        standing.begin_round(self.options.limits.rounds_max);
-        let request = self.request(session, &instructions, question, &conversation, &standing);
+        let history = if self.options.fresh { History::default() } else { session.history()? };
+        let request = self.first_summary(session, &history).unwrap_or_else(|| {
+            let instructions = prompt::instructions(&catalog, question.verdict);
+            let mut items = vec![Item::user(&question.text)];
+            let conversation = Conversation { history, items: &mut items, room: Room::Enough };
+            let mut standing = Standing::default();
+            standing.begin_round(self.options.limits.rounds_max);
+            let tool_choice = standing.tool_choice();
+            self.request(session, &instructions, question, &conversation, tool_choice)
+        });
         let body = self.provider.body(&request);
         let egress = Egress::of(&catalog, &request.items, &body);
         Ok(Preview { request: body, egress })

@@ -77,6 +77,8 @@ pub struct Turn<'a> {
     pub usage: Usage,
     /// What they cost, if somebody said so.
     pub price: Option<Price>,
+    /// Tokens of the last request and its response: what the conversation has grown to.
+    pub context_tokens: u64,
     /// Logical names of the tables sent.
     pub tables: Vec<String>,
     /// Logical names of the charts sent.
@@ -115,6 +117,7 @@ impl<'a> Turn<'a> {
             round: 0,
             usage: Usage::default(),
             price: None,
+            context_tokens: 0,
             tables: Vec::new(),
             charts: Vec::new(),
             n_calls: 0,

@@ -228,6 +228,9 @@ pub struct SettingFlags {
     /// Cost of the whole turn in USD, at the prices of your configuration [default: no limit]
     #[arg(long, value_name = "USD", value_parser = values::usd, help_heading = "Limits")]
     pub max_cost: Option<f64>,
+    /// Tokens of the conversation before its oldest turns are summarised [default: 100000]
+    #[arg(long, value_name = "N", value_parser = values::context, help_heading = "Limits")]
+    pub compact_at: Option<u64>,
 
     /// Time for one run of Python code [default: 15m]
     #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]

@@ -145,6 +145,12 @@ impl Story {
                 }
             }
             Status::Executing { message, .. } => self.now(message),
+            Status::Compacting { message, .. } | Status::Compacted { message, .. } => {
+                if !self.is_live && !self.quiet {
+                    self.write(&format!("{message}\n"));
+                }
+                self.now(message);
+            }
             Status::Loading { message } => {
                 // What is prepared takes its time, so that a log must show it as well.
                 if !self.is_live && !self.quiet {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::catalog::DType;
 use crate::dataset::{Comments, DecimalMark, Escape, Quote, is_delimiter};
-use crate::limits::ROUNDS_FLAG_MAX;
+use crate::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX};
 
 /// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`.
 ///
@@ -237,6 +237,16 @@ pub fn usd(text: &str) -> Result<f64, String> {
 pub fn tokens(text: &str) -> Result<u64, String> {
     let found = text.parse().ok().filter(|it| 0 < *it);
     found.ok_or_else(|| "write a whole number above 0".to_owned())
+}
+
+/// Parses the tokens that a conversation may have.
+///
+/// # Errors
+///
+/// Fails for fewer than [`COMPACT_AT_MIN`], and for what is no whole number.
+pub fn context(text: &str) -> Result<u64, String> {
+    let found = text.parse().ok().filter(|it| COMPACT_AT_MIN <= *it);
+    found.ok_or_else(|| format!("write a whole number from {COMPACT_AT_MIN}"))
 }
 
 fn in_range(text: &str, min: u32, max: u32) -> Result<u32, String> {

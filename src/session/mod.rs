@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::catalog::{Catalog, Dataset};
 use crate::conversation::{Item, Usage};
-use crate::session::history::HistoryTurn;
+use crate::session::history::{History, HistoryTurn};
 use crate::session::lock::{Lock, LockRequest};
 use crate::session::turns::TurnDir;
 use crate::status::{ExitStatus, Failure};
@@ -246,18 +246,26 @@ impl Session {
         Ok(true)
     }
 
-    /// Reads the items of the finished turns, oldest first.
+    /// Reads the conversation: the finished turns, and what stands for those that were left out.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when the history cannot be read.
-    pub fn history(&mut self) -> anyhow::Result<Vec<Item>> {
-        let (turns, is_torn) =
-            history::read(&self.dir.join("history.jsonl")).map_err(|error| setup(&error))?;
+    /// Fails with [`ExitStatus::Setup`] when it cannot be read.
+    pub fn history(&mut self) -> anyhow::Result<History> {
+        let (history, is_torn) = history::read(&self.dir).map_err(|error| setup(&error))?;
         if is_torn {
             self.warnings.push("the last line of `history.jsonl` was torn and is left out".into());
         }
-        Ok(turns.into_iter().flat_map(|it| it.items).collect())
+        Ok(history)
+    }
+
+    /// Replaces the conversation by a shorter one.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written; what was there before can be read still.
+    pub fn shorten_history(&self, history: &History) -> anyhow::Result<()> {
+        history::replace(&self.dir, history)
     }
 
     /// Starts a turn.
@@ -269,14 +277,20 @@ impl Session {
         TurnDir::create(&self.dir, question)
     }
 
-    /// Adds a finished turn to the history, in one write.
+    /// Adds a finished turn to the history, in one write, with the tokens of its last response.
     ///
     /// # Errors
     ///
     /// Fails when it cannot be written.
-    pub fn commit(&mut self, turn: &TurnDir, items: Vec<Item>) -> anyhow::Result<()> {
-        let turn = HistoryTurn { turn: turn.id().to_owned(), items };
-        history::append(&self.dir.join("history.jsonl"), &turn)
+    pub fn commit(
+        &mut self,
+        turn: &TurnDir,
+        items: Vec<Item>,
+        context_tokens: u64,
+    ) -> anyhow::Result<()> {
+        let context_tokens = Some(context_tokens);
+        let turn = HistoryTurn { turn: turn.id().to_owned(), context_tokens, items };
+        history::append(&self.dir, &turn)
     }
 
     /// Adds what a turn cost, however it ended. `cost_usd` is none when the price is not known; the total
@@ -471,15 +485,17 @@ mod tests {
         let mut session = open(dir.path(), Access::Create).unwrap();
         for question in ["one?", "two?"] {
             let turn = session.begin_turn(question).unwrap();
-            session.commit(&turn, vec![Item::user(question), Item::assistant("yes")]).unwrap();
+            let items = vec![Item::user(question), Item::assistant("yes")];
+            session.commit(&turn, items, 1).unwrap();
         }
-        let texts = session.history().unwrap().iter().map(Item::text).collect::<Vec<_>>();
+        let items = session.history().unwrap().items();
+        let texts = items.iter().map(Item::text).collect::<Vec<_>>();
         assert_eq!(texts, ["one?", "yes", "two?", "yes"]);
         let listed = session.reset(ResetScope::Conversation, true).unwrap();
         assert_eq!(listed, ["history.jsonl", "turns", "logs"]);
-        assert_eq!(session.history().unwrap().len(), 4);
+        assert_eq!(session.history().unwrap().turns.len(), 2);
         session.reset(ResetScope::Conversation, false).unwrap();
-        assert_eq!(session.history().unwrap(), []);
+        assert_eq!(session.history().unwrap().items(), []);
         assert_eq!(session.reset(ResetScope::Conversation, false).unwrap(), [] as [&str; 0]);
     }
 

@@ -9,8 +9,9 @@ use anyhow::Context;
 use super::config::prices;
 use super::key::KeySource;
 use super::settings::{
-    BASE_URL_OF_MODEL, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION, Origin, PROJECT,
-    REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
+    BASE_URL_OF_MODEL, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION, Origin,
+    PROJECT, REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT,
+    without_password,
 };
 use super::{GlobalOptions, python_options, sandbox_options};
 use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
@@ -196,6 +197,7 @@ impl TurnOptions {
             timeout: settings.choose(&TIMEOUT)?.value,
             tokens_max: settings.choose(&MAX_TOKENS)?.value,
             cost_usd_max: settings.choose(&MAX_COST)?.value,
+            context_tokens_max: settings.get(&COMPACT_AT)?,
             tool_timeout: settings.get(&TOOL_TIMEOUT)?,
             retries: settings.get(&RETRIES)?,
         };

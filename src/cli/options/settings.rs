@@ -164,6 +164,16 @@ pub static MAX_COST: Setting<f64> = Setting {
     default: None,
     project: Project::MayNot,
 };
+/// How long the conversation may become.
+pub static COMPACT_AT: Setting<u64> = Setting {
+    key: "compact_at",
+    about: "tokens of the conversation before its oldest turns are summarised",
+    flag: Some(("--compact-at", |it| it.settings.compact_at)),
+    variable: None,
+    read: |raw, _| whole(raw, values::context),
+    default: Some(|| crate::limits::CONTEXT_TOKENS_MAX),
+    project: Project::May,
+};
 /// Time of one run of code.
 pub static TOOL_TIMEOUT: Setting<Duration> = Setting {
     key: "tool_timeout",
@@ -267,6 +277,7 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &TIMEOUT,
     &MAX_TOKENS,
     &MAX_COST,
+    &COMPACT_AT,
     &TOOL_TIMEOUT,
     &REQUIRE_SANDBOX,
     &PYTHON,

@@ -3,6 +3,7 @@
 mod confinement;
 mod failures;
 mod history;
+mod long;
 mod rounds;
 mod seal;
 mod stops;

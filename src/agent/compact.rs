@@ -1,0 +1,334 @@
+//! Compaction: the oldest turns of a conversation that has grown too long become a summary.
+//!
+//! Pure: what is cut, what the model is asked, and what its answer becomes. The turn asks and tells.
+//! Cuts are between turns only.
+
+use serde_json::{Value, json};
+
+use crate::conversation::{Item, ItemKind};
+use crate::limits::{
+    OLD_OUTPUT_BYTES_MAX, SUMMARY_BYTES_MAX, SUMMARY_SHOWN_BYTES_MAX, TURNS_KEPT_MAX,
+    TURNS_KEPT_MIN,
+};
+use crate::session::history::{History, HistoryTurn, Summary};
+
+/// What the model that summarises is told.
+pub const PROMPT: &str = include_str!("prompt/compact.md");
+
+/// Begins the part of a summary that no model wrote.
+const SHOWN: &str = "## Shown to the user";
+/// Bytes of JSON that make a token, about.
+const TOKEN_BYTES: usize = 4;
+/// Tokens of an image, about: its bytes say nothing of them.
+const IMAGE_TOKENS: usize = 1_000;
+/// Bytes of one text of the turns that are summarised, the most that fits being taken.
+const TEXT_BYTES: [usize; 5] = [8_000, 2_000, 500, 200, 80];
+
+/// A conversation that was cut.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cut {
+    /// What came before all of it.
+    summary: Option<Summary>,
+    /// The turns to summarise, oldest first.
+    older: Vec<HistoryTurn>,
+    /// The turns that stay, their long outputs shortened if there was no other way.
+    kept: Vec<HistoryTurn>,
+}
+
+/// Returns whether a conversation has outgrown its budget.
+pub fn is_due(history: &History, tokens_max: u64) -> bool {
+    let reported = history.turns.last().and_then(|it| it.context_tokens).filter(|it| 0 < *it);
+    tokens_max < reported.unwrap_or_else(|| tokens_of(&history.items()))
+}
+
+/// Returns about how many tokens items are. Providers count exactly, but only afterwards.
+pub fn tokens_of(items: &[Item]) -> u64 {
+    let n_bytes: usize = items.iter().map(|it| bytes_of(&it.0)).sum();
+    (n_bytes / TOKEN_BYTES) as u64
+}
+
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::String(text) if text.starts_with("data:") => IMAGE_TOKENS * TOKEN_BYTES,
+        Value::String(text) => text.len() + 3,
+        Value::Array(items) => items.iter().map(bytes_of).sum::<usize>() + 2,
+        Value::Object(members) => {
+            members.iter().map(|(name, it)| name.len() + 3 + bytes_of(it)).sum::<usize>() + 2
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 5,
+    }
+}
+
+/// Shortens the long outputs of tool calls. Returns how many there were.
+pub fn shorten_outputs(items: &mut [Item]) -> usize {
+    let mut n_shortened = 0;
+    for item in items.iter_mut().filter(|it| it.kind() == ItemKind::FunctionCallOutput) {
+        let Some(text) = item.0["output"].as_str() else { continue };
+        if OLD_OUTPUT_BYTES_MAX < text.len() {
+            let head = &text[..text.floor_char_boundary(OLD_OUTPUT_BYTES_MAX * 3 / 4)];
+            let n_bytes = text.len();
+            let note = format!("{head}\n… shortened from {n_bytes} bytes; call again if needed …");
+            item.0["output"] = json!(note);
+            n_shortened += 1;
+        }
+    }
+    n_shortened
+}
+
+/// Cuts a conversation so that what stays takes about half of its budget: as many of the last turns as
+/// fit, then those with their outputs shortened, then fewer.
+pub fn cut(history: History, tokens_max: u64) -> Cut {
+    let budget = tokens_max / 2;
+    let guessed = tokens_of(&history.items()).max(1);
+    let reported = history.turns.last().and_then(|it| it.context_tokens).unwrap_or(0);
+    let History { summary, mut turns } = history;
+    let tokens = |turns: &[HistoryTurn]| turns.iter().map(|it| tokens_of(&it.items)).sum::<u64>();
+    let n_turns = turns.len();
+    let last = |n: usize| n_turns.saturating_sub(n);
+    let mut most = (TURNS_KEPT_MIN..=TURNS_KEPT_MAX).rev().map(last);
+    // The provider has counted; what each turn has of that goes by its size.
+    let counted =
+        |turns: &[HistoryTurn]| tokens(turns).saturating_mul(guessed.max(reported)) / guessed;
+    let at = most.find(|at| counted(&turns[*at..]) <= budget);
+    let at = at.unwrap_or_else(|| {
+        let from = last(TURNS_KEPT_MIN);
+        for turn in &mut turns[from..] {
+            shorten_outputs(&mut turn.items);
+        }
+        // Fewer turns only when these are surely too long.
+        (from..turns.len()).find(|at| tokens(&turns[*at..]) <= budget).unwrap_or(turns.len())
+    });
+    let mut kept = turns.split_off(at);
+    for turn in &mut kept {
+        // What was counted was counted with the turns that go.
+        turn.context_tokens = None;
+    }
+    Cut { summary, older: turns, kept }
+}
+
+impl Cut {
+    /// Returns how many turns the summary takes the place of, beside those of the summary before.
+    pub fn n_older(&self) -> usize {
+        self.older.len()
+    }
+
+    /// Returns how many turns stay as they are.
+    pub fn n_kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Returns what the model is to summarise, in at most about so many bytes.
+    pub fn material(&self, bytes_max: usize) -> String {
+        let before = self.summary.as_ref().map_or(String::new(), |it| {
+            format!("# Summary up to turn {}\n\n{}\n\n", it.last_turn, model_part(&it.text))
+        });
+        let turns_with = |text_bytes: usize| {
+            self.older.iter().map(|it| transcript(it, text_bytes)).collect::<String>()
+        };
+        let mut turns = String::new();
+        for text_bytes in TEXT_BYTES {
+            turns = turns_with(text_bytes);
+            if before.len() + turns.len() <= bytes_max {
+                break;
+            }
+        }
+        let room = bytes_max.saturating_sub(before.len());
+        if room < turns.len() {
+            // The newest turns matter most.
+            let from = turns.ceil_char_boundary(turns.len() - room);
+            turns = format!("(the beginning is left out)\n{}", &turns[from..]);
+        }
+        before + &turns
+    }
+
+    /// Lists the tables and charts that the summarised turns have shown, one line each; the oldest go
+    /// when there are too many.
+    pub fn shown(&self) -> Vec<String> {
+        let before = self.summary.iter().flat_map(|it| shown_part(&it.text).lines());
+        let before = before.filter(|it| it.starts_with("- ")).map(str::to_owned);
+        let mut lines: Vec<String> = before.chain(self.older.iter().flat_map(shown_by)).collect();
+        let mut n_bytes = 0;
+        let n_fit = lines.iter().rev().take_while(|it| {
+            n_bytes += it.len() + 1;
+            n_bytes <= SUMMARY_SHOWN_BYTES_MAX
+        });
+        let n_fit = n_fit.count();
+        lines.drain(..lines.len() - n_fit);
+        lines
+    }
+
+    /// Returns the conversation without a new summary, for a cut that has no older turns.
+    pub fn whole(self) -> History {
+        History { summary: self.summary, turns: self.kept }
+    }
+
+    /// Returns the conversation with the model's summary in the place of the older turns.
+    pub fn summarised(self, text: &str) -> History {
+        let shown = self.shown();
+        let text = model_part(text);
+        let mut text = text[..text.floor_char_boundary(SUMMARY_BYTES_MAX)].trim().to_owned();
+        if !shown.is_empty() {
+            text = format!("{text}\n\n{SHOWN}\n\n{}", shown.join("\n"));
+        }
+        let before = self.summary.map_or(0, |it| it.last_turn);
+        let last_turn = self.older.last().map_or(before, HistoryTurn::number);
+        History { summary: Some(Summary { last_turn, text }), turns: self.kept }
+    }
+}
+
+/// Returns the part of a summary that a model wrote.
+fn model_part(text: &str) -> &str {
+    text.split(SHOWN).next().unwrap_or_default().trim()
+}
+
+fn shown_part(text: &str) -> &str {
+    text.split_once(SHOWN).map_or("", |(_, it)| it)
+}
+
+/// Writes a turn as text, each text of it in at most so many bytes.
+fn transcript(turn: &HistoryTurn, text_bytes: usize) -> String {
+    let paragraphs = turn.items.iter().filter_map(|item| {
+        let (label, text) = match item.kind() {
+            ItemKind::UserMessage => ("User".to_owned(), item.text()),
+            ItemKind::AssistantMessage => ("Analyst".to_owned(), item.text()),
+            ItemKind::FunctionCall => {
+                let call = item.tool_call()?;
+                (format!("Call of {}", call.name), call.arguments)
+            }
+            ItemKind::FunctionCallOutput => {
+                ("Output".to_owned(), item.0["output"].as_str()?.to_owned())
+            }
+            ItemKind::Reasoning | ItemKind::Other => return None,
+        };
+        Some(format!("{label}: {}\n\n", cut_text(&text, text_bytes)))
+    });
+    format!("# Turn {}\n\n{}", turn.number(), paragraphs.collect::<String>())
+}
+
+fn cut_text(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(bytes_max)])
+}
+
+/// Lists what the calls of a turn have shown to the user.
+fn shown_by(turn: &HistoryTurn) -> impl Iterator<Item = String> {
+    turn.items.iter().filter_map(|item| {
+        let call = item.tool_call()?;
+        let kind = match call.name.as_str() {
+            "send_data_to_ui_as_df" => "table",
+            "send_chart_to_ui" => "chart",
+            _ => return None,
+        };
+        let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+        let name = arguments["logical_name"].as_str()?;
+        Some(format!("- turn {}: {kind} `{}`", turn.number(), cut_text(name, 100)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{cut, is_due, shorten_outputs, tokens_of};
+    use crate::conversation::Item;
+    use crate::session::history::{History, HistoryTurn, Summary};
+
+    fn turn(number: u32, n_output_bytes: usize) -> HistoryTurn {
+        let call_id = format!("c{number}");
+        let arguments = json!({"df_name": "df", "logical_name": format!("table {number}")});
+        let call = json!({"type": "function_call", "call_id": call_id,
+            "name": "send_data_to_ui_as_df", "arguments": arguments.to_string()});
+        let items = vec![
+            Item::user(&format!("question {number}")),
+            Item(call),
+            Item::output(&call_id, &"x".repeat(n_output_bytes)),
+            Item::assistant(&format!("answer {number}")),
+        ];
+        HistoryTurn { turn: format!("{number:04}"), context_tokens: None, items }
+    }
+
+    fn history(n_turns: u32, n_output_bytes: usize, reported: Option<u64>) -> History {
+        let mut turns: Vec<_> = (1..=n_turns).map(|it| turn(it, n_output_bytes)).collect();
+        turns.last_mut().unwrap().context_tokens = reported;
+        History { summary: None, turns }
+    }
+
+    #[track_caller]
+    fn check(history: History, tokens_max: u64, n_older: usize, n_kept: usize) {
+        let cut = cut(history, tokens_max);
+        assert_eq!((cut.n_older(), cut.n_kept()), (n_older, n_kept));
+    }
+
+    #[test]
+    fn ten_turns_are_kept_or_fewer_when_they_are_long() {
+        check(history(30, 10, None), 100_000, 20, 10);
+        // The provider counts 4 000 tokens a turn.
+        check(history(30, 10, Some(120_000)), 100_000, 20, 10);
+        check(history(30, 10, Some(240_000)), 100_000, 24, 6);
+        // Five turns stay however the provider counts.
+        check(history(30, 10, Some(3_000_000)), 100_000, 25, 5);
+        check(history(4, 10, Some(3_000_000)), 100_000, 0, 4);
+        // 40 KB each; shortened, five fit.
+        check(history(30, 40_000, None), 20_000, 25, 5);
+        // Nothing to shorten, and too long.
+        let mut long = history(3, 10, None);
+        for turn in &mut long.turns {
+            turn.items[0] = Item::user(&"why? ".repeat(10_000));
+        }
+        check(long, 30_000, 2, 1);
+    }
+
+    #[test]
+    fn a_conversation_is_too_long_by_what_the_provider_counted_or_by_its_size() {
+        assert!(!is_due(&History::default(), 1));
+        assert!(is_due(&history(1, 10, Some(101)), 100));
+        assert!(!is_due(&history(1, 4_000, Some(100)), 100));
+        assert!(is_due(&history(1, 4_000, None), 1_000));
+        assert!(!is_due(&history(1, 4_000, None), 2_000));
+    }
+
+    #[test]
+    fn the_material_has_the_summary_before_and_fits() {
+        let mut history = history(12, 4_000, None);
+        history.summary = Some(Summary { last_turn: 0, text: "Before: rain.".into() });
+        let cut = cut(history, 100_000);
+        let whole = cut.material(usize::MAX);
+        assert!(whole.starts_with("# Summary up to turn 0\n\nBefore: rain.\n\n# Turn 1\n\nUser: "));
+        assert!(whole.contains("Analyst: answer 2") && !whole.contains("question 3"), "{whole}");
+        for bytes_max in [10_000, 2_000, 300] {
+            let material = cut.material(bytes_max);
+            assert!(material.len() < bytes_max + 100, "{}", material.len());
+            assert!(material.contains("answer 2"), "{material}");
+        }
+    }
+
+    #[test]
+    fn what_was_shown_is_known_by_name_through_every_summary() {
+        let first = cut(history(12, 10, None), 100_000).summarised("All went well.");
+        let summary = first.summary.clone().unwrap();
+        assert_eq!(summary.last_turn, 2);
+        assert_eq!(
+            summary.text,
+            "All went well.\n\n## Shown to the user\n\n- turn 1: table `table 1`\n- turn 2: table `table 2`"
+        );
+        let mut again = first;
+        again.turns.extend((13..=14).map(|it| turn(it, 10)));
+        let cut = cut(again, 100_000);
+        assert!(!cut.material(10_000).contains("Shown"));
+        assert_eq!(cut.shown().len(), 4);
+    }
+
+    #[test]
+    fn long_outputs_are_shortened_once_and_an_image_counts_as_one() {
+        let mut items = turn(1, 5_000).items;
+        assert_eq!(shorten_outputs(&mut items), 1);
+        assert_eq!(shorten_outputs(&mut items), 0);
+        let text = items[2].0["output"].as_str().unwrap();
+        assert!(text.len() < 1_024 && text.contains("shortened from 5000 bytes"), "{text}");
+        let image =
+            Item(json!({"image_url": format!("data:image/png;base64,{}", "A".repeat(9_999))}));
+        assert!(tokens_of(&[image]) < 1_100);
+    }
+}

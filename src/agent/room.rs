@@ -1,0 +1,218 @@
+//! What is done about a conversation that is too long. Between two turns its oldest turns are summarised;
+//! within a turn outputs are shortened, then older turns summarised, and then the turn ends.
+
+use crate::agent::answer::{Said, said};
+use crate::agent::compact::{self, Cut};
+use crate::agent::turn::{Ended, News, Turn};
+use crate::agent::{Agent, Conversation, news_of};
+use crate::conversation::{Item, ItemKind, Question, Request, Response, ToolChoice, Usage};
+use crate::event::Status;
+use crate::limits::{COMPACT_AT_MIN, SUMMARY_BYTES_MAX, SUMMARY_TRIES_MAX};
+use crate::provider::Progress;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::session::Session;
+use crate::session::history::History;
+
+/// What has been done already for a turn that the model has no room for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Room {
+    /// Nothing was needed.
+    #[default]
+    Enough,
+    /// Outputs before the last round are shortened.
+    OldOutputsShort,
+    /// Older turns are summarised.
+    Summarised,
+    /// All outputs are shortened.
+    OutputsShort,
+}
+
+impl Agent {
+    /// Asks for a response, with less of the conversation each time that it is too long for the model.
+    ///
+    /// Returns the items of the request that was answered, too.
+    pub(super) async fn respond_in_room(
+        &mut self,
+        session: &Session,
+        instructions: &str,
+        question: &Question,
+        conversation: &mut Conversation<'_>,
+        (round, tool_choice): (u32, ToolChoice),
+        turn: &mut Turn<'_>,
+    ) -> Result<(Vec<Item>, Response), Ended> {
+        loop {
+            let request = self.request(session, instructions, question, conversation, tool_choice);
+            let error = match self.respond(&request, round, turn).await {
+                Err(Ended::Failed(error)) if is_too_long(&error) => error,
+                other => return other.map(|it| (request.items, it)),
+            };
+            if !self.make_room(session, conversation, turn).await? {
+                return Err(Ended::Failed(error));
+            }
+        }
+    }
+
+    /// Makes the conversation shorter by the next means that there is. Returns whether there was one.
+    async fn make_room(
+        &mut self,
+        session: &Session,
+        conversation: &mut Conversation<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<bool, Ended> {
+        if conversation.room < Room::OldOutputsShort {
+            conversation.room = Room::OldOutputsShort;
+            let is_output = |it: &Item| it.kind() == ItemKind::FunctionCallOutput;
+            let n_new = conversation.items.iter().rev().take_while(|it| is_output(it)).count();
+            let n_old = conversation.items.len() - n_new;
+            let in_history = conversation.history.turns.iter_mut();
+            let n_shortened =
+                in_history.map(|it| compact::shorten_outputs(&mut it.items)).sum::<usize>()
+                    + compact::shorten_outputs(&mut conversation.items[..n_old]);
+            if 0 < n_shortened {
+                tell_shorter(n_shortened, turn)?;
+                return Ok(true);
+            }
+        }
+        if conversation.room < Room::Summarised {
+            conversation.room = Room::Summarised;
+            let history = conversation.history.clone();
+            let n_tokens = compact::tokens_of(&history.items());
+            // A summary of less would be as long.
+            if COMPACT_AT_MIN < n_tokens {
+                let shorter = self.compact(session, history.clone(), n_tokens / 2, turn).await?;
+                conversation.history = shorter;
+                if conversation.history != history {
+                    return Ok(true);
+                }
+            }
+        }
+        if conversation.room < Room::OutputsShort {
+            conversation.room = Room::OutputsShort;
+            let n_shortened = compact::shorten_outputs(conversation.items);
+            if 0 < n_shortened {
+                tell_shorter(n_shortened, turn)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Summarises the oldest turns of a conversation. When that fails the conversation stays as it is,
+    /// which the user is told, and a later turn tries again.
+    pub(super) async fn compact(
+        &mut self,
+        session: &Session,
+        history: History,
+        tokens_max: u64,
+        turn: &mut Turn<'_>,
+    ) -> Result<History, Ended> {
+        // What this process does not read must not go into a summary that all of them read.
+        if self.options.fresh {
+            return Ok(history);
+        }
+        let cut = compact::cut(history.clone(), tokens_max);
+        if cut.n_older() == 0 {
+            return Ok(cut.whole());
+        }
+        let (turns, turns_kept, kept) = (cut.n_older(), cut.n_kept(), cut.shown());
+        let message = format!("summarising {turns} older turns");
+        turn.status(Status::Compacting { message, turns })?;
+        let (text, usage) = match self.summary(session, &cut, tokens_max, turn).await? {
+            Ok(summary) => summary,
+            Err(reason) => {
+                turn.status(compaction_failed(&reason))?;
+                return Ok(history);
+            }
+        };
+        let shorter = cut.summarised(&text);
+        if let Err(error) = session.shorten_history(&shorter) {
+            turn.status(compaction_failed(&format!("{error:#}")))?;
+            return Ok(history);
+        }
+        let message = format!("{turns} turns summarised, {turns_kept} kept");
+        turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })?;
+        Ok(shorter)
+    }
+
+    /// Returns the request for a summary that comes before a question, if the conversation needs one.
+    pub(super) fn first_summary(&self, session: &Session, history: &History) -> Option<Request> {
+        let tokens_max = self.options.limits.context_tokens_max;
+        if self.options.fresh || !compact::is_due(history, tokens_max) {
+            return None;
+        }
+        let cut = compact::cut(history.clone(), tokens_max);
+        let is_needed = 0 < cut.n_older();
+        is_needed.then(|| self.summary_request(session, &cut, material_bytes(tokens_max)))
+    }
+
+    fn summary_request(&self, session: &Session, cut: &Cut, bytes_max: usize) -> Request {
+        Request {
+            model: self.options.model.clone(),
+            instructions: compact::PROMPT.to_owned(),
+            items: vec![Item::user(&cut.material(bytes_max.max(SUMMARY_BYTES_MAX)))],
+            tools: Vec::new(),
+            tool_choice: ToolChoice::None,
+            format: None,
+            reasoning: self.options.reasoning,
+            cache_key: session.id().to_owned(),
+        }
+    }
+
+    /// Asks the model for a summary, of less each time that it is too much. Fails with the reason.
+    async fn summary(
+        &mut self,
+        session: &Session,
+        cut: &Cut,
+        tokens_max: u64,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<(String, Usage), String>, Ended> {
+        let mut bytes_max = material_bytes(tokens_max);
+        for _ in 0..SUMMARY_TRIES_MAX {
+            let request = self.summary_request(session, cut, bytes_max);
+            let news = turn.news();
+            let mut on_progress = |progress: Progress| {
+                // The text of the summary is no part of the answer.
+                if let it @ News::Status(_) = news_of(progress) {
+                    // The receiver lives as long as the turn that waits here.
+                    let _ = news.send(it);
+                }
+            };
+            let responded = turn.wait(self.provider.respond(&request, &mut on_progress)).await?;
+            match responded {
+                Ok(response) => {
+                    turn.usage.add(&response.usage);
+                    return Ok(match said(&response.items) {
+                        Some(Said::Text(text)) => Ok((text, response.usage)),
+                        Some(Said::Refusal(text)) => Err(text),
+                        None => Err("the model wrote none".to_owned()),
+                    });
+                }
+                Err(error) if error.kind == ProviderErrorKind::ContextTooLong => bytes_max /= 2,
+                Err(error) => return Ok(Err(error.to_string())),
+            }
+        }
+        Ok(Err("even a part of the conversation is too long for the model".to_owned()))
+    }
+}
+
+/// Returns how much may be summarised at once: what has outgrown the budget fits the model still.
+fn material_bytes(tokens_max: u64) -> usize {
+    usize::try_from(tokens_max.saturating_mul(3)).unwrap_or(usize::MAX)
+}
+
+fn tell_shorter(n_outputs: usize, turn: &mut Turn) -> Result<(), Ended> {
+    let message =
+        format!("too long for the model; asking again with {n_outputs} tool outputs shortened");
+    turn.status(Status::Compacting { message, turns: 0 })
+}
+
+fn compaction_failed(reason: &str) -> Status {
+    let message =
+        format!("older turns were not summarised: {reason}; the next question tries again");
+    Status::Warning { code: "compaction_failed".to_owned(), message }
+}
+
+fn is_too_long(error: &anyhow::Error) -> bool {
+    let found = error.downcast_ref::<ProviderError>();
+    found.is_some_and(|it| it.kind == ProviderErrorKind::ContextTooLong)
+}
