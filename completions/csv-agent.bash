@@ -203,6 +203,10 @@ _csv__agent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --api)
+                    COMPREPLY=($(compgen -W "auto responses chat" -- "${cur}"))
+                    return 0
+                    ;;
                 --reasoning)
                     COMPREPLY=($(compgen -W "low medium high" -- "${cur}"))
                     return 0
@@ -331,6 +335,10 @@ _csv__agent() {
                     ;;
                 --base-url)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --api)
+                    COMPREPLY=($(compgen -W "auto responses chat" -- "${cur}"))
                     return 0
                     ;;
                 --reasoning)
@@ -483,6 +491,10 @@ _csv__agent() {
                     ;;
                 --base-url)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --api)
+                    COMPREPLY=($(compgen -W "auto responses chat" -- "${cur}"))
                     return 0
                     ;;
                 --reasoning)

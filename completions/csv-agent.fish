@@ -122,7 +122,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l compact-at -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
+responses\t'The Responses API'
+chat\t'Chat Completions'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"
@@ -174,7 +177,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l compact-at 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
+responses\t'The Responses API'
+chat\t'Chat Completions'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"
@@ -319,7 +325,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l compact-a
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l model -d 'Model to ask [default: gpt-5.1]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l base-url -d 'Server of the Responses API [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
+responses\t'The Responses API'
+chat\t'Chat Completions'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"

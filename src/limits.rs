@@ -141,6 +141,10 @@ pub const ERROR_BODY_BYTES_MAX: usize = 1_000;
 pub const ERROR_BODY_BYTES_READ_MAX: usize = 256 * 1024;
 /// Time for `response.failed` to come after an `error` event; some servers never send it.
 pub const FAILED_AFTER_ERROR: Duration = Duration::from_secs(1);
+/// Time for the count of tokens to come after the end of a chat completion; some servers never send it.
+pub const USAGE_AFTER_FINISH: Duration = Duration::from_secs(1);
+/// Tool calls of one response that are read at all. The loop runs fewer, and answers the rest.
+pub const CALLS_READ_MAX: usize = 1_024;
 /// Longest step of the back-off between tries.
 pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a cassette, which is read whole.
@@ -154,6 +158,10 @@ pub const CONFIG_BYTES_MAX: u64 = 256 * 1024;
 pub const KEY_BYTES_MAX: u64 = 16 * 1024;
 /// Time for the command that prints the key. It may ask for a password first.
 pub const KEY_COMMAND: Duration = Duration::from_mins(1);
+/// Servers of which a session keeps what they speak.
+pub const SERVERS_MAX: usize = 16;
+/// Time until a server is asked again what it speaks, since it may have been updated.
+pub const SERVER_KNOWN: Duration = Duration::from_hours(24);
 
 /// Requests that `--max-rounds` may allow in one turn.
 pub const ROUNDS_FLAG_MAX: u32 = 1_000;

@@ -50,6 +50,10 @@ use crate::tools::TOOLS;
 /// What a model that answered nothing is told, once.
 const NUDGE: &str = "Your last message was empty. Answer the question now, or call a tool.";
 
+/// What a model that answered in another form is told, once, where tools and form exclude each other.
+const FORM: &str = "Write that answer again, as the one JSON object that the instructions on the \
+                    verdict ask for, and nothing else.";
+
 pub use failure::refuse;
 
 /// Everything that is settled before the first turn.
@@ -128,6 +132,7 @@ impl Agent {
             history.forget(forgotten);
         }
         let warnings = session.take_warnings();
+        self.recall(session);
         let timeout = self.options.limits.timeout;
         let begun = match self.confinement().await {
             Ok(sandbox) => session.begin_turn(&question.text).map(|dir| (dir, sandbox)),
@@ -163,6 +168,9 @@ impl Agent {
             Err(Ended::Stopped(status)) => fail(&mut turn, cancelled(status)),
             Err(Ended::Failed(error)) => fail(&mut turn, describe(&error)),
         };
+        if let Some(server) = self.provider.server().filter(|_| 0 < turn.usage.requests) {
+            session.keep_api(server, self.provider.api().name());
+        }
         session.spend(&self.options.model, &turn.usage, turn.cost_usd())?;
         if end.reply.is_some() {
             // What the model had no room for is compacted before it is asked again.
@@ -180,6 +188,13 @@ impl Agent {
     /// Stops what the agent started.
     pub async fn close(mut self) {
         self.repl.stop().await;
+    }
+
+    /// Asks the server in the dialect in which it answered last.
+    fn recall(&mut self, session: &Session) {
+        if let Some(api) = self.provider.server().and_then(|it| session.api_of(it)) {
+            self.provider.assume(api);
+        }
     }
 
     async fn rounds(
@@ -221,6 +236,14 @@ impl Agent {
             let next = standing.next(&received)?;
             conversation.items.extend(received);
             match next {
+                Next::Answer(answer)
+                    if question.verdict
+                        && verdict::read(&answer.text).is_none()
+                        && !self.provider.enforces_format(&request)
+                        && standing.ask_for_form(&answer) =>
+                {
+                    conversation.items.push(Item::user(FORM));
+                }
                 Next::Answer(answer) => return Ok(answer),
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
@@ -370,7 +393,7 @@ impl Agent {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: self.options.model.clone(),
             provider: self.provider.name().to_owned(),
-            api: self.provider.api().to_owned(),
+            api: self.provider.api().name().to_owned(),
             datasets: catalog.names().map(str::to_owned).collect(),
             limits: shown,
             question: question.text.clone(),

@@ -28,11 +28,12 @@ impl Agent {
     ///
     /// Fails when there is no such dataset, or the history cannot be read.
     pub fn preview(
-        &self,
+        &mut self,
         session: &mut Session,
         catalog: &Catalog,
         question: &Question,
     ) -> anyhow::Result<Preview> {
+        self.recall(session);
         let catalog = self.visible(catalog)?;
         let history = if self.options.fresh { History::default() } else { session.history()? };
         let request = self.first_summary(session, &history).unwrap_or_else(|| {

@@ -21,6 +21,8 @@ pub struct Standing {
     /// Whether this round may have no calls because there are no more rounds.
     is_last: bool,
     was_nudged: bool,
+    /// Whether the answer is there and only its form is missing.
+    is_form_due: bool,
 }
 
 /// What a response asks for next.
@@ -44,7 +46,15 @@ impl Standing {
     /// Returns whether the model may call tools in this round. In the last one it may not, so that
     /// there is an answer.
     pub fn tool_choice(&self) -> ToolChoice {
-        if self.is_last || self.is_stuck { ToolChoice::None } else { ToolChoice::Auto }
+        let is_over = self.is_last || self.is_stuck || self.is_form_due;
+        if is_over { ToolChoice::None } else { ToolChoice::Auto }
+    }
+
+    /// Asks for an answer once more, in its form and without tools. Returns false when there is no
+    /// round left, the turn is over for another reason, or the form was asked for before.
+    pub fn ask_for_form(&mut self, answer: &Answer) -> bool {
+        let may_ask = answer.stop_reason == StopReason::Complete && !self.is_last;
+        may_ask && !std::mem::replace(&mut self.is_form_due, true)
     }
 
     /// Decides what follows from the items of a whole response.

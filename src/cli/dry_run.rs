@@ -32,9 +32,9 @@ type Destination = Option<(String, Vec<(String, String)>)>;
 /// Fails when the session, a file or a setting is not as it must be, or the output cannot be written.
 pub fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
     let AskOptions { question, turn, .. } = options;
-    let agent = Agent::new(agent_options(turn), provider(turn, no_key(turn))?);
+    let mut agent = Agent::new(agent_options(turn), provider(turn, no_key(turn))?);
     let question = Question { text: question.clone(), verdict: turn.verdict };
-    let preview = preview(&agent, turn, &question)?;
+    let preview = preview(&mut agent, turn, &question)?;
     let destination = agent.destination();
     let write = |out: &mut dyn Write| match turn.global.format {
         Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", document(&preview, destination)?)?),
@@ -59,7 +59,7 @@ fn no_key(turn: &TurnOptions) -> Option<Key> {
 }
 
 /// Files are ingested into a session of their own, so that the user's stays as it is.
-fn preview(agent: &Agent, turn: &TurnOptions, question: &Question) -> anyhow::Result<Preview> {
+fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow::Result<Preview> {
     let dir = &turn.global.session.dir;
     let is_there = !turn.ephemeral && dir.join("session.json").exists();
     if !turn.ephemeral && turn.files.is_empty() {

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::values;
 use crate::conversation::Effort;
+use crate::provider::Api;
 use crate::sink::Format;
 
 /// Flags that stand before or after any command.
@@ -248,9 +249,13 @@ pub struct SettingFlags {
     #[arg(short, long, value_name = "NAME", help_heading = "Model")]
     pub model: Option<String>,
 
-    /// Server of the Responses API [default: OpenAI's]
+    /// Server to ask, up to and with `/v1` [default: OpenAI's]
     #[arg(long, value_name = "URL", help_heading = "Model")]
     pub base_url: Option<String>,
+
+    /// What the server speaks [default: auto]
+    #[arg(long, value_name = "API", value_enum, help_heading = "Model")]
+    pub api: Option<ApiFlag>,
 
     /// How hard a reasoning model thinks [default: the model's own]
     #[arg(long, value_name = "EFFORT", value_enum, help_heading = "Model")]
@@ -276,6 +281,34 @@ pub enum Require {
     Table,
     /// A chart
     Chart,
+}
+
+/// What a server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ApiFlag {
+    /// The Responses API, or Chat Completions where the server has no other
+    #[default]
+    Auto,
+    /// The Responses API
+    Responses,
+    /// Chat Completions
+    Chat,
+}
+
+impl ApiFlag {
+    /// Each by its name.
+    pub const NAMES: [(&str, ApiFlag); 3] =
+        [("auto", ApiFlag::Auto), ("responses", ApiFlag::Responses), ("chat", ApiFlag::Chat)];
+}
+
+impl From<ApiFlag> for Option<Api> {
+    fn from(flag: ApiFlag) -> Option<Api> {
+        match flag {
+            ApiFlag::Auto => None,
+            ApiFlag::Responses => Some(Api::Responses),
+            ApiFlag::Chat => Some(Api::Chat),
+        }
+    }
 }
 
 /// How hard a reasoning model thinks.

@@ -25,7 +25,7 @@ use settings::{COLOR, FORMAT, LOCK_WAIT, PYTHON, Settings};
 /// Each variable that the program reads, in the order of the help text, and what it does.
 pub const VARIABLES: &[(&str, &str)] = &[
     ("OPENAI_API_KEY", "key of the provider; sent in the Authorization header and nowhere else"),
-    ("OPENAI_BASE_URL", "where the Responses API is served; `--base-url` goes before it"),
+    ("OPENAI_BASE_URL", "where the model is served; `--base-url` goes before it"),
     ("OPENAI_ORG_ID", "organization that the requests are counted for"),
     ("OPENAI_PROJECT_ID", "project that the requests are counted for"),
     ("ENABLE_RESPONSES_STREAMING", "0 to wait for whole responses, as `--no-stream` does"),

@@ -41,6 +41,10 @@ pub enum ProviderErrorKind {
     UnsupportedField(String),
     /// The conversation no longer fits the model.
     ContextTooLong,
+    /// Nothing answers at this path: the server may speak the other dialect.
+    NoEndpoint,
+    /// The model or the server knows no tools.
+    NoTools,
     /// The request is wrong, or the model does not exist: stop.
     Rejected,
     /// The cassette has no such request: stop.
@@ -69,6 +73,14 @@ impl ProviderError {
         self
     }
 
+    /// Adds the provider's name for the request.
+    #[must_use]
+    pub fn of_request(mut self, request_id: String) -> ProviderError {
+        self.message = format!("{} (request `{request_id}`)", self.message);
+        self.request_id = Some(request_id);
+        self
+    }
+
     /// Returns the status that the process ends with if nothing helps.
     pub fn exit_status(&self) -> ExitStatus {
         match self.kind {
@@ -79,6 +91,8 @@ impl ProviderError {
             | ProviderErrorKind::Overloaded { .. }
             | ProviderErrorKind::UnsupportedField(_)
             | ProviderErrorKind::ContextTooLong
+            | ProviderErrorKind::NoEndpoint
+            | ProviderErrorKind::NoTools
             | ProviderErrorKind::Rejected
             | ProviderErrorKind::Malformed => ExitStatus::Provider,
         }

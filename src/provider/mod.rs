@@ -1,7 +1,8 @@
-//! Who answers requests: a server that speaks the Responses API, or a cassette in its place.
+//! Who answers requests: a server that speaks one of two dialects, or a cassette in its place.
 //!
 //! A request becomes JSON in `wire`, travels by a `transport`, and comes back as events that `wire`
-//! makes a response of. What may pass is tried again here.
+//! makes a response of. What may pass is tried again here, and which dialect a server speaks is found
+//! out here.
 
 pub mod error;
 mod key;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::conversation::{Request, Response};
-use crate::limits::{FAILED_AFTER_ERROR, FIRST_EVENT, STREAM_IDLE};
+use crate::limits::{FIRST_EVENT, STREAM_IDLE};
 use crate::status::{ExitStatus, Failure};
 
 use error::{ProviderError, ProviderErrorKind};
@@ -24,11 +25,11 @@ use retry::Tries;
 use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
 use transport::{Answer, Body, Outgoing, Transport};
-use wire::failure::Complaint;
-use wire::responses::{Reader, Step, encode};
-use wire::{OPTIONAL_FIELDS, Profile, SEALED_REASONING, Terms};
+use wire::failure::{Complaint, one_line};
+use wire::{OPTIONAL_FIELDS, Profile, Reader, SEALED_REASONING, Step, Terms};
 
 pub use key::{Key, mask};
+pub use wire::Api;
 
 /// Where requests go unless `--base-url` says otherwise.
 pub const BASE_URL: &str = "https://api.openai.com/v1";
@@ -44,7 +45,12 @@ pub enum Provider {
 #[derive(Debug)]
 pub struct Remote {
     name: &'static str,
+    /// A name for the server that may be written down; none for a cassette.
+    server: Option<String>,
     profile: Profile,
+    api: Api,
+    /// Whether the other dialect is tried when nothing answers in this one.
+    may_switch: bool,
     transport: Transport,
     stream: bool,
     retries: u32,
@@ -52,13 +58,17 @@ pub struct Remote {
     key: Option<Key>,
     /// Optional fields that a model refused: (model, field).
     refused: BTreeSet<(String, String)>,
+    /// Models that answered in another's place, as far as the user knows: (asked, served).
+    told_served: BTreeSet<(String, String)>,
 }
 
 /// How to reach a server.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
-    /// Up to and without `/responses`.
+    /// Up to and without `/responses` or `/chat/completions`.
     pub base_url: String,
+    /// The dialect; found out when none is given.
+    pub api: Option<Api>,
     /// A server on this machine needs none.
     pub key: Option<Key>,
     /// `OpenAI-Organization`.
@@ -79,6 +89,7 @@ impl Default for RemoteOptions {
     fn default() -> Self {
         RemoteOptions {
             base_url: BASE_URL.to_owned(),
+            api: None,
             key: None,
             organization: None,
             project: None,
@@ -112,7 +123,8 @@ pub enum Progress<'a> {
     },
     /// Something the user should know that stops nothing.
     Warning {
-        /// What a program branches on: `field_dropped`, `recording_failed`.
+        /// What a program branches on: `api_switched`, `field_dropped`, `model_differs`,
+        /// `recording_failed`.
         code: &'static str,
         /// One sentence.
         message: String,
@@ -147,12 +159,16 @@ impl Provider {
         let http = Http::new(&endpoint, &options)?;
         Ok(Provider::Remote(Box::new(Remote {
             name,
+            server: Some(endpoint.name()),
             profile,
+            api: options.api.unwrap_or_default(),
+            may_switch: options.api.is_none() && profile == Profile::Tolerant,
             transport: Transport::http(http),
             stream: options.stream,
             retries: options.retries,
             key: options.key,
             refused: BTreeSet::new(),
+            told_served: BTreeSet::new(),
         })))
     }
 
@@ -164,14 +180,19 @@ impl Provider {
     /// [`ExitStatus::Replay`] when it is no cassette.
     pub fn replay(path: &Path) -> anyhow::Result<Provider> {
         let defaults = RemoteOptions::default();
+        let cassette = Cassette::open(path)?;
         Ok(Provider::Remote(Box::new(Remote {
             name: "replay",
+            server: None,
             profile: Profile::OpenAi,
-            transport: Transport::cassette(Cassette::open(path)?),
+            api: cassette.api(),
+            may_switch: true,
+            transport: Transport::cassette(cassette),
             stream: defaults.stream,
             retries: defaults.retries,
             key: None,
             refused: BTreeSet::new(),
+            told_served: BTreeSet::new(),
         })))
     }
 
@@ -192,23 +213,50 @@ impl Provider {
         remote.name
     }
 
-    /// Returns the dialect: `responses`.
-    pub fn api(&self) -> &'static str {
-        let Provider::Remote(_) = self;
-        "responses"
+    /// Returns the dialect, as far as it is known: the server may turn out to speak the other.
+    pub fn api(&self) -> Api {
+        let Provider::Remote(remote) = self;
+        remote.api
+    }
+
+    /// Returns the server whose dialect is found out, under a name that may be written down. None
+    /// when there is nothing to find out.
+    pub fn server(&self) -> Option<&str> {
+        let Provider::Remote(remote) = self;
+        remote.server.as_deref().filter(|_| remote.may_switch)
+    }
+
+    /// Returns whether the form of the answer is demanded with this request. Otherwise it is only
+    /// asked for in words, and the answer may have another.
+    pub fn enforces_format(&self, request: &Request) -> bool {
+        let Provider::Remote(remote) = self;
+        match remote.api {
+            Api::Responses => true,
+            Api::Chat => wire::chat::enforces_format(request, &remote.terms(&request.model)),
+        }
+    }
+
+    /// Takes the name of the dialect that the server spoke last, to be asked in it first. If it no
+    /// longer does, that is found out again.
+    pub fn assume(&mut self, api: &str) {
+        let Provider::Remote(remote) = self;
+        let known = [Api::Responses, Api::Chat].into_iter().find(|it| it.name() == api);
+        if let Some(api) = known.filter(|_| remote.may_switch) {
+            remote.api = api;
+        }
     }
 
     /// Returns the body that a request would have.
     pub fn body(&self, request: &Request) -> Value {
         let Provider::Remote(remote) = self;
-        encode(request, &remote.terms(&request.model))
+        remote.encode(request)
     }
 
     /// Returns where requests go, and the headers that they carry, with the key masked; none when a
     /// cassette answers.
     pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
         let Provider::Remote(remote) = self;
-        remote.transport.destination()
+        remote.transport.destination(remote.api)
     }
 
     /// Asks for a response, again if the first tries fail in a way that may pass.
@@ -237,6 +285,8 @@ impl Remote {
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Response, ProviderError> {
         let mut tries = Tries::new(self.retries);
+        // Where nothing answered, so that two dialects are tried and not more.
+        let mut not_there = None;
         loop {
             let mut has_text = false;
             let mut watch = |progress: Progress<'_>| {
@@ -259,6 +309,16 @@ impl Remote {
                 }
                 error.kind = ProviderErrorKind::Rejected;
             }
+            if error.kind == ProviderErrorKind::NoEndpoint && self.may_switch {
+                self.api = self.api.other();
+                if let Some(first) = not_there.replace(error.message.clone()) {
+                    let spoken = "the server has neither the Responses API nor Chat Completions";
+                    error.message = format!("{spoken}: {first}");
+                    return Err(error);
+                }
+                on_progress(switched(self.api, error.http_status));
+                continue;
+            }
             let (reason, http_status) = (error.message.clone(), error.http_status);
             let retry = tries.next(error)?;
             on_progress(Progress::Retrying {
@@ -278,10 +338,16 @@ impl Remote {
         request: &Request,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Response, ProviderError> {
-        let body = encode(request, &self.terms(&request.model));
-        let outgoing = Outgoing { request, body: &body, stream: self.stream };
+        let body = self.encode(request);
+        let outgoing = Outgoing { request, api: self.api, body: &body, stream: self.stream };
         let mut answer = self.transport.send(outgoing).await?;
+        // A cassette may have been recorded in the other one.
+        self.api = answer.api;
         let outcome = read(&mut answer, &request.model, on_progress).await;
+        // What a cassette holds was told when it was recorded.
+        if let (Ok(response), Some(_)) = (&outcome, &self.server) {
+            self.compare_models(&request.model, response, &answer, on_progress);
+        }
         if let Err(error) = self.transport.settle(request, answer) {
             let message = format!("the exchange was not recorded: {error}");
             on_progress(Progress::Warning { code: "recording_failed", message });
@@ -298,22 +364,57 @@ impl Remote {
         }
     }
 
+    fn encode(&self, request: &Request) -> Value {
+        self.api.encode(request, &self.terms(&request.model))
+    }
+
+    /// Says once when another model answers than was asked.
+    fn compare_models(
+        &mut self,
+        asked: &str,
+        response: &Response,
+        answer: &Answer,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) {
+        let served = [response.model.as_ref(), answer.headers.get("openai-model")];
+        let Some(served) = served.into_iter().flatten().find(|it| !is_same_model(asked, it)) else {
+            return;
+        };
+        if self.told_served.insert((asked.to_owned(), served.clone())) {
+            let served = one_line(served);
+            let message = format!("asked the model `{asked}`, and `{served}` answered");
+            on_progress(Progress::Warning { code: "model_differs", message });
+        }
+    }
+
     /// Leaves a field out of all further requests to this model. Returns false when that changes
     /// nothing, so that no request is sent twice as it was.
     fn omit(&mut self, request: &Request, field: &str) -> bool {
-        let before = encode(request, &self.terms(&request.model));
+        let before = self.encode(request);
         self.refused.insert((request.model.clone(), field.to_owned()));
-        before != encode(request, &self.terms(&request.model))
+        before != self.encode(request)
     }
 }
 
-/// Reads an answer to its end.
+/// Reads an answer to its end. Its errors name the request, where the provider does.
 async fn read(
     answer: &mut Answer,
     model: &str,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Response, ProviderError> {
-    let mut reader = Reader::new(model);
+    let outcome = read_body(answer, model, on_progress).await;
+    outcome.map_err(|error| match answer.headers.get("x-request-id") {
+        Some(request_id) if error.request_id.is_none() => error.of_request(one_line(request_id)),
+        _ => error,
+    })
+}
+
+async fn read_body(
+    answer: &mut Answer,
+    model: &str,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Response, ProviderError> {
+    let mut reader = Reader::new(answer.api, model);
     let response = match &mut answer.body {
         Body::Text(text) if !(200..300).contains(&answer.status) => {
             return Err(Complaint::of_body(text).judge(
@@ -324,11 +425,10 @@ async fn read(
         }
         Body::Text(text) => reader.body(text)?,
         Body::Events(events) => loop {
-            let within = reader.has_failed().then_some(FAILED_AFTER_ERROR);
-            let event = match events.next(within).await {
+            let event = match events.next(reader.patience()).await {
                 Ok(Some(event)) => event,
-                Ok(None) => return Err(reader.closed(None)),
-                Err(error) => return Err(reader.closed(Some(error))),
+                Ok(None) => break reader.closed(None)?,
+                Err(error) => break reader.closed(Some(error))?,
             };
             match reader.event(&event)? {
                 Step::Quiet => {}
@@ -341,6 +441,32 @@ async fn read(
     Ok(Response { model: response.model.clone().or(served), ..response })
 }
 
+/// Returns whether a model is the one that was asked: `gpt-5.1-2025-11-13` is a `gpt-5.1`, and
+/// `gpt-5-mini` is no `gpt-5`.
+fn is_same_model(asked: &str, served: &str) -> bool {
+    // Servers of one's own name a model by its file, or leave out where it came from.
+    let base = |name: &str| {
+        let name = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        name.trim_end_matches(".gguf").trim_end_matches(":latest").to_owned()
+    };
+    let (asked, served) = (base(asked), base(served));
+    let is_version = |rest: &str| {
+        let rest = rest.trim_start_matches(['-', '@']);
+        8 <= rest.len() && rest.chars().all(|it| it.is_ascii_digit() || it == '-')
+    };
+    served.strip_prefix(asked.as_str()).is_some_and(|rest| rest.is_empty() || is_version(rest))
+        || asked
+            .strip_prefix(served.as_str())
+            .is_some_and(|rest| !served.is_empty() && is_version(rest))
+}
+
+fn switched(api: Api, http_status: Option<u16>) -> Progress<'static> {
+    let status = http_status.map(|it| format!(" (status {it})")).unwrap_or_default();
+    let (missing, now) = (api.other().title(), api.title());
+    let message = format!("the server has no {missing}{status}: asking by the {now}");
+    Progress::Warning { code: "api_switched", message }
+}
+
 fn field_dropped(field: &str, reason: &str) -> Progress<'static> {
     debug_assert!(OPTIONAL_FIELDS.contains(&field), "only optional fields are dropped");
     let what = match field {
@@ -349,4 +475,28 @@ fn field_dropped(field: &str, reason: &str) -> Progress<'static> {
     };
     let message = format!("asking again without {what}: {reason}");
     Progress::Warning { code: "field_dropped", message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same_model;
+
+    #[test]
+    fn a_dated_model_is_the_one_that_was_asked() {
+        for (asked, served) in [
+            ("gpt-5.1", "gpt-5.1"),
+            ("gpt-5.1", "gpt-5.1-2025-11-13"),
+            ("gpt-5.1-2025-11-13", "gpt-5.1"),
+            ("llama3", "llama3:latest"),
+            ("Qwen/Qwen3-8B", "qwen3-8b"),
+            ("tiny", "/models/tiny.gguf"),
+        ] {
+            assert!(is_same_model(asked, served), "{asked} and {served}");
+        }
+        for (asked, served) in
+            [("gpt-5", "gpt-5-mini"), ("gpt-5", "gpt-5.1"), ("a", "b"), ("a", "")]
+        {
+            assert!(!is_same_model(asked, served), "{asked} and {served}");
+        }
+    }
 }

@@ -6,12 +6,14 @@
 pub mod history;
 pub mod lock;
 mod log;
+mod servers;
 pub mod store;
 pub mod turns;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -20,6 +22,7 @@ use crate::catalog::{Catalog, Dataset};
 use crate::conversation::{Item, Usage};
 use crate::session::history::{History, HistoryTurn};
 use crate::session::lock::{Lock, LockRequest};
+use crate::session::servers::Servers;
 use crate::session::turns::TurnDir;
 use crate::status::{ExitStatus, Failure};
 
@@ -72,6 +75,8 @@ struct Meta {
     model: Option<String>,
     total_tokens: u64,
     total_cost_usd: Option<f64>,
+    #[serde(default, skip_serializing_if = "Servers::is_empty")]
+    servers: Servers,
 }
 
 impl Meta {
@@ -83,6 +88,7 @@ impl Meta {
             model: None,
             total_tokens: 0,
             total_cost_usd: None,
+            servers: Servers::default(),
         }
     }
 }
@@ -291,6 +297,16 @@ impl Session {
         let context_tokens = Some(context_tokens);
         let turn = HistoryTurn { turn: turn.id().to_owned(), context_tokens, items };
         history::append(&self.dir, &turn)
+    }
+
+    /// Returns which dialect this server was found to speak, not long ago.
+    pub fn api_of(&self, server: &str) -> Option<&str> {
+        self.meta.servers.api_of(server, Timestamp::now())
+    }
+
+    /// Keeps which dialect a server was found to speak. It is written with what the turn cost.
+    pub fn keep_api(&mut self, server: &str, api: &str) {
+        self.meta.servers.keep(server, api, Timestamp::now());
     }
 
     /// Adds what a turn cost, however it ended. `cost_usd` is none when the price is not known; the total

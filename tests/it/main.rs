@@ -26,4 +26,5 @@ mod parquet;
 mod provider;
 mod readme;
 mod tidy;
+mod wires;
 mod worker;

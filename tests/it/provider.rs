@@ -2,6 +2,8 @@
 //!
 //! A case is a script and a transcript: everything the provider reported, in order.
 
+mod chat;
+
 use std::fmt::Write;
 use std::fs;
 use std::future::Future;
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use csv_agent::conversation::{Ending, Item, Request, Response, ToolChoice, ToolDeclaration};
 use csv_agent::provider::error::ProviderError;
-use csv_agent::provider::{Key, Progress, Provider, RemoteOptions};
+use csv_agent::provider::{Api, Key, Progress, Provider, RemoteOptions};
 use csv_agent::status::{ExitStatus, Failure};
 use serde_json::{Value, json};
 
@@ -165,7 +167,7 @@ fn the_head_carries_the_key_and_the_names_and_nothing_else_does() {
     options.organization = Some("org-1".into());
     options.project = Some("proj-1".into());
     let mut provider = Provider::remote(options).unwrap();
-    assert_eq!((provider.name(), provider.api()), ("openai-compatible", "responses"));
+    assert_eq!((provider.name(), provider.api()), ("openai-compatible", Api::Responses));
     assert!(!format!("{provider:?}").contains(KEY), "{provider:?}");
     assert_eq!(transcript(&mut provider, &question()), GOOD);
     let request = &server.requests()[0];
@@ -189,7 +191,7 @@ fn a_response_goes_back_as_it_came() {
     let mut items = question().items;
     let first = block_on(provider.respond(&request(items.clone()), &mut |_| {})).unwrap();
     assert_eq!(first.usage.total_tokens(), 110);
-    assert_eq!(first.model.as_deref(), Some("test-model"));
+    assert_eq!(first.model.as_deref(), Some("m"));
     items.extend(first.items);
     items.push(Item::output("c2", "no such tool"));
     items.push(Item::output("c1", "[\"sales\"]"));
@@ -617,7 +619,7 @@ fn a_replay_is_what_was_recorded_with_its_failures() {
     second.items.push(Item(call_item("c9")));
     second.items.push(Item::output("c9", "[\"sales\"]"));
     let mut provider = Provider::replay(&path).unwrap();
-    assert_eq!((provider.name(), provider.api()), ("replay", "responses"));
+    assert_eq!((provider.name(), provider.api()), ("replay", Api::Responses));
     assert_eq!(
         transcript(&mut provider, &question()),
         "try 1 of 5 after 3 ms: the provider limits how much is asked of it with status 429: slow\n\

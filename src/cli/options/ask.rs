@@ -9,8 +9,8 @@ use anyhow::Context;
 use super::config::prices;
 use super::key::KeySource;
 use super::settings::{
-    BASE_URL_OF_MODEL, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION, Origin,
-    PROJECT, REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT,
+    API, BASE_URL_OF_MODEL, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION,
+    Origin, PROJECT, REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT,
     without_password,
 };
 use super::{GlobalOptions, python_options, sandbox_options};
@@ -286,6 +286,7 @@ fn remote(settings: &Settings) -> anyhow::Result<ProviderChoice> {
     let (key, _) = KeySource::choose(settings)?;
     let options = RemoteOptions {
         base_url,
+        api: settings.get(&API)?.into(),
         key: None,
         organization: settings.choose(&ORGANIZATION)?.value,
         project: settings.choose(&PROJECT)?.value,

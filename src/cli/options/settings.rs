@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use super::Environment;
 use super::config::document::{Entry, Raw};
 use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, prices, text};
-use crate::cli::flags::{ColorChoice, FORMATS, GlobalFlags, Reasoning, SettingFlags, format_of};
+use crate::cli::flags::{
+    ApiFlag, ColorChoice, FORMATS, GlobalFlags, Reasoning, SettingFlags, format_of,
+};
 use crate::cli::usage::nearest;
 use crate::cli::values;
 use crate::provider::{BASE_URL, mask};
@@ -43,6 +45,16 @@ pub static BASE_URL_OF_MODEL: Setting<String> = Setting {
     read: |raw, _| text(raw).map(str::to_owned),
     default: Some(|| BASE_URL.to_owned()),
     project: Project::MayNot,
+};
+/// What the server speaks.
+pub static API: Setting<ApiFlag> = Setting {
+    key: "api",
+    about: "what the server speaks: auto, responses, chat",
+    flag: Some(("--api", |it| it.settings.api)),
+    variable: None,
+    read: |raw, _| word(raw, &ApiFlag::NAMES),
+    default: Some(|| ApiFlag::Auto),
+    project: Project::May,
 };
 /// The file that holds the key.
 pub static API_KEY_FILE: Setting<PathBuf> = Setting {
@@ -266,6 +278,7 @@ pub static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
 pub static SETTINGS: &[&dyn AnySetting] = &[
     &MODEL,
     &BASE_URL_OF_MODEL,
+    &API,
     &API_KEY_FILE,
     &API_KEY_CMD,
     &ORGANIZATION,
@@ -695,6 +708,12 @@ impl Show for Format {
 impl Show for Reasoning {
     fn show(&self) -> Value {
         json!(Reasoning::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+impl Show for ApiFlag {
+    fn show(&self) -> Value {
+        json!(ApiFlag::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
     }
 }
 

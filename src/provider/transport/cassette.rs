@@ -13,6 +13,7 @@
 //! - `events` holds a stream, event by event, as far as it went; a string among them is data that
 //!   were no JSON. `body` holds an answer in one piece: JSON, or a string for any other text.
 //! - `delay_ms`, if present, is waited before the answer.
+//! - `api` is the dialect of the answer, unless that is the Responses API.
 //!
 //! A request takes the first unused line that equals it, and the last one that equals it when all
 //! were used. A failure followed by an answer is thus retried on replay as it was live.
@@ -33,6 +34,7 @@ use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::key::{Key, mask};
 use crate::provider::transport::fingerprint::{difference, key_of, normalise};
 use crate::provider::transport::{Answer, Body, Events, Headers};
+use crate::provider::wire::Api;
 use crate::status::{ExitStatus, Failure};
 
 const VERSION: u32 = 1;
@@ -44,6 +46,8 @@ struct Exchange {
     #[serde(default)]
     key: String,
     request: Value,
+    #[serde(default, skip_serializing_if = "is_usual")]
+    api: Api,
     status: u16,
     #[serde(default)]
     headers: Headers,
@@ -53,6 +57,11 @@ struct Exchange {
     body: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_usual(api: &Api) -> bool {
+    *api == Api::default()
 }
 
 /// A cassette that answers.
@@ -86,6 +95,12 @@ impl Cassette {
         Ok(Cassette { path: path.to_owned(), exchanges })
     }
 
+    /// Returns the dialect of the recorded answers: of the last, if they differ, since a server that
+    /// was asked in the wrong one was asked again.
+    pub fn api(&self) -> Api {
+        self.exchanges.last().map_or_else(Api::default, |it| it.exchange.api)
+    }
+
     /// Answers a request as it was answered when it was recorded.
     ///
     /// # Errors
@@ -109,7 +124,8 @@ impl Cassette {
             (None, Some(json)) => Body::Text(json.to_string()),
             (None, None) => Body::Text(String::new()),
         };
-        Ok(Answer { status: exchange.status, headers: exchange.headers.clone(), body })
+        let (api, status) = (exchange.api, exchange.status);
+        Ok(Answer { api, status, headers: exchange.headers.clone(), body })
     }
 
     fn mismatch(&self, now: &Value) -> ProviderError {
@@ -215,6 +231,7 @@ impl Recorder {
             v: VERSION,
             key: key_of(&request),
             request,
+            api: answer.api,
             status: answer.status,
             headers: answer.headers,
             events,

@@ -19,9 +19,10 @@ use crate::limits::{
 };
 use crate::provider::RemoteOptions;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::transport::{Answer, Body, Events, Headers};
-use crate::provider::wire::responses::unreadable;
+use crate::provider::transport::{Answer, Body, Events, Headers, Outgoing};
+use crate::provider::wire::Api;
 use crate::provider::wire::sse::{Decoder, TooLong};
+use crate::provider::wire::unreadable;
 use crate::status::{ExitStatus, Failure};
 
 /// Headers of an answer that something reads. Cassettes hold them, so there are no others: cookies
@@ -81,11 +82,20 @@ impl Endpoint {
         host == "api.openai.com" || host.ends_with(".api.openai.com")
     }
 
-    /// Returns the URL below the base, with the base's query.
-    fn join(&self, name: &str) -> Url {
+    /// Returns a name for the server that may be written down: the base without its query, which may
+    /// hold a secret.
+    pub fn name(&self) -> String {
         let mut url = self.url.clone();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().push(name);
+        url.set_query(None);
+        url.set_fragment(None);
+        url.to_string()
+    }
+
+    /// Returns the URL of a path below the base, with the base's query.
+    fn join(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path.split('/'));
         }
         url
     }
@@ -95,7 +105,7 @@ impl Endpoint {
 #[derive(Debug)]
 pub struct Http {
     client: Client,
-    url: Url,
+    endpoint: Endpoint,
     headers: HeaderMap,
     first_event: Duration,
     idle: Duration,
@@ -141,7 +151,7 @@ impl Http {
         }
         Ok(Http {
             client: client.build().context("cannot prepare the connection to the provider")?,
-            url: endpoint.join("responses"),
+            endpoint: endpoint.clone(),
             headers,
             first_event: options.first_event,
             idle: options.idle,
@@ -149,14 +159,14 @@ impl Http {
     }
 
     /// Returns the URL and the headers that say who asks, with the key masked.
-    pub fn shown(&self) -> (String, Vec<(String, String)>) {
+    pub fn shown(&self, api: Api) -> (String, Vec<(String, String)>) {
         let shown = |value: &HeaderValue| match value.to_str() {
             Ok(text) if !value.is_sensitive() => text.to_owned(),
             _ => "Bearer ***".to_owned(),
         };
         let headers = self.headers.iter().map(|(name, it)| (name.to_string(), shown(it)));
         let content = (CONTENT_TYPE.to_string(), "application/json".to_owned());
-        (self.url.to_string(), headers.chain([content]).collect())
+        (self.endpoint.join(api.path()).to_string(), headers.chain([content]).collect())
     }
 
     /// Sends a body and waits for the head of the answer, and for all of it when it is no stream.
@@ -164,15 +174,16 @@ impl Http {
     /// # Errors
     ///
     /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much.
-    pub async fn send(&self, body: &Value, stream: bool) -> Result<Answer, ProviderError> {
+    pub async fn send(&self, outgoing: &Outgoing<'_>) -> Result<Answer, ProviderError> {
+        let stream = outgoing.stream;
         let accept = if stream { "text/event-stream" } else { "application/json" };
         let request = self
             .client
-            .post(self.url.clone())
+            .post(self.endpoint.join(outgoing.api.path()))
             .headers(self.headers.clone())
             .header(ACCEPT, accept)
             .header(CONTENT_TYPE, "application/json")
-            .body(body.to_string());
+            .body(outgoing.body.to_string());
         // An answer in one piece begins when the model has finished.
         let patience = if stream { self.first_event } else { self.first_event.max(self.idle) };
         let deadline = Instant::now() + patience;
@@ -201,7 +212,7 @@ impl Http {
         } else {
             Body::Text(self.text(response, (200..300).contains(&status)).await?)
         };
-        Ok(Answer { status, headers, body })
+        Ok(Answer { api: outgoing.api, status, headers, body })
     }
 
     /// Reads a body in one piece. Of an error body, what came in time before it broke is enough.
@@ -255,7 +266,7 @@ impl Http {
 
     /// Returns the scheme, host and port: a path or query may hold what is not for messages.
     fn server(&self) -> String {
-        format!("`{}`", self.url.origin().ascii_serialization())
+        format!("`{}`", self.endpoint.url.origin().ascii_serialization())
     }
 }
 
@@ -382,6 +393,8 @@ mod tests {
     fn check(base_url: &str, url: &str, is_loopback: bool, is_openai: bool) {
         let endpoint = Endpoint::parse(base_url).unwrap();
         assert_eq!(endpoint.join("responses").as_str(), url);
+        let chat = url.replace("responses", "chat/completions");
+        assert_eq!(endpoint.join("chat/completions").as_str(), chat);
         assert_eq!((endpoint.is_loopback(), endpoint.is_openai()), (is_loopback, is_openai));
     }
 
@@ -399,6 +412,12 @@ mod tests {
             false,
             false,
         );
+    }
+
+    #[test]
+    fn the_name_of_a_server_holds_no_secret() {
+        let name = |base_url: &str| Endpoint::parse(base_url).unwrap().name();
+        assert_eq!(name("https://host/v1?api-key=secret"), "https://host/v1");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How a request travels and its answer comes back: over HTTP, or out of a cassette.
 //!
-//! A transport moves JSON and knows no dialect. Recording stands around either.
+//! A transport moves JSON and reads none of it. Recording stands around either.
 
 pub mod cassette;
 pub mod fingerprint;
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::conversation::Request;
 use crate::provider::error::ProviderError;
+use crate::provider::wire::Api;
 
 use cassette::{Cassette, Recorder};
 use http::{Http, HttpEvents};
@@ -25,6 +26,8 @@ pub type Headers = BTreeMap<String, String>;
 pub struct Outgoing<'a> {
     /// What is asked; a cassette compares this.
     pub request: &'a Request,
+    /// The dialect, which says where the request goes.
+    pub api: Api,
     /// The same in the words of the dialect; this is sent.
     pub body: &'a Value,
     /// Whether the answer is to come as a stream.
@@ -34,6 +37,8 @@ pub struct Outgoing<'a> {
 /// An answer whose head is there.
 #[derive(Debug)]
 pub struct Answer {
+    /// The dialect it is in: that of the request, or the one that was recorded.
+    pub api: Api,
     /// The HTTP status.
     pub status: u16,
     /// Of the head.
@@ -118,9 +123,9 @@ impl Transport {
 
     /// Returns where requests go, and the headers that they carry, with the key masked; none when a
     /// cassette answers.
-    pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
+    pub fn destination(&self, api: Api) -> Option<(String, Vec<(String, String)>)> {
         match &self.source {
-            Source::Http(http) => Some(http.shown()),
+            Source::Http(http) => Some(http.shown(api)),
             Source::Cassette(_) => None,
         }
     }
@@ -137,7 +142,7 @@ impl Transport {
     /// Fails when the server cannot be reached or stays silent, or the cassette has no such request.
     pub async fn send(&mut self, outgoing: Outgoing<'_>) -> Result<Answer, ProviderError> {
         let mut answer = match &mut self.source {
-            Source::Http(http) => http.send(outgoing.body, outgoing.stream).await?,
+            Source::Http(http) => http.send(&outgoing).await?,
             Source::Cassette(cassette) => cassette.play(outgoing.request).await?,
         };
         if let (Some(_), Body::Events(events)) = (&self.recorder, &mut answer.body) {

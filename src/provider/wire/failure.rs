@@ -41,6 +41,24 @@ const SEALED_WORDS: &[&str] = &[
     "invalid_encrypted_content",
 ];
 
+/// Words of servers whose model, or which themselves, know no tools.
+const NO_TOOLS_WORDS: &[&str] = &[
+    "does not support tools",
+    "does not support tool",
+    "does not support function call",
+    "tools are not supported",
+    "tool use is not supported",
+    "tool calling is not supported",
+    "function calling is not supported",
+    "functions are not supported",
+    "no tool support",
+    // vLLM and llama.cpp, started without what parses calls.
+    "--enable-auto-tool-choice",
+    "tools param requires --jinja",
+];
+/// Codes of a parameter that the server does not know at all.
+const UNKNOWN_CODES: &[&str] = &["unknown_parameter", "unsupported_parameter", "extra_forbidden"];
+
 /// An error as a provider tells it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Complaint {
@@ -65,6 +83,9 @@ impl Complaint {
     pub fn of_json(value: &Value) -> Complaint {
         let nested = ["error", "detail"].iter().find_map(|name| value.get(*name));
         let error = nested.filter(|it| !it.is_null()).unwrap_or(value);
+        if let Some(complaint) = Complaint::of_validation(error) {
+            return complaint;
+        }
         if let Value::String(message) = error {
             return Complaint { message: one_line(message), ..Complaint::default() };
         }
@@ -81,6 +102,21 @@ impl Complaint {
             param: member("param"),
             message: one_line(&member("message")),
         }
+    }
+
+    /// Reads the first fault of a list as `FastAPI` writes it: where it is, and what is wrong there.
+    fn of_validation(faults: &Value) -> Option<Complaint> {
+        let fault = faults.as_array()?.first()?;
+        let text = |name: &str| fault.get(name).and_then(Value::as_str).unwrap_or_default();
+        let steps = fault.get("loc")?.as_array()?.iter().filter_map(Value::as_str);
+        let param: Vec<&str> = steps.filter(|it| *it != "body").collect();
+        let param = param.join(".");
+        Some(Complaint {
+            kind: String::new(),
+            code: text("type").to_owned(),
+            message: one_line(&format!("{param}: {}", text("msg"))),
+            param,
+        })
     }
 
     /// Says what it means. `status` is absent for an error within a stream.
@@ -138,6 +174,9 @@ impl Complaint {
         if matches!(status, Some(401 | 403)) || is_one_of(&["invalid_api_key"]) {
             return ProviderErrorKind::Unauthorized;
         }
+        if self.says_no_tools(status) {
+            return ProviderErrorKind::NoTools;
+        }
         if is_client_error {
             let not_found = words.contains("item with id") && words.contains("not found");
             let sealed = is_one_of(&["invalid_encrypted_content"]) || says_one_of(SEALED_WORDS);
@@ -159,6 +198,8 @@ impl Complaint {
         };
         if may_pass {
             ProviderErrorKind::Transient { retry_after }
+        } else if matches!(status, Some(404 | 405 | 501)) && !self.is_about_model() {
+            ProviderErrorKind::NoEndpoint
         } else {
             ProviderErrorKind::Rejected
         }
@@ -170,11 +211,7 @@ impl Complaint {
         if words.contains("encrypted content is not supported") {
             return Some("include");
         }
-        let quoted = || {
-            let (_, rest) = words.split_once("parameter: '")?;
-            rest.split_once('\'').map(|(name, _)| name)
-        };
-        let param = if self.param.is_empty() { quoted()? } else { self.param.as_str() };
+        let param = self.parameter()?;
         // `reasoning.effort`, `include[0]`: the field is left out whole.
         let field = param.split(['.', '[']).next()?;
         OPTIONAL_FIELDS.iter().find(|it| **it == field).copied()
@@ -204,22 +241,53 @@ impl Complaint {
             _ if matches!(status, Some(300..400)) => {
                 "set `--base-url` to where the server is now".to_owned()
             }
-            _ if self.code == "model_not_found" || self.says_no_model() => {
+            ProviderErrorKind::NoTools => {
+                "choose a model that calls tools with `--model`".to_owned()
+            }
+            _ if self.is_about_model() => {
                 format!("check that the server has the model `{model}`, or choose with `--model`")
             }
-            _ if matches!(status, Some(404 | 405 | 501)) => {
-                "check `--base-url`: it usually ends in `/v1`, and the server must speak the \
-                 Responses API"
-                    .to_owned()
+            ProviderErrorKind::NoEndpoint => {
+                "check `--base-url`, which usually ends in `/v1`, and `--api`".to_owned()
+            }
+            _ if self.message.contains("/chat/completions") => {
+                "ask by the Responses API, with `--api responses`".to_owned()
             }
             _ => return None,
         };
         Some(hint)
     }
 
-    fn says_no_model(&self) -> bool {
+    fn is_about_model(&self) -> bool {
         let words = self.message.to_ascii_lowercase();
-        words.contains("model") && (words.contains("not found") || words.contains("not exist"))
+        let says_no_model =
+            words.contains("model") && (words.contains("not found") || words.contains("not exist"));
+        self.code == "model_not_found" || says_no_model
+    }
+
+    /// Returns whether it is the tools that the server refuses, whatever their form.
+    fn says_no_tools(&self, status: Option<u16>) -> bool {
+        let words = self.message.to_ascii_lowercase();
+        let is_refusal = matches!(status, Some(400 | 404 | 405 | 422 | 500 | 501));
+        // `tools[0].parameters` is a complaint about one of them.
+        let is_unknown = UNKNOWN_CODES.contains(&self.code.as_str())
+            || ["unknown", "unsupported", "unrecognized", "extra inputs"]
+                .iter()
+                .any(|it| words.contains(it));
+        let is_member = matches!(self.parameter().as_deref(), Some("tools" | "tool_choice"));
+        is_refusal
+            && (NO_TOOLS_WORDS.iter().any(|it| words.contains(it)) || is_member && is_unknown)
+    }
+
+    /// Returns the parameter that is complained about, by the member for it or in words.
+    fn parameter(&self) -> Option<String> {
+        if !self.param.is_empty() {
+            return Some(self.param.clone());
+        }
+        let words = self.message.to_ascii_lowercase();
+        let (_, rest) = words.split_once("parameter: ")?;
+        let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"' | '`'))?;
+        rest[1..].split_once(quote).map(|(name, _)| name.to_owned())
     }
 }
 
@@ -248,8 +316,8 @@ mod tests {
     use std::time::Duration;
 
     use crate::provider::error::ProviderErrorKind::{
-        self, ContextTooLong, Overloaded, QuotaExceeded, Rejected, Transient, Unauthorized,
-        UnsupportedField,
+        self, ContextTooLong, NoEndpoint, NoTools, Overloaded, QuotaExceeded, Rejected, Transient,
+        Unauthorized, UnsupportedField,
     };
     use crate::provider::transport::Headers;
 
@@ -293,12 +361,54 @@ mod tests {
         for status in [408, 409, 500, 502, 503, 504, 529] {
             check(status, "<html>bad</html>", &SOON);
         }
-        for status in [301, 307, 400, 404, 405, 418, 422, 501] {
+        for status in [301, 307, 400, 418, 422] {
             check(status, "", &Rejected);
         }
         let busy = Overloaded { retry_after: None };
         check(503, &error("server_error", "server_is_overloaded", "", ""), &busy);
         check(429, &error("", "slow_down", "", ""), &busy);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_told_from_a_model_that_is_not() {
+        let page = "404 page not found";
+        for (status, body) in
+            [(404, page), (404, r#"{"detail":"Not Found"}"#), (405, ""), (501, "")]
+        {
+            check(status, body, &NoEndpoint);
+        }
+        check(
+            404,
+            &error("invalid_request_error", "model_not_found", "model", "No `m`."),
+            &Rejected,
+        );
+        let ollama = "model \"m\" not found, try pulling it first";
+        check(404, &error("not_found_error", "", "", ollama), &Rejected);
+    }
+
+    #[test]
+    fn servers_without_tools_are_told_by_their_words() {
+        for words in [
+            "registry.ollama.ai/library/gemma:2b does not support tools",
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+            "Unknown parameter: 'tools'.",
+            "Unsupported parameter: \"tool_choice\"",
+        ] {
+            check(400, &error("invalid_request_error", "", "", words), &NoTools);
+        }
+        check(500, &error("server_error", "", "", "tools param requires --jinja flag"), &NoTools);
+        check(400, &error("", "unknown_parameter", "tools", "What is this?"), &NoTools);
+        let fastapi = r#"{"detail":[{"loc":["body","tools"],"type":"extra_forbidden",
+            "msg":"Extra inputs are not permitted"}]}"#;
+        check(422, fastapi, &NoTools);
+        check(400, &error("", "invalid_value", "tools", "Too many tools."), &Rejected);
+        let mixed = "Function tools with reasoning_effort are not supported for m in \
+                     /v1/chat/completions.";
+        check(
+            400,
+            &error("", "", "reasoning_effort", mixed),
+            &UnsupportedField("reasoning_effort".into()),
+        );
     }
 
     #[test]
@@ -421,6 +531,8 @@ mod tests {
         assert_eq!(message(r#"{"error":"text"}"#), "text");
         assert_eq!(message(r#"{"error":null}"#), r#"{"error":null}"#);
         assert_eq!(message(r#"{"detail":[{"loc":1}]}"#), r#"{"detail":[{"loc":1}]}"#);
+        let fault = r#"{"detail":[{"loc":["body","stream_options","x"],"msg":"no"}]}"#;
+        assert_eq!(message(fault), "stream_options.x: no");
         let long = one_line(&"ä".repeat(900));
         assert_eq!(long.len(), 1_000 + '…'.len_utf8());
     }

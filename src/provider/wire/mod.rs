@@ -1,10 +1,195 @@
 //! JSON dialects: a request becomes JSON, JSON becomes a response. Nothing here performs I/O.
 
+pub mod chat;
 pub mod failure;
 pub mod responses;
 pub mod sse;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::conversation::{Effort, Request, Response, ToolChoice};
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+
+use failure::one_line;
+
+/// A dialect.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// The Responses API.
+    #[default]
+    Responses,
+    /// Chat Completions.
+    Chat,
+}
+
+impl Api {
+    /// Returns its name, as flags and events have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Responses => "responses",
+            Api::Chat => "chat",
+        }
+    }
+
+    /// Returns what people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Api::Responses => "Responses API",
+            Api::Chat => "Chat Completions API",
+        }
+    }
+
+    /// Returns where it is served, below the base URL.
+    pub fn path(self) -> &'static str {
+        match self {
+            Api::Responses => "responses",
+            Api::Chat => "chat/completions",
+        }
+    }
+
+    /// Returns the other one.
+    #[must_use]
+    pub fn other(self) -> Api {
+        match self {
+            Api::Responses => Api::Chat,
+            Api::Chat => Api::Responses,
+        }
+    }
+
+    /// Returns the body that asks for this request.
+    pub fn encode(self, request: &Request, terms: &Terms) -> Value {
+        match self {
+            Api::Responses => responses::encode(request, terms),
+            Api::Chat => chat::encode(request, terms),
+        }
+    }
+}
+
+/// Reads one answer in its dialect.
+#[derive(Debug)]
+pub enum Reader {
+    /// Events of the Responses API.
+    Responses(responses::Reader),
+    /// Chunks of Chat Completions.
+    Chat(chat::Reader),
+}
+
+/// What an event amounts to.
+#[derive(Debug, PartialEq)]
+pub enum Step {
+    /// Nothing to show.
+    Quiet,
+    /// More text of the answer.
+    Delta(String),
+    /// The response, whole. Nothing that follows counts.
+    Done(Response),
+}
+
+impl Reader {
+    /// Makes a reader for one answer of this model.
+    pub fn new(api: Api, model: &str) -> Reader {
+        match api {
+            Api::Responses => Reader::Responses(responses::Reader::new(model)),
+            Api::Chat => Reader::Chat(chat::Reader::new(model)),
+        }
+    }
+
+    /// Takes the next event.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the event says that the response failed, or when what it may have held of the
+    /// response is lost.
+    pub fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+        match self {
+            Reader::Responses(reader) => reader.event(event),
+            Reader::Chat(reader) => reader.event(event),
+        }
+    }
+
+    /// Takes an answer that came in one piece.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the body is no response, or one that failed.
+    pub fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
+        match self {
+            Reader::Responses(reader) => reader.body(body),
+            Reader::Chat(reader) => reader.body(body),
+        }
+    }
+
+    /// Returns how long the next event is worth waiting for, when the response is decided already.
+    pub fn patience(&self) -> Option<Duration> {
+        match self {
+            Reader::Responses(reader) => reader.patience(),
+            Reader::Chat(reader) => reader.patience(),
+        }
+    }
+
+    /// Takes the end of the stream, and why it broke, if it did.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the response had not ended before.
+    pub fn closed(self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
+        match self {
+            Reader::Responses(reader) => Err(reader.closed(broken)),
+            Reader::Chat(reader) => reader.closed(broken),
+        }
+    }
+}
+
+/// Returns whether data that are no JSON object may have been one before something cut them: what
+/// never began as one is a sign of life of some proxy.
+fn is_torn(event: &Value) -> bool {
+    event.as_str().is_none_or(|it| it.trim_start().starts_with('{'))
+}
+
+/// Returns the error for an answer of which a part is lost. It is no broken stream, which would be
+/// asked for again: a server that writes such events will write them again.
+fn torn() -> ProviderError {
+    let message = "a part of the provider's answer is unreadable: an event that is no JSON";
+    ProviderError::new(ProviderErrorKind::Malformed, message)
+        .hint("ask without streaming: `--no-stream`")
+}
+
+/// Returns the error for a stream that ends before the response does.
+fn broken_off() -> ProviderError {
+    ProviderError::transient("the provider's answer broke off before its end")
+}
+
+/// Returns the error for an answer that is none.
+pub fn unreadable(body: &str) -> ProviderError {
+    let shown = one_line(body);
+    let message = if shown.is_empty() {
+        "the provider's answer is empty".to_owned()
+    } else {
+        format!("the provider's answer is no response: {shown}")
+    };
+    ProviderError::new(ProviderErrorKind::Malformed, message)
+        .hint("check `--base-url`: it usually ends in `/v1`")
+}
+
+fn tool_choice(choice: ToolChoice) -> &'static str {
+    match choice {
+        ToolChoice::Auto => "auto",
+        ToolChoice::None => "none",
+    }
+}
+
+fn effort(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+    }
+}
 
 /// What a server is taken to understand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +217,8 @@ pub const OPTIONAL_FIELDS: &[&str] = &[
     "parallel_tool_calls",
     "prompt_cache_key",
     "reasoning",
+    "reasoning_effort",
+    "response_format",
     "stream_options",
     SEALED_REASONING,
 ];

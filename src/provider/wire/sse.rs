@@ -136,9 +136,13 @@ impl Decoder {
     fn end_event(&mut self, events: &mut Vec<Value>) {
         let name = std::mem::take(&mut self.name);
         let Some(data) = self.data.take().filter(|_| !self.done) else { return };
-        if data.trim_ascii() == b"[DONE]" {
-            self.done = true;
-            return;
+        match data.trim_ascii() {
+            b"[DONE]" => {
+                self.done = true;
+                return;
+            }
+            b"" => return,
+            _ => {}
         }
         events.push(match serde_json::from_slice(&data) {
             Ok(Value::Object(mut object)) => {
@@ -188,6 +192,7 @@ mod tests {
     #[test]
     fn what_is_no_event_is_passed_over() {
         check("\u{feff}: hello\nid: 7\nretry: 5\n\n\ndata:{}\n\n:\n\n", &[json!({})]);
+        check("event: ping\ndata:\n\ndata\n\n", &[]);
     }
 
     #[test]

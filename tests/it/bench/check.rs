@@ -42,8 +42,11 @@ pub fn check(body: &Value, responses: &[Vec<Value>]) -> Vec<String> {
     faults
 }
 
+/// Notes a fault unless something holds.
+pub type Demand<'a> = dyn FnMut(bool, &str) + 'a;
+
 /// At every level: all properties are required, and no others are allowed.
-fn check_schema(schema: &Value, path: &str, demand: &mut impl FnMut(bool, &str)) {
+pub fn check_schema(schema: &Value, path: &str, demand: &mut Demand) {
     match schema {
         Value::Object(members) => {
             let is_object = has_type(members, "object");
@@ -83,7 +86,7 @@ fn has_type(schema: &Map<String, Value>, name: &str) -> bool {
 }
 
 /// Every call has one output after it, every output one call before it.
-fn check_pairing(input: &[Value], demand: &mut impl FnMut(bool, &str)) {
+fn check_pairing(input: &[Value], demand: &mut Demand) {
     let mut called = HashSet::new();
     let mut open = HashSet::new();
     for item in input {
@@ -109,7 +112,7 @@ fn check_pairing(input: &[Value], demand: &mut impl FnMut(bool, &str)) {
 }
 
 /// When an output of a call of this response is there, the whole response is, in its order.
-fn check_echo(input: &[Value], response: &[Value], demand: &mut impl FnMut(bool, &str)) {
+fn check_echo(input: &[Value], response: &[Value], demand: &mut Demand) {
     let calls = response.iter().filter(|it| it["type"] == "function_call");
     let call_ids: Vec<&Value> = calls.map(|it| &it["call_id"]).collect();
     let is_answered =

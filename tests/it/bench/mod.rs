@@ -1,5 +1,6 @@
 //! The bench: the real binary in a home of its own, in front of a scripted server.
 
+mod chat;
 mod check;
 mod script;
 mod server;
@@ -14,6 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use csv_agent::provider::Api;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -68,6 +70,12 @@ impl Bench {
             fs::copy(source.join(name), bench.path(name)).unwrap();
         }
         bench
+    }
+
+    /// Makes the server speak another dialect.
+    pub fn speaking(self, api: Api) -> Bench {
+        self.server.speak(api);
+        self
     }
 
     /// Adds to what the server answers. All of it must be used up when the test ends.

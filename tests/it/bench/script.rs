@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use super::chat;
 
 /// Starts a round that completes with nothing in it; the methods add to it.
 pub fn round() -> Round {
     Round {
         output: Vec::new(),
+        served: None,
         usage: json!({
             "input_tokens": 100,
             "input_tokens_details": {"cached_tokens": 0},
@@ -35,6 +39,8 @@ pub fn round() -> Round {
 #[derive(Debug, Clone)]
 pub struct Round {
     output: Vec<Value>,
+    /// The model that answers; none for the one that was asked.
+    served: Option<String>,
     usage: Value,
     ending: &'static str,
     ending_reason: Option<String>,
@@ -115,6 +121,18 @@ impl Round {
     pub fn thinks(self, seal: &str) -> Round {
         let id = format!("rs_{}", self.output.len());
         self.item(json!({"id": id, "type": "reasoning", "summary": [], "encrypted_content": seal}))
+    }
+
+    /// Thinks aloud, as models with open weights do.
+    pub fn thinks_aloud(self, text: &str) -> Round {
+        let part = json!({"type": "reasoning_text", "text": text});
+        self.item(json!({"type": "reasoning", "summary": [], "content": [part]}))
+    }
+
+    /// Is answered by another model than was asked.
+    pub fn served_by(mut self, model: &str) -> Round {
+        self.served = Some(model.to_owned());
+        self
     }
 
     /// Adds any item.
@@ -237,18 +255,48 @@ impl Round {
         if counts { &self.output } else { &[] }
     }
 
-    /// Returns the pieces of the body: events of a stream, or one piece of JSON.
-    pub(super) fn pieces(&self, stream: bool) -> Vec<Vec<u8>> {
+    /// Returns the output of the response.
+    pub(super) fn output(&self) -> &[Value] {
+        &self.output
+    }
+
+    /// Returns what it costs.
+    pub(super) fn usage(&self) -> &Value {
+        &self.usage
+    }
+
+    /// Returns how the response fails, if it does.
+    pub(super) fn error(&self) -> Option<&Value> {
+        self.error.as_ref()
+    }
+
+    /// Returns why the response ends early, if it does.
+    pub(super) fn ending_reason(&self) -> Option<&str> {
+        self.ending_reason.as_deref()
+    }
+
+    /// Returns the pieces of the body, as this request wants it: events of a stream, or one piece of
+    /// JSON.
+    pub(super) fn pieces(&self, api: Api, request: &Value) -> Vec<Vec<u8>> {
+        let asked = request["model"].as_str().unwrap_or_default();
+        let model = self.served.as_deref().unwrap_or(asked);
         if let Some((_, body)) = &self.http {
             return vec![body.clone().into_bytes()];
         }
         if let Some(raw) = &self.raw {
             return vec![raw.clone()];
         }
-        if !stream {
-            return vec![self.response().to_string().into_bytes()];
+        match api {
+            _ if request["stream"] == true => {}
+            Api::Responses => return vec![self.response(model).to_string().into_bytes()],
+            Api::Chat => return vec![chat::whole(self, model).to_string().into_bytes()],
         }
-        let events = self.events.clone().unwrap_or_else(|| self.as_events());
+        if api == Api::Chat {
+            let chunks = self.events.clone().unwrap_or_else(|| chat::chunks(self, model));
+            let framed = chunks.iter().map(|it| format!("data: {it}\n\n").into_bytes());
+            return framed.chain([b"data: [DONE]\n\n".to_vec()]).collect();
+        }
+        let events = self.events.clone().unwrap_or_else(|| self.as_events(model));
         let framed = events.into_iter().enumerate().map(|(number, mut event)| {
             if event.get("sequence_number").is_none() {
                 event["sequence_number"] = number.into();
@@ -259,14 +307,14 @@ impl Round {
         framed.collect()
     }
 
-    fn response(&self) -> Value {
+    fn response(&self, model: &str) -> Value {
         let reason = self.ending_reason.as_ref().map(|it| json!({"reason": it}));
         json!({
             "id": "resp_1",
             "object": "response",
             "created_at": 1,
             "status": self.ending,
-            "model": "test-model",
+            "model": model,
             "error": self.error,
             "incomplete_details": reason,
             "output": self.output,
@@ -274,7 +322,7 @@ impl Round {
         })
     }
 
-    fn as_events(&self) -> Vec<Value> {
+    fn as_events(&self, model: &str) -> Vec<Value> {
         let begun = json!({"id": "resp_1", "status": "in_progress", "output": [], "usage": null});
         let mut events = vec![
             json!({"type": "response.created", "response": begun}),
@@ -284,7 +332,7 @@ impl Round {
             events.extend(item_events(index, item));
         }
         let end = format!("response.{}", self.ending);
-        events.push(json!({"type": end, "response": self.response()}));
+        events.push(json!({"type": end, "response": self.response(model)}));
         events
     }
 }

@@ -1,4 +1,4 @@
-//! A server on the loopback that speaks the Responses API, follows a script, and can fail.
+//! A server on the loopback that speaks one of the dialects, follows a script, and can fail.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use csv_agent::provider::Api;
 use serde_json::{Value, json};
 
-use super::check::check;
 use super::script::{Finish, Round};
+use super::{chat, check};
 
 /// No connection lives longer, whatever a test does.
 const CONNECTION_MAX: Duration = Duration::from_mins(1);
@@ -25,6 +26,8 @@ pub struct Server {
 }
 
 struct State {
+    /// What is answered; the other path is not there.
+    api: Api,
     /// The rest of the script, last round first.
     rounds: Vec<Round>,
     requests: Vec<Captured>,
@@ -54,6 +57,12 @@ impl Captured {
         self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 
+    /// Returns the dialect of the request.
+    pub fn api(&self) -> Option<Api> {
+        let path = self.line.strip_prefix("POST /v1/")?.strip_suffix(" HTTP/1.1")?;
+        [Api::Responses, Api::Chat].into_iter().find(|it| it.path() == path)
+    }
+
     /// Returns the items of the input.
     #[track_caller]
     pub fn input(&self) -> &[Value] {
@@ -63,6 +72,12 @@ impl Captured {
     /// Returns the output that a call got.
     #[track_caller]
     pub fn output_of(&self, call_id: &str) -> &str {
+        if let Some(messages) = self.body["messages"].as_array() {
+            let message = messages.iter().find(|it| it["tool_call_id"] == call_id);
+            return message
+                .and_then(|it| it["content"].as_str())
+                .unwrap_or_else(|| panic!("no output of `{call_id}` in {:#}", self.body));
+        }
         let is_it = |it: &&Value| it["type"] == "function_call_output" && it["call_id"] == call_id;
         let item = self.input().iter().find(is_it);
         let item = item.unwrap_or_else(|| panic!("no output of `{call_id}` in {:#}", self.body));
@@ -76,6 +91,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let test = thread::current().name().unwrap_or("test").replace("::", "-");
         let state = Arc::new(Mutex::new(State {
+            api: Api::Responses,
             rounds: Vec::new(),
             requests: Vec::new(),
             responses: Vec::new(),
@@ -103,6 +119,11 @@ impl Server {
         let server = Server { address, state, listener: Some(thread::spawn(accept)) };
         server.script(rounds);
         server
+    }
+
+    /// Says what the server speaks from now on.
+    pub fn speak(&self, api: Api) {
+        lock(&self.state).api = api;
     }
 
     /// Adds rounds to the script.
@@ -161,7 +182,7 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> io::Result<()> {
     stream.set_write_timeout(Some(Duration::from_secs(10)))?;
     stream.set_nodelay(true)?;
     let Some(request) = receive(stream)? else { return Ok(()) };
-    let stream_wanted = request.body["stream"] == true;
+    let asked = request.clone();
     let round = next_round(&mut lock(state), request);
     let closes_at = Instant::now() + CONNECTION_MAX;
     hold(stream, state, Instant::now() + round.delay);
@@ -169,7 +190,7 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> io::Result<()> {
         hold(stream, state, closes_at);
         return Ok(());
     }
-    send(stream, &round, stream_wanted, state)?;
+    send(stream, &round, &asked, state)?;
     if round.finish == Finish::Hold {
         hold(stream, state, closes_at);
     }
@@ -189,11 +210,18 @@ fn next_round(state: &mut State, request: Captured) -> Round {
         std::fs::create_dir_all(directory).unwrap();
         std::fs::write(path, request.body.to_string()).unwrap();
     }
-    let mut faults = check(&request.body, &state.responses);
-    if !request.line.starts_with("POST /v1/responses ") {
-        faults.push(format!("asked for `{}`", request.line));
-    }
+    let mut faults = match request.api() {
+        Some(Api::Responses) => check::check(&request.body, &state.responses),
+        Some(Api::Chat) => chat::check(&request.body, &state.responses),
+        None => vec![format!("asked for `{}`", request.line)],
+    };
+    let is_there = request.api() == Some(state.api);
     state.requests.push(request);
+    if !is_there && faults.is_empty() {
+        return super::round()
+            .answers(404, "404 page not found")
+            .header("content-type", "text/plain");
+    }
     let round = state.rounds.pop();
     if round.is_none() {
         faults.push(format!("request {} is not in the script", state.requests.len()));
@@ -236,12 +264,12 @@ fn receive(stream: &TcpStream) -> io::Result<Option<Captured>> {
 fn send(
     mut stream: &TcpStream,
     round: &Round,
-    stream_wanted: bool,
+    request: &Captured,
     state: &Mutex<State>,
 ) -> io::Result<()> {
     let status = round.http.as_ref().map_or(200, |it| it.0);
     let content_type = match round.http {
-        None if stream_wanted => "text/event-stream; charset=utf-8",
+        None if request.body["stream"] == true => "text/event-stream; charset=utf-8",
         _ => "application/json",
     };
     let mut head = format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\n");
@@ -253,7 +281,7 @@ fn send(
     }
     head += "transfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes())?;
-    let pieces = round.pieces(stream_wanted);
+    let pieces = round.pieces(request.api().unwrap_or_default(), &request.body);
     let n_pieces = round.stop_after.unwrap_or(pieces.len()).min(pieces.len());
     if round.pause.is_zero() {
         for chunk in pieces[..n_pieces].concat().chunks(round.chunk_bytes) {

@@ -8,10 +8,10 @@ mod reader;
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Effort, Request, ToolChoice, ToolDeclaration};
-use crate::provider::wire::{Profile, Terms};
+use crate::conversation::{Request, ToolDeclaration};
+use crate::provider::wire::{Profile, Terms, effort, tool_choice};
 
-pub use reader::{Reader, Step, unreadable};
+pub use reader::Reader;
 
 /// Returns the body of `POST /responses` for a request.
 ///
@@ -24,11 +24,7 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(tool);
         body.insert("tools".into(), tools.collect());
-        let choice = match request.tool_choice {
-            ToolChoice::Auto => "auto",
-            ToolChoice::None => "none",
-        };
-        body.insert("tool_choice".into(), choice.into());
+        body.insert("tool_choice".into(), tool_choice(request.tool_choice).into());
         body.insert("parallel_tool_calls".into(), true.into());
     }
     body.insert("store".into(), false.into());
@@ -49,13 +45,8 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
         });
         body.insert("text".into(), json!({"format": format}));
     }
-    if let Some(effort) = request.reasoning {
-        let effort = match effort {
-            Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High => "high",
-        };
-        body.insert("reasoning".into(), json!({"effort": effort}));
+    if let Some(it) = request.reasoning {
+        body.insert("reasoning".into(), json!({"effort": effort(it)}));
     }
     body.retain(|name, _| !terms.omitted.contains(name));
     Value::Object(body)

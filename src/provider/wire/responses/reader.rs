@@ -3,12 +3,16 @@
 //! The finished item is the authority; deltas are for display only. What comes before the terminal
 //! event does not count if that never comes.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::conversation::{Ending, Item, Response, Usage};
+use crate::limits::FAILED_AFTER_ERROR;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::transport::Headers;
-use crate::provider::wire::failure::{Complaint, one_line};
+use crate::provider::wire::failure::Complaint;
+use crate::provider::wire::{Step, broken_off, is_torn, torn, unreadable};
 
 /// Reads one answer.
 #[derive(Debug)]
@@ -20,17 +24,6 @@ pub struct Reader {
     failure: Option<ProviderError>,
     /// An event could not be read, and it may have been an item.
     has_gap: bool,
-}
-
-/// What an event amounts to.
-#[derive(Debug, PartialEq)]
-pub enum Step {
-    /// Nothing to show.
-    Quiet,
-    /// More text of the answer.
-    Delta(String),
-    /// The response, whole. Nothing that follows counts.
-    Done(Response),
 }
 
 impl Reader {
@@ -65,7 +58,9 @@ impl Reader {
             "" if event.get("error").is_some_and(|it| !it.is_null()) => {
                 self.failure = Some(self.judge(event));
             }
-            "" if !event.is_object() => self.has_gap = true,
+            // Deltas are for display only, and the terminal event mostly repeats the items: it is
+            // passed over until then.
+            "" if !event.is_object() => self.has_gap |= is_torn(event),
             _ => {}
         }
         Ok(Step::Quiet)
@@ -88,16 +83,14 @@ impl Reader {
         self.conclude(&value, "completed")
     }
 
-    /// Returns whether an `error` event came, so that not much can follow.
-    pub fn has_failed(&self) -> bool {
-        self.failure.is_some()
+    /// Returns how long `response.failed` is waited for, when an `error` event came.
+    pub fn patience(&self) -> Option<Duration> {
+        self.failure.is_some().then_some(FAILED_AFTER_ERROR)
     }
 
     /// Returns why there is no response, when the stream ends without a terminal event.
     pub fn closed(self, broken: Option<ProviderError>) -> ProviderError {
-        self.failure.or(broken).unwrap_or_else(|| {
-            ProviderError::transient("the provider's answer broke off before its end")
-        })
+        self.failure.or(broken).unwrap_or_else(broken_off)
     }
 
     fn conclude(&mut self, response: &Value, fallback: &str) -> Result<Response, ProviderError> {
@@ -124,7 +117,7 @@ impl Reader {
         };
         let output = response.get("output").and_then(Value::as_array).filter(|it| !it.is_empty());
         if output.is_none() && self.has_gap {
-            return Err(ProviderError::transient("a part of the provider's answer is unreadable"));
+            return Err(torn());
         }
         let items = output.cloned().unwrap_or_else(|| std::mem::take(&mut self.items));
         let model = response.get("model").and_then(Value::as_str).filter(|it| !it.is_empty());
@@ -139,18 +132,6 @@ impl Reader {
     fn judge(&self, error: &Value) -> ProviderError {
         Complaint::of_json(error).judge(None, &Headers::new(), &self.model)
     }
-}
-
-/// Returns the error for an answer that is none.
-pub fn unreadable(body: &str) -> ProviderError {
-    let shown = one_line(body);
-    let message = if shown.is_empty() {
-        "the provider's answer is empty".to_owned()
-    } else {
-        format!("the provider's answer is no response: {shown}")
-    };
-    ProviderError::new(ProviderErrorKind::Malformed, message)
-        .hint("check `--base-url`: it usually ends in `/v1`")
 }
 
 /// Gives a call the members that pair it and carry its arguments, where a server named them
@@ -185,10 +166,11 @@ mod tests {
     use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
     use serde_json::{Value, json};
 
-    use super::{Reader, Step};
+    use super::Reader;
     use crate::cases::cases;
     use crate::conversation::{Ending, Response, Usage};
     use crate::provider::error::{ProviderError, ProviderErrorKind};
+    use crate::provider::wire::Step;
 
     /// Returns the text that was shown and how it ended.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
@@ -271,7 +253,8 @@ mod tests {
             |output: Value| json!({"type": "response.completed", "response": {"output": output}});
         assert!(read(&[gap.clone(), end(json!([message("a")]))]).1.is_ok());
         let error = read(&[gap, end(json!([]))]).1.unwrap_err();
-        assert_eq!(error.kind, ProviderErrorKind::Transient { retry_after: None });
+        assert_eq!(error.kind, ProviderErrorKind::Malformed);
+        assert!(read(&[json!("ping"), end(json!([]))]).1.is_ok(), "it never was an event");
     }
 
     #[test]

@@ -1,0 +1,202 @@
+//! Tool calls that arrive in pieces: which piece belongs to which call.
+//!
+//! The index tells, where a server sends one. Others send each call whole, give all of them the same
+//! index, or leave out the id.
+
+use serde_json::{Value, json};
+
+use crate::limits::CALLS_READ_MAX;
+
+/// The calls of one response, as far as they have come.
+#[derive(Debug, Default)]
+pub struct Calls(Vec<Call>);
+
+#[derive(Debug)]
+struct Call {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// A response with more calls than are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooMany;
+
+impl Calls {
+    /// Takes what stands at `position` of a `tool_calls` list: a call or a piece of one.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it would be one call too many.
+    pub fn take(&mut self, position: usize, piece: &Value) -> Result<(), TooMany> {
+        let index = piece.get("index").and_then(Value::as_u64);
+        let id = piece.get("id").and_then(Value::as_str).unwrap_or_default();
+        let function = piece.get("function").unwrap_or(&Value::Null);
+        let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
+        let at = match self.find(position, index, id, name) {
+            Some(at) => at,
+            None if self.0.len() < CALLS_READ_MAX => {
+                let (id, name) = (id.to_owned(), name.to_owned());
+                self.0.push(Call { index, id, name, arguments: String::new() });
+                self.0.len() - 1
+            }
+            None => return Err(TooMany),
+        };
+        let call = &mut self.0[at];
+        if call.id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        if call.name.is_empty() {
+            name.clone_into(&mut call.name);
+        }
+        match function.get("arguments") {
+            Some(Value::String(text)) => call.arguments.push_str(text),
+            Some(object @ Value::Object(_)) => call.arguments = object.to_string(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the call that a piece goes on with; none when it begins another.
+    fn find(&self, position: usize, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        let is_other = |call: &Call| !id.is_empty() && !call.id.is_empty() && call.id != id;
+        if let Some(index) = index {
+            // The last of them: a server that gives all calls index 0 sends one after the other.
+            let found = self.0.iter().rposition(|it| it.index == Some(index))?;
+            return Some(found).filter(|it| name.is_empty() || !is_other(&self.0[*it]));
+        }
+        if !id.is_empty() {
+            let found = self.0.iter().position(|it| it.id == id);
+            return found.or_else(|| self.last().filter(|_| name.is_empty()));
+        }
+        if name.is_empty() {
+            return self.last();
+        }
+        // A name and nothing to tell it by: one more call, unless the one at its place has only begun.
+        let call = self.0.get(position).filter(|it| it.name == name && !it.is_whole());
+        call.map(|_| position)
+    }
+
+    fn last(&self) -> Option<usize> {
+        self.0.len().checked_sub(1)
+    }
+
+    /// Returns the calls as items. Those without an id are numbered; the loop sees to it that no id
+    /// comes twice in a conversation.
+    pub fn into_items(self) -> impl Iterator<Item = Value> {
+        self.0.into_iter().enumerate().map(|(at, call)| {
+            let call_id = if call.id.is_empty() { format!("call_{}", at + 1) } else { call.id };
+            // A tool without parameters is called with nothing at all.
+            let no_arguments = call.arguments.trim().is_empty();
+            let arguments = if no_arguments { "{}".to_owned() } else { call.arguments };
+            json!({
+                "type": "function_call",
+                "call_id": call_id,
+                "name": call.name,
+                "arguments": arguments,
+            })
+        })
+    }
+}
+
+impl Call {
+    fn is_whole(&self) -> bool {
+        serde_json::from_str::<Value>(&self.arguments).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Calls, TooMany};
+    use crate::limits::CALLS_READ_MAX;
+
+    /// Each element is the `tool_calls` list of one chunk.
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "`json!([…])` reads better without a `&`")]
+    fn check(chunks: Value, expected: &[&str]) {
+        let mut calls = Calls::default();
+        for chunk in chunks.as_array().unwrap() {
+            for (position, piece) in chunk.as_array().unwrap().iter().enumerate() {
+                calls.take(position, piece).unwrap();
+            }
+        }
+        let shown = calls.into_items().map(|it| {
+            let text = |name: &str| it[name].as_str().unwrap().to_owned();
+            format!("{}={}({})", text("call_id"), text("name"), text("arguments"))
+        });
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    fn begin(index: u64, id: &str, name: &str) -> Value {
+        json!({"index": index, "id": id, "type": "function",
+            "function": {"name": name, "arguments": ""}})
+    }
+
+    fn more(index: u64, arguments: &str) -> Value {
+        json!({"index": index, "function": {"arguments": arguments}})
+    }
+
+    fn whole(name: &str, arguments: &str) -> Value {
+        json!({"function": {"name": name, "arguments": arguments}})
+    }
+
+    #[test]
+    fn pieces_are_joined_by_their_index() {
+        check(
+            json!([
+                [begin(0, "a", "f")],
+                [more(0, "{\"x\"")],
+                [begin(1, "b", "g"), more(0, ":1}")],
+                [more(1, "{}")],
+            ]),
+            &["a=f({\"x\":1})", "b=g({})"],
+        );
+    }
+
+    #[test]
+    fn a_name_or_id_that_is_repeated_is_the_same_call() {
+        let again = json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "}"}});
+        check(json!([[begin(0, "a", "f")], [more(0, "{")], [again]]), &["a=f({})"]);
+        let late = json!({"index": 0, "id": "b", "function": {"arguments": "}"}});
+        check(json!([[begin(0, "a", "f")], [more(0, "{")], [late]]), &["a=f({})"]);
+    }
+
+    #[test]
+    fn calls_may_all_have_the_same_index_or_none() {
+        let call =
+            |id: &str| json!({"index": 0, "id": id, "function": {"name": "f", "arguments": "{}"}});
+        check(json!([[call("a")], [call("b")]]), &["a=f({})", "b=f({})"]);
+        let call = |id: &str| json!({"id": id, "function": {"name": "f", "arguments": "{}"}});
+        check(json!([[call("a"), call("b")]]), &["a=f({})", "b=f({})"]);
+        check(json!([[call("a")], [call("b")]]), &["a=f({})", "b=f({})"]);
+    }
+
+    #[test]
+    fn calls_without_id_are_numbered() {
+        check(json!([[whole("f", "{}"), whole("g", "{}")]]), &["call_1=f({})", "call_2=g({})"]);
+        check(json!([[whole("f", "{}")], [whole("f", "{}")]]), &["call_1=f({})", "call_2=f({})"]);
+        check(json!([[whole("f", "{")], [whole("f", "}")]]), &["call_1=f({})"]);
+        let rest = json!({"function": {"arguments": "}"}});
+        check(json!([[whole("f", "{")], [rest]]), &["call_1=f({})"]);
+    }
+
+    #[test]
+    fn arguments_may_be_an_object_or_missing() {
+        let object = json!({"id": "a", "function": {"name": "f", "arguments": {"x": 1}}});
+        let none = json!({"id": "b", "function": {"name": "g"}});
+        check(json!([[object, none]]), &["a=f({\"x\":1})", "b=g({})"]);
+        check(json!([[7, null]]), &["call_1=({})"]);
+    }
+
+    #[test]
+    fn calls_without_end_are_refused() {
+        let mut calls = Calls::default();
+        for index in 0..CALLS_READ_MAX {
+            assert_eq!(calls.take(0, &json!({"index": index})), Ok(()));
+        }
+        assert_eq!(calls.take(0, &json!({"index": CALLS_READ_MAX})), Err(TooMany));
+    }
+}

@@ -1,0 +1,254 @@
+//! The conversation as messages: what one response held is one message, and the outputs of its calls
+//! stand right behind it.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{Item, ItemKind, Request};
+
+/// Returns the `messages` member: the instructions, then the conversation.
+pub fn messages(request: &Request) -> Vec<Value> {
+    let outputs: HashMap<&str, &Item> = request
+        .items
+        .iter()
+        .filter(|it| it.kind() == ItemKind::FunctionCallOutput)
+        .filter_map(|it| Some((it.call_id()?, it)))
+        .collect();
+    let mut messages = vec![json!({"role": "system", "content": request.instructions})];
+    let mut said = Said::default();
+    for item in &request.items {
+        match item.kind() {
+            ItemKind::AssistantMessage => {
+                // What follows the outputs of calls is of the next response.
+                if said.is_answered {
+                    said.flush(&outputs, &mut messages);
+                }
+                said.texts.extend(text_of(item));
+            }
+            ItemKind::FunctionCall => {
+                if said.is_answered {
+                    said.flush(&outputs, &mut messages);
+                }
+                said.calls.push(item);
+            }
+            ItemKind::FunctionCallOutput => said.is_answered = true,
+            ItemKind::UserMessage => {
+                said.flush(&outputs, &mut messages);
+                messages.push(json!({"role": "user", "content": content(item)}));
+            }
+            // Servers of this dialect take no reasoning back, and know no other items.
+            ItemKind::Reasoning | ItemKind::Other => {}
+        }
+    }
+    said.flush(&outputs, &mut messages);
+    messages
+}
+
+/// What the model said in one response, as far as it was read.
+#[derive(Default)]
+struct Said<'a> {
+    texts: Vec<String>,
+    calls: Vec<&'a Item>,
+    is_answered: bool,
+}
+
+impl Said<'_> {
+    /// Appends the message, and an output for each of its calls.
+    fn flush(&mut self, outputs: &HashMap<&str, &Item>, messages: &mut Vec<Value>) {
+        let Said { texts, calls, .. } = std::mem::take(self);
+        if texts.is_empty() && calls.is_empty() {
+            return;
+        }
+        let text = texts.join("\n\n");
+        let mut message = Map::new();
+        message.insert("role".into(), "assistant".into());
+        message.insert("content".into(), if text.is_empty() { Value::Null } else { text.into() });
+        if !calls.is_empty() {
+            message.insert("tool_calls".into(), calls.iter().map(|it| call(it)).collect());
+        } else if message["content"].is_null() {
+            return;
+        }
+        messages.push(message.into());
+        for item in calls {
+            let call_id = item.call_id().unwrap_or_default();
+            let output = outputs.get(call_id).and_then(|it| it.0.get("output"));
+            let content = match output {
+                Some(Value::String(text)) => text.clone(),
+                Some(output) => output.to_string(),
+                None => String::new(),
+            };
+            messages.push(json!({"role": "tool", "tool_call_id": call_id, "content": content}));
+        }
+    }
+}
+
+fn text_of(item: &Item) -> Option<String> {
+    Some(item.text()).filter(|it| !it.is_empty()).or_else(|| item.refusal())
+}
+
+fn call(item: &Item) -> Value {
+    let member = |name: &str| item.0.get(name).and_then(Value::as_str).unwrap_or_default();
+    let arguments = member("arguments");
+    // One call that is no JSON makes some servers refuse the whole request. The output that follows
+    // it says what was wrong.
+    let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
+    json!({
+        "id": member("call_id"),
+        "type": "function",
+        "function": {
+            "name": member("name"),
+            "arguments": if is_object { arguments } else { "{}" },
+        },
+    })
+}
+
+/// Returns what a user said: text, or parts when there are pictures among it.
+fn content(item: &Item) -> Value {
+    let parts = item.0.get("content").and_then(Value::as_array);
+    let is_image = |part: &Value| part["type"] == "input_image";
+    let Some(parts) = parts.filter(|it| it.iter().any(is_image)) else {
+        return item.text().into();
+    };
+    let part = |part: &Value| {
+        if is_image(part) {
+            json!({"type": "image_url", "image_url": {"url": part["image_url"]}})
+        } else {
+            json!({"type": "text", "text": part["text"]})
+        }
+    };
+    parts.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::messages;
+    use crate::conversation::{Request, ToolChoice};
+
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "`json!([…])` reads better without a `&`")]
+    fn check(items: Value, expected: Value) {
+        let request = Request {
+            model: "m".into(),
+            instructions: "I".into(),
+            items: serde_json::from_value(items).unwrap(),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            format: None,
+            reasoning: None,
+            cache_key: String::new(),
+        };
+        let mut found = messages(&request);
+        assert_eq!(found.remove(0), json!({"role": "system", "content": "I"}));
+        assert_eq!(Value::from(found).to_string(), expected.to_string());
+    }
+
+    fn user(text: &str) -> Value {
+        json!({"type": "message", "role": "user",
+            "content": [{"type": "input_text", "text": text}]})
+    }
+
+    fn says(text: &str) -> Value {
+        json!({"type": "message", "role": "assistant", "id": "msg_1", "status": "completed",
+            "content": [{"type": "output_text", "text": text, "annotations": []}]})
+    }
+
+    fn calls(call_id: &str, arguments: &str) -> Value {
+        json!({"type": "function_call", "id": "fc_1", "call_id": call_id, "name": "f",
+            "arguments": arguments})
+    }
+
+    fn output(call_id: &str) -> Value {
+        json!({"type": "function_call_output", "call_id": call_id, "output": "x"})
+    }
+
+    fn call(call_id: &str, arguments: &str) -> Value {
+        json!({"id": call_id, "type": "function",
+            "function": {"name": "f", "arguments": arguments}})
+    }
+
+    fn tool(call_id: &str) -> Value {
+        json!({"role": "tool", "tool_call_id": call_id, "content": "x"})
+    }
+
+    #[test]
+    fn a_round_is_one_message_with_its_outputs_behind_it() {
+        let thought = json!({"type": "reasoning", "summary": [], "encrypted_content": "g"});
+        check(
+            json!([
+                user("q"),
+                thought,
+                says("Let me see."),
+                calls("c1", "{\"a\":1}"),
+                calls("c2", "{}"),
+                output("c2"),
+                output("c1"),
+                says("Done."),
+                user("and?"),
+            ]),
+            json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "Let me see.",
+                 "tool_calls": [call("c1", "{\"a\":1}"), call("c2", "{}")]},
+                tool("c1"),
+                tool("c2"),
+                {"role": "assistant", "content": "Done."},
+                {"role": "user", "content": "and?"},
+            ]),
+        );
+    }
+
+    #[test]
+    fn rounds_stay_apart_and_text_after_a_call_stays_with_it() {
+        check(
+            json!([
+                user("q"),
+                calls("c1", "{}"),
+                says("I look."),
+                output("c1"),
+                calls("c2", "{}"),
+                output("c2"),
+            ]),
+            json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "I look.", "tool_calls": [call("c1", "{}")]},
+                tool("c1"),
+                {"role": "assistant", "content": null, "tool_calls": [call("c2", "{}")]},
+                tool("c2"),
+            ]),
+        );
+    }
+
+    #[test]
+    fn what_a_server_would_refuse_is_left_out() {
+        let refusal = json!({"type": "message", "role": "assistant",
+            "content": [{"type": "refusal", "refusal": "I cannot."}]});
+        let unknown = json!({"type": "compaction", "encrypted_content": "g"});
+        check(
+            json!([user("q"), calls("c1", "{\"code\":"), output("c1"), unknown, refusal, says("")]),
+            json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": null, "tool_calls": [call("c1", "{}")]},
+                tool("c1"),
+                {"role": "assistant", "content": "I cannot."},
+            ]),
+        );
+        check(json!([user("q"), says("")]), json!([{"role": "user", "content": "q"}]));
+    }
+
+    #[test]
+    fn pictures_are_parts() {
+        let image = json!({"type": "input_image", "image_url": "data:image/png;base64,AA"});
+        let seen = json!({"type": "message", "role": "user",
+            "content": [{"type": "input_text", "text": "q"}, image]});
+        check(
+            json!([seen]),
+            json!([{"role": "user", "content": [
+                {"type": "text", "text": "q"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}},
+            ]}]),
+        );
+    }
+}

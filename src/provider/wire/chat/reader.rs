@@ -1,0 +1,414 @@
+//! Chunks of an answer, one by one, until there is a response.
+//!
+//! Unlike the events of the Responses API, each chunk is a part of the answer and comes once.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::conversation::{Ending, Item, Response, Usage};
+use crate::limits::USAGE_AFTER_FINISH;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::transport::Headers;
+use crate::provider::wire::chat::calls::{Calls, TooMany};
+use crate::provider::wire::failure::Complaint;
+use crate::provider::wire::{Step, broken_off, is_torn, torn, unreadable};
+
+/// Reads one answer.
+#[derive(Debug)]
+pub struct Reader {
+    /// As it was asked for; errors name it.
+    asked: String,
+    /// As the server names it.
+    served: Option<String>,
+    text: String,
+    refusal: String,
+    reasoning: String,
+    calls: Calls,
+    usage: Option<Usage>,
+    finish: Option<String>,
+}
+
+impl Reader {
+    /// Makes a reader for one answer of this model.
+    pub fn new(model: &str) -> Reader {
+        Reader {
+            asked: model.to_owned(),
+            served: None,
+            text: String::new(),
+            refusal: String::new(),
+            reasoning: String::new(),
+            calls: Calls::default(),
+            usage: None,
+            finish: None,
+        }
+    }
+
+    /// Takes the next chunk.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the chunk is an error, or cannot be read.
+    pub fn event(&mut self, chunk: &Value) -> Result<Step, ProviderError> {
+        if !chunk.is_object() {
+            return if is_torn(chunk) { Err(torn()) } else { Ok(Step::Quiet) };
+        }
+        self.refuse_error(chunk)?;
+        let delta = self.take(chunk, "delta")?;
+        // Some servers count in every chunk; after the last one nothing is missing any more.
+        if self.finish.is_some() && self.usage.is_some() && delta.is_empty() {
+            return Ok(Step::Done(self.conclude()));
+        }
+        Ok(if delta.is_empty() { Step::Quiet } else { Step::Delta(delta) })
+    }
+
+    /// Takes an answer that came in one piece.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the body is no response, or an error.
+    pub fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
+        let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+        self.refuse_error(&value)?;
+        if !value.pointer("/choices/0/message").is_some_and(Value::is_object) {
+            return Err(unreadable(body));
+        }
+        self.take(&value, "message")?;
+        Ok(self.conclude())
+    }
+
+    /// Returns how long the count of tokens is waited for, when the answer has ended.
+    pub fn patience(&self) -> Option<Duration> {
+        self.finish.is_some().then_some(USAGE_AFTER_FINISH)
+    }
+
+    /// Takes the end of the stream, and why it broke, if it did.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no chunk said that the answer has ended.
+    pub fn closed(mut self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
+        if self.finish.is_none() {
+            return Err(broken.unwrap_or_else(broken_off));
+        }
+        Ok(self.conclude())
+    }
+
+    fn refuse_error(&self, value: &Value) -> Result<(), ProviderError> {
+        let has_error = value.get("error").is_some_and(|it| !it.is_null());
+        // The name of the event, where the chunk itself does not say.
+        let is_error = value.get("type").is_some_and(|it| it == "error");
+        // llama.cpp and vLLM send their envelope as it is.
+        let is_envelope = value.get("object").is_some_and(|it| it == "error");
+        if !has_error && !is_error && !is_envelope {
+            return Ok(());
+        }
+        Err(Complaint::of_json(value).judge(None, &Headers::new(), &self.asked))
+    }
+
+    /// Takes what a chunk or body adds. Returns the new text.
+    fn take(&mut self, value: &Value, member: &str) -> Result<String, ProviderError> {
+        if self.served.is_none() {
+            let model = value.get("model").and_then(Value::as_str);
+            self.served = model.filter(|it| !it.is_empty()).map(str::to_owned);
+        }
+        if let Some(counted) = value.get("usage").filter(|it| it.is_object()) {
+            self.usage = Some(usage(counted));
+        }
+        let Some(choice) = value.pointer("/choices/0") else { return Ok(String::new()) };
+        // Who cannot stream may send the whole message as the only chunk.
+        let added = choice.get(member).or(choice.get("message")).unwrap_or(&Value::Null);
+        let text = text(added.get("content"));
+        self.text.push_str(&text);
+        self.refusal.push_str(added.get("refusal").and_then(Value::as_str).unwrap_or_default());
+        let thought =
+            ["reasoning_content", "reasoning"].iter().find_map(|it| added.get(*it)?.as_str());
+        self.reasoning.push_str(thought.unwrap_or_default());
+        let pieces = added.get("tool_calls").and_then(Value::as_array);
+        for (position, piece) in pieces.into_iter().flatten().enumerate() {
+            self.calls.take(position, piece).map_err(|TooMany| {
+                let message = "the provider's answer has more tool calls than can be read";
+                ProviderError::new(ProviderErrorKind::Malformed, message)
+            })?;
+        }
+        if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
+            self.finish = Some(reason.to_owned());
+        }
+        Ok(text)
+    }
+
+    fn conclude(&mut self) -> Response {
+        let mut items = Vec::new();
+        if !self.reasoning.is_empty() {
+            let part = json!({"type": "reasoning_text", "text": self.reasoning});
+            items.push(json!({"type": "reasoning", "summary": [], "content": [part]}));
+        }
+        let mut parts = Vec::new();
+        if !self.text.is_empty() {
+            parts.push(json!({"type": "output_text", "text": self.text}));
+        }
+        if !self.refusal.is_empty() {
+            parts.push(json!({"type": "refusal", "refusal": self.refusal}));
+        }
+        if !parts.is_empty() {
+            items.push(json!({"type": "message", "role": "assistant", "content": parts}));
+        }
+        items.extend(std::mem::take(&mut self.calls).into_items());
+        Response {
+            model: self.served.take(),
+            items: items.into_iter().map(Item).collect(),
+            usage: self.usage.unwrap_or(Usage { requests: 1, ..Usage::default() }),
+            ending: match self.finish.as_deref() {
+                Some("length") => Ending::Incomplete("max_output_tokens".to_owned()),
+                Some("content_filter") => Ending::Incomplete("content_filter".to_owned()),
+                // `stop` stands beside calls as well, and `function_call` or `tool_calls` without.
+                _ => Ending::Completed,
+            },
+        }
+    }
+}
+
+/// Returns the text of a content: a string, or parts with a text each.
+fn text(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|it| it.get("text").and_then(Value::as_str)).collect()
+        }
+        _ => String::new(),
+    }
+}
+
+fn usage(usage: &Value) -> Usage {
+    let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    Usage {
+        requests: 1,
+        input_tokens: count("/prompt_tokens"),
+        cached_input_tokens: count("/prompt_tokens_details/cached_tokens"),
+        output_tokens: count("/completion_tokens"),
+        reasoning_tokens: count("/completion_tokens_details/reasoning_tokens"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+    use serde_json::{Value, json};
+
+    use super::Reader;
+    use crate::cases::cases;
+    use crate::conversation::{Ending, Response, Usage};
+    use crate::provider::error::{ProviderError, ProviderErrorKind};
+    use crate::provider::wire::Step;
+
+    /// Returns the text that was shown and how it ended.
+    fn read(chunks: &[Value]) -> (String, Result<Response, ProviderError>) {
+        let mut reader = Reader::new("m");
+        let mut text = String::new();
+        for chunk in chunks {
+            match reader.event(chunk) {
+                Ok(Step::Quiet) => {}
+                Ok(Step::Delta(delta)) => text += &delta,
+                Ok(Step::Done(response)) => return (text, Ok(response)),
+                Err(error) => return (text, Err(error)),
+            }
+        }
+        (text, reader.closed(None))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]
+    fn chunk(delta: Value) -> Value {
+        json!({"object": "chat.completion.chunk", "model": "served",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": null}], "usage": null})
+    }
+
+    fn finish(reason: &str) -> Value {
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    }
+
+    fn counted() -> Value {
+        json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4,
+            "total_tokens": 13, "prompt_tokens_details": {"cached_tokens": 5},
+            "completion_tokens_details": {"reasoning_tokens": 3}}})
+    }
+
+    fn items(response: &Response) -> Value {
+        response.items.iter().map(|it| it.0.clone()).collect()
+    }
+
+    #[test]
+    fn chunks_become_items_of_the_other_dialect() {
+        let call = json!([{"index": 0, "id": "c1", "type": "function",
+            "function": {"name": "f", "arguments": "{}"}}]);
+        let (text, response) = read(&[
+            chunk(json!({"role": "assistant", "content": ""})),
+            chunk(json!({"reasoning_content": "Hm"})),
+            chunk(json!({"reasoning": "m."})),
+            chunk(json!({"content": "One "})),
+            chunk(json!({"content": [{"type": "text", "text": "table."}]})),
+            chunk(json!({"tool_calls": call})),
+            json!({"type": "keepalive"}),
+            finish("tool_calls"),
+            counted(),
+        ]);
+        let response = response.unwrap();
+        assert_eq!(text, "One table.");
+        assert_eq!(
+            items(&response).to_string(),
+            json!([
+                {"type": "reasoning", "summary": [],
+                 "content": [{"type": "reasoning_text", "text": "Hmm."}]},
+                {"type": "message", "role": "assistant",
+                 "content": [{"type": "output_text", "text": "One table."}]},
+                {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+            ])
+            .to_string()
+        );
+        assert_eq!(response.model.as_deref(), Some("served"));
+        assert_eq!(response.ending, Ending::Completed);
+        let usage = Usage {
+            requests: 1,
+            input_tokens: 9,
+            cached_input_tokens: 5,
+            output_tokens: 4,
+            reasoning_tokens: 3,
+        };
+        assert_eq!(response.usage, usage);
+    }
+
+    #[test]
+    fn an_answer_ends_when_a_chunk_says_so() {
+        let said = || chunk(json!({"content": "a"}));
+        assert!(read(&[said(), finish("stop")]).1.is_ok(), "the count may be missing");
+        let mut whole = finish("stop");
+        whole["choices"][0]["delta"] = json!({"content": "a"});
+        whole["usage"] = counted()["usage"].clone();
+        assert_eq!(read(&[whole]).1.unwrap().usage.input_tokens, 9);
+        let error = read(&[said(), counted()]).1.unwrap_err();
+        assert_eq!(error.kind, ProviderErrorKind::Transient { retry_after: None });
+        assert!(read(&[]).1.is_err());
+    }
+
+    #[track_caller]
+    fn check_ending(reason: &str, ending: &Ending) {
+        assert_eq!(
+            &read(&[chunk(json!({"content": "a"})), finish(reason)]).1.unwrap().ending,
+            ending
+        );
+    }
+
+    #[test]
+    fn why_an_answer_was_cut_has_the_names_of_the_other_dialect() {
+        let cut = |reason: &str| Ending::Incomplete(reason.to_owned());
+        check_ending("stop", &Ending::Completed);
+        check_ending("eos", &Ending::Completed);
+        check_ending("length", &cut("max_output_tokens"));
+        check_ending("content_filter", &cut("content_filter"));
+    }
+
+    #[track_caller]
+    fn check_failure(chunks: &[Value], kind: &ProviderErrorKind) {
+        assert_eq!(&read(chunks).1.unwrap_err().kind, kind);
+    }
+
+    #[test]
+    fn an_error_among_the_chunks_ends_the_answer() {
+        let soon = ProviderErrorKind::Transient { retry_after: None };
+        let said = chunk(json!({"content": "a"}));
+        let overload = json!({"error": {"message": "oops", "type": "server_error", "code": 500}});
+        check_failure(&[said.clone(), overload], &soon);
+        let bad =
+            json!({"error": {"code": 400, "message": "bad", "type": "invalid_request_error"}});
+        check_failure(&[said.clone(), bad], &ProviderErrorKind::Rejected);
+        check_failure(&[said.clone(), json!({"error": "out of memory"})], &soon);
+        let envelope = json!({"object": "error", "message": "bad", "code": 400});
+        check_failure(&[said.clone(), envelope], &ProviderErrorKind::Rejected);
+        check_failure(&[said, json!({"type": "error", "message": "oops"})], &soon);
+    }
+
+    #[test]
+    fn a_chunk_that_cannot_be_read_is_missed_and_a_remark_is_not() {
+        let said = chunk(json!({"content": "a"}));
+        check_failure(&[said.clone(), json!("{\"choices\":[")], &ProviderErrorKind::Malformed);
+        assert!(read(&[said, json!("ping"), finish("stop")]).1.is_ok());
+    }
+
+    #[test]
+    fn a_body_in_one_piece_is_read_the_same_way() {
+        let call = json!({"id": "c1", "type": "function",
+            "function": {"name": "f", "arguments": {"a": 1}}});
+        let message = json!({"role": "assistant", "content": null, "refusal": "no",
+            "tool_calls": [call]});
+        let body = json!({"model": "m", "usage": counted()["usage"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        assert_eq!(response.usage.total_tokens(), 13);
+        assert_eq!(response.items[0].refusal().as_deref(), Some("no"));
+        assert_eq!(response.items[1].tool_call().unwrap().arguments, "{\"a\":1}");
+        let kind = |body: &str| Reader::new("m").body(body).unwrap_err().kind;
+        assert_eq!(kind("<html>"), ProviderErrorKind::Malformed);
+        assert_eq!(kind("{\"choices\":[]}"), ProviderErrorKind::Malformed);
+        assert_eq!(
+            kind("{\"error\":{\"code\":\"insufficient_quota\"}}"),
+            ProviderErrorKind::QuotaExceeded
+        );
+    }
+
+    fn json_value() -> impl Strategy<Value = Value> {
+        let words = vec![
+            "choices",
+            "delta",
+            "message",
+            "content",
+            "tool_calls",
+            "index",
+            "id",
+            "function",
+            "name",
+            "arguments",
+            "finish_reason",
+            "usage",
+            "prompt_tokens",
+            "error",
+            "code",
+            "type",
+            "text",
+            "refusal",
+            "reasoning",
+            "length",
+            "stop",
+            "model",
+            "object",
+        ];
+        let word = prop::sample::select(words);
+        let leaf = prop_oneof![
+            word.clone().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            Just(Value::Null),
+        ];
+        leaf.prop_recursive(5, 32, 6, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((word.clone(), inner), 0..6).prop_map(|members| {
+                    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn no_chunks_make_it_panic(
+            deltas in prop::collection::vec(json_value(), 0..6),
+            others in prop::collection::vec(json_value(), 0..6),
+        ) {
+            let chunks: Vec<Value> = deltas.into_iter().map(chunk).chain(others).collect();
+            let _ = read(&chunks);
+            for chunk in chunks {
+                let _ = Reader::new("m").body(&chunk.to_string());
+            }
+        }
+    }
+}

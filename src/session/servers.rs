@@ -1,0 +1,86 @@
+//! What servers were found to speak, so that the next process does not ask them again.
+//!
+//! Pure. An entry is a guess that whoever uses it must be able to do without: servers are updated.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{SERVER_KNOWN, SERVERS_MAX};
+
+/// Servers by their names, with the dialect of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Servers(BTreeMap<String, Spoken>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Spoken {
+    api: String,
+    /// Seconds since 1970.
+    since: i64,
+}
+
+impl Servers {
+    /// Returns whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns what a server spoke not long before `now`.
+    pub fn api_of(&self, server: &str, now: Timestamp) -> Option<&str> {
+        let spoken = self.0.get(server)?;
+        // A time to come is the work of a clock that was wrong.
+        let age_s = u64::try_from(now.as_second().saturating_sub(spoken.since)).ok()?;
+        (age_s < SERVER_KNOWN.as_secs()).then_some(spoken.api.as_str())
+    }
+
+    /// Keeps what a server speaks `now`. The oldest entry makes room.
+    pub fn keep(&mut self, server: &str, api: &str, now: Timestamp) {
+        if self.api_of(server, now) == Some(api) {
+            // Kept as long as it was, so that it is found out anew one day.
+            return;
+        }
+        if SERVERS_MAX <= self.0.len() && !self.0.contains_key(server) {
+            let oldest = self.0.iter().min_by_key(|it| it.1.since).map(|it| it.0.clone());
+            oldest.map(|it| self.0.remove(&it));
+        }
+        self.0.insert(server.to_owned(), Spoken { api: api.to_owned(), since: now.as_second() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::Servers;
+    use crate::limits::SERVERS_MAX;
+
+    fn hour(number: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_hours(number)
+    }
+
+    #[test]
+    fn what_a_server_speaks_is_known_for_a_day() {
+        let mut servers = Servers::default();
+        servers.keep("a", "chat", hour(0));
+        assert_eq!(servers.api_of("a", hour(23)), Some("chat"));
+        servers.keep("a", "chat", hour(23));
+        assert_eq!(servers.api_of("a", hour(24)), None, "it is asked again, though it was used");
+        servers.keep("a", "responses", hour(25));
+        assert_eq!(servers.api_of("a", hour(25)), Some("responses"));
+        assert_eq!(servers.api_of("a", hour(1)), None, "the clock was wrong");
+        assert_eq!(servers.api_of("b", hour(25)), None);
+    }
+
+    #[test]
+    fn the_oldest_makes_room() {
+        let mut servers = Servers::default();
+        for number in 0..=SERVERS_MAX {
+            servers.keep(&number.to_string(), "chat", hour(i64::try_from(number).unwrap()));
+        }
+        assert_eq!(servers.0.len(), SERVERS_MAX);
+        assert_eq!(servers.api_of("0", hour(1)), None);
+        assert_eq!(servers.api_of("1", hour(1)), Some("chat"));
+    }
+}
