@@ -239,7 +239,7 @@ impl Agent {
                 Next::Answer(answer)
                     if question.verdict
                         && verdict::read(&answer.text).is_none()
-                        && !self.provider.enforces_format(&request)
+                        && !self.provider.enforces_format(how.1)
                         && standing.ask_for_form(&answer) =>
                 {
                     conversation.items.push(Item::user(FORM));

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::conversation::{Request, Response};
+use crate::conversation::{Request, Response, ToolChoice};
 use crate::limits::{FIRST_EVENT, STREAM_IDLE};
 use crate::status::{ExitStatus, Failure};
 
@@ -226,13 +226,15 @@ impl Provider {
         remote.server.as_deref().filter(|_| remote.may_switch)
     }
 
-    /// Returns whether the form of the answer is demanded with this request. Otherwise it is only
-    /// asked for in words, and the answer may have another.
-    pub fn enforces_format(&self, request: &Request) -> bool {
+    /// Returns whether the form of the answer is demanded with a request that lists tools. Otherwise
+    /// it is only asked for in words, and the answer may have another.
+    pub fn enforces_format(&self, tool_choice: ToolChoice) -> bool {
         let Provider::Remote(remote) = self;
         match remote.api {
             Api::Responses => true,
-            Api::Chat => wire::chat::enforces_format(request, &remote.terms(&request.model)),
+            Api::Chat => {
+                wire::chat::enforces_format(tool_choice == ToolChoice::Auto, remote.profile)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use csv_agent::conversation::{AnswerFormat, Item};
+use csv_agent::conversation::{AnswerFormat, Item, ToolChoice};
 use csv_agent::provider::{Api, Provider, RemoteOptions};
 use serde_json::{Value, json};
 
@@ -229,10 +229,10 @@ fn the_form_of_an_answer_is_demanded_when_tools_are_over() {
     let server = server([good(), good()]);
     let options = RemoteOptions { api: Some(Api::Chat), ..options(&server) };
     let mut provider = Provider::remote(options).unwrap();
-    assert!(!provider.enforces_format(&asked));
+    assert!(!provider.enforces_format(ToolChoice::Auto));
     transcript(&mut provider, &asked);
-    asked.tool_choice = csv_agent::conversation::ToolChoice::None;
-    assert!(provider.enforces_format(&asked));
+    asked.tool_choice = ToolChoice::None;
+    assert!(provider.enforces_format(ToolChoice::None));
     transcript(&mut provider, &asked);
     let sent = |it: &Captured| it.body["response_format"]["json_schema"]["name"].clone();
     let sent: Vec<Value> = server.requests().iter().map(sent).collect();

@@ -34,7 +34,9 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     if terms.profile == Profile::OpenAi {
         body.insert("prompt_cache_key".into(), request.cache_key.as_str().into());
     }
-    if let Some(format) = request.format.as_ref().filter(|_| enforces_format(request, terms)) {
+    let may_call = !request.tools.is_empty() && request.tool_choice == ToolChoice::Auto;
+    let enforces = enforces_format(may_call, terms.profile);
+    if let Some(format) = request.format.as_ref().filter(|_| enforces) {
         let schema = json!({"name": format.name, "schema": format.schema, "strict": true});
         let format = json!({"type": "json_schema", "json_schema": schema});
         body.insert("response_format".into(), format);
@@ -48,9 +50,8 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
 
 /// Returns whether the form of the answer is sent along. Ollama, llama.cpp and vLLM bind all that the
 /// model writes to it, so that it could not call a tool any more: they get it when tools are over.
-pub fn enforces_format(request: &Request, terms: &Terms) -> bool {
-    let may_call = !request.tools.is_empty() && request.tool_choice == ToolChoice::Auto;
-    terms.profile == Profile::OpenAi || !may_call
+pub fn enforces_format(may_call: bool, profile: Profile) -> bool {
+    profile == Profile::OpenAi || !may_call
 }
 
 fn tool(tool: &ToolDeclaration) -> Value {
