@@ -64,6 +64,14 @@ pub const LOG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one tool output that the model reads. What is longer is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
+/// Rows of a table in the REPL that the model sees when the table is too long for it.
+pub const STASH_HEAD_ROWS_MAX: usize = 20;
+/// Bytes of these rows.
+pub const STASH_HEAD_BYTES_MAX: usize = 4 * 1024;
+/// Whole datasets that a question may load. More would not fit into the worker's memory either.
+pub const FULL_LOADS_MAX: u32 = 10;
+/// Searches for a value in all columns that one question may make: each reads a dataset.
+pub const FINDS_MAX: u32 = 30;
 /// Bytes that a long tool output is shortened to when there is no room for the conversation.
 pub const OLD_OUTPUT_BYTES_MAX: usize = 1024;
 /// Turns that compaction keeps as they are, if they fit.

@@ -7,6 +7,7 @@ mod answer;
 mod compact;
 pub mod egress;
 mod failure;
+mod memory;
 pub mod pairing;
 pub mod preview;
 pub mod prompt;
@@ -15,6 +16,7 @@ mod repl;
 mod room;
 mod round;
 mod standing;
+mod stash;
 mod turn;
 pub mod verdict;
 
@@ -24,6 +26,7 @@ use serde_json::{Map, json};
 
 use crate::agent::answer::{Answer, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
+use crate::agent::memory::Memory;
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
 use crate::agent::room::Room;
@@ -211,7 +214,7 @@ impl Agent {
             conversation.history = self.compact(session, history, tokens_max, turn).await?;
         }
         let instructions = prompt::instructions(catalog, question.verdict);
-        let mut repeats = Repeats::default();
+        let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
         let limits = self.options.limits.clone();
         let mut standing = Standing::default();
         loop {
@@ -248,7 +251,8 @@ impl Agent {
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
                     let (number, repl, repeats) = (standing.round, &mut self.repl, &mut repeats);
-                    let mut round = Round { number, session, catalog, repl, repeats };
+                    let memory = &mut memory;
+                    let mut round = Round { number, session, catalog, repl, repeats, memory };
                     let answered = round.run(&calls, turn).await?;
                     conversation.items.extend(answered.outputs);
                     standing.is_stuck |= answered.is_stuck;

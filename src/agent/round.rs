@@ -5,15 +5,17 @@ use std::time::Instant;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
+use crate::agent::memory::{FROM_MEMORY, Memory};
 use crate::agent::repeat::{Repeats, Repetition};
 use crate::agent::repl::Repl;
+use crate::agent::stash;
 use crate::agent::turn::{Closed, Ended, Turn};
 use crate::catalog::{Catalog, Facts, Query};
 use crate::conversation::{Item, ToolCall};
 use crate::dataset;
 use crate::event::{CallError, CallStatus, Status, ToolOutput};
 use crate::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
-use crate::python::protocol::{Command, Outcome};
+use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 use crate::session::Session;
 use crate::tools::{self, Plan, ToolError};
 
@@ -27,8 +29,10 @@ pub struct Round<'a> {
     pub catalog: &'a Catalog,
     /// Where Python runs.
     pub repl: &'a mut Repl,
-    /// The calls of the turn so far.
+    /// How often which call came in the turn so far.
     pub repeats: &'a mut Repeats,
+    /// What the turn remembers of its calls.
+    pub memory: &'a mut Memory,
 }
 
 /// What the calls of a round gave.
@@ -44,6 +48,7 @@ type FinishAsk = Box<dyn FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send
 
 /// A call under way. Reads are running; the REPL is asked when the call's turn comes.
 enum Running {
+    Remembered(ToolOutput),
     Done(Result<ToolOutput, ToolError>),
     Reading(JoinHandle<anyhow::Result<Facts>>, FinishRead),
     Asking(Command, FinishAsk),
@@ -71,28 +76,38 @@ impl Round<'_> {
             turn.open_call(call, self.number, tools::label(call))?;
         }
         let started = Instant::now();
-        let running: Vec<Running> =
-            calls.iter().enumerate().map(|(at, call)| self.begin(at, call, turn)).collect();
+        let mut running = Vec::new();
+        for (at, call) in calls.iter().enumerate() {
+            running.push(self.begin(at, call, turn));
+        }
         let mut answered = Answered { outputs: Vec::new(), is_stuck: false };
         for (call, running) in calls.iter().zip(running) {
             let asked = Instant::now();
             let began = if matches!(running, Running::Asking(..)) { asked } else { started };
-            let result = self.finish(running, turn).await?;
-            let (text, is_stuck) = self.answer(call, result, began, turn)?;
+            let is_remembered = matches!(running, Running::Remembered(_));
+            let mut result = self.finish(running, turn).await?;
+            if let (Ok(output), false) = (&mut result, is_remembered) {
+                self.keep_aside(call, output, turn).await?;
+            }
+            let (text, is_stuck) = self.answer(call, result, is_remembered, began, turn)?;
             answered.outputs.push(Item::output(&call.call_id, &text));
             answered.is_stuck |= is_stuck;
         }
         Ok(answered)
     }
 
-    fn begin(&self, at: usize, call: &ToolCall, turn: &mut Turn) -> Running {
+    fn begin(&mut self, at: usize, call: &ToolCall, turn: &mut Turn) -> Running {
         if CALLS_PER_ROUND_MAX <= at {
             let message = format!(
                 "not run: a response may make {CALLS_PER_ROUND_MAX} calls; send the rest later"
             );
             return Running::Done(Err(ToolError::new("too_many_calls", message)));
         }
-        match tools::plan(self.catalog, call) {
+        let remembered = tools::find(&call.name).ok().and_then(|it| self.memory.answer(it, call));
+        if let Some(output) = remembered {
+            return Running::Remembered(output);
+        }
+        match self.plan(call) {
             Err(error) => Running::Done(Err(error)),
             Ok(Plan::Done(output)) => Running::Done(Ok(output)),
             Ok(Plan::Read(query, finish)) => Running::Reading(self.read(query), finish),
@@ -101,6 +116,27 @@ impl Round<'_> {
                 Running::Asking(command, finish)
             }
         }
+    }
+
+    fn plan(&mut self, call: &ToolCall) -> Result<Plan, ToolError> {
+        let plan = tools::plan(self.catalog, call)?;
+        self.memory.allow(tools::find(&call.name)?)?;
+        Ok(plan)
+    }
+
+    /// Keeps an output in the REPL when it is too long for the model. When that fails, it is cut.
+    async fn keep_aside(
+        &mut self,
+        call: &ToolCall,
+        output: &mut ToolOutput,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let Some(command) = stash::keep(&call.name, output) else { return Ok(()) };
+        let kept = self.repl.ask(command, self.session, self.catalog, turn).await?;
+        if let Ok(Outcome { status: OutcomeStatus::Ok, result, .. }) = kept {
+            output.result = stash::summary(&output.result, &result);
+        }
+        Ok(())
     }
 
     fn read(&self, query: Query) -> JoinHandle<anyhow::Result<Facts>> {
@@ -114,6 +150,7 @@ impl Round<'_> {
         turn: &mut Turn<'_>,
     ) -> Result<Result<ToolOutput, ToolError>, Ended> {
         match running {
+            Running::Remembered(output) => Ok(Ok(output)),
             Running::Done(result) => Ok(result),
             Running::Reading(reading, finish) => {
                 let read = turn.wait(reading).await?;
@@ -133,11 +170,18 @@ impl Round<'_> {
         &mut self,
         call: &ToolCall,
         result: Result<ToolOutput, ToolError>,
+        is_remembered: bool,
         began: Instant,
         turn: &mut Turn,
     ) -> Result<(String, bool), Ended> {
+        let tool = tools::find(&call.name).ok();
         let (mut status, mut code, mut output) = match result {
-            Ok(output) => (CallStatus::Ok, None, output),
+            Ok(output) => {
+                if let Some(tool) = tool {
+                    self.memory.remember(tool, call, &output);
+                }
+                (CallStatus::Ok, None, output)
+            }
             Err(error) => (error.status, Some(error.code), error.output),
         };
         let scratch = self.session.scratch_dir()?;
@@ -153,7 +197,13 @@ impl Round<'_> {
         }
         let whole = output.for_model();
         let mut text = cut_middle(&whole, TOOL_OUTPUT_BYTES_MAX);
-        let truncated = text.len() < whole.len();
+        let is_aside = |key| output.result.get(key).is_some();
+        let truncated = text.len() < whole.len() || is_aside("data_key") || is_aside("stdout_key");
+        match tool {
+            _ if is_remembered => text.push_str(FROM_MEMORY),
+            Some(tool) if code.is_none() => text += &self.memory.note(tool).unwrap_or_default(),
+            _ => {}
+        }
         let repetition = self.repeats.count(call, &whole);
         if let Repetition::Told(n) = repetition {
             let note = format!(
@@ -193,7 +243,7 @@ fn cell(command: &Command) -> Option<String> {
             let head = n_rows.map_or_else(String::new, |it| format!(".head({it})"));
             Some(format!("{variable} = load({}{columns}){head}", serde_json::json!(dataset)))
         }
-        Command::Fetch { .. } => None,
+        Command::Fetch { .. } | Command::Keep { .. } => None,
     }
 }
 

@@ -188,6 +188,7 @@ struct Start<'a> {
     /// How many it may start; none when the kernel does not count them.
     processes: Option<u32>,
     frames_bytes: u64,
+    output_bytes: usize,
     result_bytes: usize,
     line_bytes: usize,
 }
@@ -253,6 +254,7 @@ impl Worker {
             file_bytes: policy.file_bytes,
             processes: report.counts_processes.then_some(WORKER_PROCESSES_MAX),
             frames_bytes: FRAMES_BYTES_MAX,
+            output_bytes: TOOL_OUTPUT_BYTES_MAX,
             result_bytes: RESULT_BYTES_MAX,
             line_bytes: WORKER_LINE_BYTES_MAX,
         };

@@ -45,6 +45,15 @@ pub enum Command {
         /// Whether the whole frame is also written to a Parquet file in the scratch directory.
         write: bool,
     },
+    /// Put what a tool has found, and what is too long to be sent to the model, where code reaches it.
+    Keep {
+        /// The tool; the key is made of its name.
+        tool: String,
+        /// Objects with the same members, which become a frame.
+        rows: Option<Vec<Value>>,
+        /// Anything else.
+        text: Option<String>,
+    },
 }
 
 /// How a command ended.
@@ -66,7 +75,8 @@ pub struct Outcome {
     pub status: OutcomeStatus,
     /// `{kind, text}` or `{kind: "dataframe", head, columns, row_count, dtypes}`, with `stdout` when
     /// the code printed something, and `notes` when the worker has something to say (a frame was
-    /// pruned, a variable of an earlier process was lost).
+    /// pruned, a variable of an earlier process was lost). What was too long is whole under `data_key`
+    /// or, printed, under `stdout_key`.
     pub result: Value,
     /// The answer to [`Command::Fetch`].
     pub frame: Option<Frame>,

@@ -95,11 +95,15 @@ BALLAST_BYTES = 16 * 1024 * 1024
 MESSAGE_CHARS_MAX = 4_000
 PICKLE_BYTES_MAX = 32 * 1024 * 1024
 FRAME_JSON_BYTES_MAX = start["line_bytes"] // 2
+STORED_MAX = 100
+PRINTED_CHARS_MAX = 4 * 1024 * 1024
+PLAIN = (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)
 
 encode_parts = c_make_encoder(None, str, encode_basestring, None, ":", ",", False, False, False)
 decode_at = JSONDecoder().scan_once
 words_of = re.compile(r"[^\W\d]\w*").findall
 without_addresses = re.compile(r" at 0x[0-9a-fA-F]+").sub
+is_key = re.compile(r"[a-z_]+_[1-9][0-9]*").fullmatch
 is_plain_name = re.compile(r"[\w.-]+").fullmatch
 
 
@@ -120,6 +124,9 @@ class State:
     cell = ""  # the name of the code that runs
     cells = []  # the names of the last cells, oldest first
     notes = []  # sentences for the model, sent with the next outcome
+    store = None  # the variable `data`, if it is ours
+    printed = []  # what the call has printed through `sys.stdout`, as far as it is kept
+    printed_chars = 0
     used = {}  # variable → the last call that mentioned it
     sources = {}  # name → (file, source) of a function or class that a cell defined
     pending = {}  # variables of an earlier process, not needed yet → entry of the manifest
@@ -307,7 +314,64 @@ def show(value):
         return {"kind": "none"}
     if is_frame(value):
         return show_frame(value)
-    return {"kind": "text", "text": cut_middle(same_every_time(repr(value)), start["result_bytes"])}
+    text = same_every_time(repr(value))
+    shown = cut_middle(text, start["result_bytes"])
+    result = {"kind": "text", "text": shown}
+    if shown is not text:
+        result["data_key"], place = put_aside(
+            "python_repl", value if type(value) in PLAIN else cut_end(text, PRINTED_CHARS_MAX))
+        state.notes.append(f"the whole value is {place}")
+    return result
+
+
+# --- What is too long to be shown -----------------------------------------------------------------
+
+
+def put_aside(tool, value):
+    """Puts a value into the variable `data`. Returns its key, and how code reaches it."""
+    # A variable that the code has called `data` is left alone.
+    for name in ("data", "stored_data"):
+        if name in state.pending:
+            restore({name})
+        if is_store(namespace.setdefault(name, {})):
+            break
+    else:
+        namespace[name] = {}
+    store = namespace[name]
+    state.store = store
+    number = 1
+    while f"{tool}_{number}" in store:
+        number += 1
+    key = f"{tool}_{number}"
+    store[key] = value
+    while STORED_MAX < len(store):
+        del store[next(iter(store))]
+    return key, f'{name}["{key}"]'
+
+
+def is_store(value):
+    """Returns whether a value may be ours: a mapping with keys like ours."""
+    return value is state.store or type(value) is dict and all(type(it) is str and is_key(it) for it in value)
+
+
+def put_printed_aside(result):
+    """Puts what the call has printed aside, if not all of it will be shown."""
+    text = same_every_time("".join(state.printed))
+    state.printed, state.printed_chars = [], 0
+    room = start["output_bytes"] - len(encode(result)) - 64
+    # Escapes make it longer, never shorter.
+    if len(text) * 4 <= room or len(encode(text)) <= room:
+        return
+    result["stdout_key"], place = put_aside("python_repl", text)
+    state.notes.append(f"all that was printed is {place}")
+
+
+def keep_aside(request):
+    """Puts aside what another tool found: a table, or a text."""
+    rows = request["rows"]
+    value = request["text"] if rows is None else DataFrame(rows)
+    key, place = put_aside(request["tool"], value)
+    return {"result": {"kind": "kept", "data_key": key, "place": place}}
 
 
 def frames():
@@ -924,7 +988,7 @@ def cut_line(line):
 
 # --- The loop -------------------------------------------------------------------------------------
 
-COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "save": save}
+COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "keep": keep_aside, "save": save}
 
 
 def on_interrupt(_signal, _frame):
@@ -937,9 +1001,20 @@ def show_warning(message, category, _file, _line, file=None, line=None):
     (file or sys.stderr).write(same_every_time(f"{category.__name__}: {message}\n"))
 
 
+class Output(io.TextIOWrapper):
+    """What code prints to, which also keeps it in case that it is too long to be shown."""
+
+    def write(self, text):
+        if state.printed_chars < PRINTED_CHARS_MAX:
+            part = text[: PRINTED_CHARS_MAX - state.printed_chars]
+            state.printed_chars += len(part)
+            state.printed.append(part)
+        return super().write(text)
+
+
 def new_output():
     raw = io.BufferedWriter(io.FileIO(1, "w", closefd=False))
-    return io.TextIOWrapper(raw, "utf-8", errors="backslashreplace")
+    return Output(raw, "utf-8", errors="backslashreplace")
 
 
 def repair():
@@ -988,6 +1063,7 @@ def perform(request):
             outcome = {"status": "ok", **COMMANDS[request["command"]](request)}
         except BaseException as error:
             outcome = failure(error)
+        put_printed_aside(outcome["result"])
         prune()
         state.running = False
     except BaseException as error:

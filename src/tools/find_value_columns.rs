@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Facts, Query};
 use crate::event::ToolOutput;
+use crate::limits::FINDS_MAX;
 use crate::tools::strict::{self, object, string};
 use crate::tools::{Plan, Tool, ToolError, dataset};
 
@@ -15,9 +16,11 @@ pub const TOOL: Tool = Tool {
 question names a value (a product, a code, a day) and not its column. The whole cell must equal the \
 value; text is compared without regard to case and surrounding blanks, numbers by value (7 finds 7.0), \
 days and times in ISO form. It does not search within cells: for that use str.contains in python_repl. \
-All rows are searched, without loading the dataset into the REPL.",
+All rows are searched, without loading the dataset into the REPL. A question may call it 30 times.",
     parameters,
     plan,
+    only_reads: true,
+    allowance: Some(FINDS_MAX),
 };
 
 #[derive(Deserialize)]

@@ -17,6 +17,8 @@ best choice when the question needs a few columns: only these are read. Returns 
 the first rows.",
     parameters,
     plan,
+    only_reads: false,
+    allowance: None,
 };
 
 /// Names of columns that an error lists at most.

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::event::ToolOutput;
+use crate::limits::FULL_LOADS_MAX;
 use crate::python::protocol::Command;
 use crate::tools::strict::{self, object, string};
 use crate::tools::{Plan, Tool, ToolError, dataset, succeeded, variable};
@@ -14,9 +15,12 @@ pub const TOOL: Tool = Tool {
     name: "load_dataset_full",
     description: "Loads a whole dataset into a DataFrame variable of the REPL. Use it when most columns \
 are needed. For a wide or very long dataset prefer load_dataset_columns, which needs far less memory, or \
-load_dataset_sample to look at values first. Returns row count, columns, dtypes and the first rows.",
+load_dataset_sample to look at values first. A question may call it 10 times. Returns row count, columns, \
+dtypes and the first rows.",
     parameters,
     plan,
+    only_reads: false,
+    allowance: Some(FULL_LOADS_MAX),
 };
 
 #[derive(Deserialize)]

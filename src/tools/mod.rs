@@ -23,7 +23,7 @@ use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 
 /// Every tool, in the order in which requests declare them. The order never changes: providers cache
 /// the beginning of a request.
-pub const TOOLS: [Tool; 9] = [
+pub static TOOLS: [Tool; 9] = [
     python_repl::TOOL,
     list_datasets::TOOL,
     get_dataset_info::TOOL,
@@ -59,6 +59,10 @@ pub struct Tool {
     pub parameters: fn() -> Value,
     /// Turns arguments into a plan. The catalog holds the datasets that the model may see.
     pub plan: fn(&Catalog, Value) -> Result<Plan, ToolError>,
+    /// Whether the same call gives the same answer for as long as a turn lasts.
+    pub only_reads: bool,
+    /// Calls that a turn may make, for a tool that costs much.
+    pub allowance: Option<u32>,
 }
 
 impl Tool {
@@ -119,6 +123,18 @@ impl ToolError {
     }
 }
 
+/// Finds a tool by its name.
+///
+/// # Errors
+///
+/// Fails when there is none. The model reads the reason.
+pub fn find(name: &str) -> Result<&'static Tool, ToolError> {
+    TOOLS.iter().find(|it| it.name == name).ok_or_else(|| {
+        let names = TOOLS.each_ref().map(|it| it.name).join(", ");
+        ToolError::new("unknown_tool", format!("no tool `{name}`; the tools are {names}"))
+    })
+}
+
 /// Finds the tool that a call names and plans it.
 ///
 /// # Errors
@@ -126,11 +142,7 @@ impl ToolError {
 /// Fails when there is no such tool, or its arguments are no JSON object or not those of its schema.
 /// The model reads the reason.
 pub fn plan(catalog: &Catalog, call: &ToolCall) -> Result<Plan, ToolError> {
-    let Some(tool) = TOOLS.iter().find(|it| it.name == call.name) else {
-        let names = TOOLS.map(|it| it.name).join(", ");
-        let message = format!("no tool `{}`; the tools are {names}", call.name);
-        return Err(ToolError::new("unknown_tool", message));
-    };
+    let tool = find(&call.name)?;
     let arguments = serde_json::from_str::<Value>(&call.arguments).map_err(|error| {
         let message =
             format!("the arguments of `{}` are not JSON: {error}; send them again", tool.name);
@@ -222,6 +234,14 @@ mod tests {
     fn every_schema_is_strict() {
         for tool in &TOOLS {
             assert_eq!(strict::check(&(tool.parameters)()), Ok(()), "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn an_allowance_is_in_the_description() {
+        for tool in &TOOLS {
+            let told = tool.allowance.map(|it| format!("A question may call it {it} times."));
+            assert!(tool.description.contains(&told.unwrap_or_default()), "{}", tool.name);
         }
     }
 

@@ -6,6 +6,7 @@ mod history;
 mod long;
 mod rounds;
 mod seal;
+mod stash;
 mod stops;
 mod tools;
 
