@@ -1,5 +1,7 @@
 //! Rounds: what the model asks for, what it gets back, and what ends the turn when it does not end it.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::{ask, code, goes_on, last_request, shown};
