@@ -377,6 +377,10 @@ pub struct Artifact {
     pub sha256: String,
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// The turn's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplyBody {
@@ -388,6 +392,9 @@ pub struct ReplyBody {
     pub assessment: Option<Assessment>,
     /// The reasons for the assessment.
     pub findings: Vec<Finding>,
+    /// Whether the model had tools to compute the answer with. It had in turns of earlier versions.
+    #[serde(default = "yes")]
+    pub computed: bool,
     /// Why the turn ended.
     pub stop_reason: StopReason,
     /// Logical names of the tables, in order.

@@ -171,6 +171,19 @@ pub const SERVERS_MAX: usize = 16;
 /// Time until a server is asked again what it speaks, since it may have been updated.
 pub const SERVER_KNOWN: Duration = Duration::from_hours(24);
 
+/// Bytes of the profile of all datasets for a model without tools; such models have little room.
+pub const PROFILE_BYTES_MAX: usize = 12 * 1024;
+/// Rows of a dataset that its profile looks at.
+pub const PROFILE_ROWS_MAX: usize = 50_000;
+/// Cells of a dataset that its profile looks at, so that a wide one takes no longer.
+pub const PROFILE_CELLS_MAX: usize = 1_000_000;
+/// Distinct values that a profile tells apart in a column.
+pub const PROFILE_DISTINCT_MAX: usize = 10_000;
+/// Rows of a dataset that its profile shows.
+pub const PROFILE_HEAD_ROWS: usize = 3;
+/// Bytes of one value in a profile.
+pub const PROFILE_VALUE_BYTES_MAX: usize = 40;
+
 /// Requests that `--max-rounds` may allow in one turn.
 pub const ROUNDS_FLAG_MAX: u32 = 1_000;
 /// Bytes of a question from stdin or a file. A longer one is data that was meant for `-f`.

@@ -10,6 +10,7 @@ mod failure;
 mod memory;
 pub mod pairing;
 pub mod preview;
+mod profile;
 pub mod prompt;
 pub mod repeat;
 mod repl;
@@ -18,6 +19,7 @@ mod round;
 mod standing;
 mod stash;
 mod turn;
+mod untooled;
 pub mod verdict;
 
 use std::future::Future;
@@ -33,6 +35,7 @@ use crate::agent::room::Room;
 use crate::agent::round::Round;
 use crate::agent::standing::{Next, Standing};
 use crate::agent::turn::{Ended, News, Turn};
+use crate::agent::untooled::needs_no_tools;
 use crate::agent::verdict::{Gates, Given};
 use crate::catalog::Catalog;
 use crate::conversation::{
@@ -86,6 +89,8 @@ pub struct Agent {
     options: AgentOptions,
     provider: Provider,
     repl: Repl,
+    /// Whether the model was found to have no tools.
+    has_no_tools: bool,
     /// What holds for code, once it was tried.
     sandbox: Option<Confinement>,
     /// The last turn that is left out of the history: that before the first, when it began afresh.
@@ -110,7 +115,7 @@ impl Agent {
     pub fn new(options: AgentOptions, provider: Provider) -> Agent {
         let repl =
             Repl::new(options.python.clone(), options.sandbox.clone(), options.limits.tool_timeout);
-        Agent { options, provider, repl, sandbox: None, forgotten: None }
+        Agent { options, provider, repl, has_no_tools: false, sandbox: None, forgotten: None }
     }
 
     /// Runs one turn to its terminal event.
@@ -213,6 +218,10 @@ impl Agent {
             let history = conversation.history.clone();
             conversation.history = self.compact(session, history, tokens_max, turn).await?;
         }
+        if self.has_no_tools {
+            turn.round = 1;
+            return self.ask_untooled(session, catalog, question, conversation, turn).await;
+        }
         let instructions = prompt::instructions(catalog, question.verdict);
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
         let limits = self.options.limits.clone();
@@ -224,7 +233,14 @@ impl Agent {
             let how = (standing.round, standing.tool_choice());
             let asked = self
                 .respond_in_room(session, &instructions, question, conversation, how, turn)
-                .await?;
+                .await;
+            let asked = match asked {
+                Err(Ended::Failed(error)) if needs_no_tools(&error) => {
+                    self.has_no_tools = true;
+                    return self.ask_untooled(session, catalog, question, conversation, turn).await;
+                }
+                asked => asked?,
+            };
             let (sent, Response { items: mut received, ending, .. }) = asked;
             pairing::make_call_ids_unique(&sent, &mut received);
             if let Ending::Incomplete(reason) = ending {
@@ -334,8 +350,12 @@ impl Agent {
             Some((text, verdict)) => (text, Some(verdict)),
             None => (answer.text.clone(), None),
         };
-        let given =
-            Given { verdict: verdict.as_ref(), tables: &turn.tables, n_charts: turn.charts.len() };
+        let given = Given {
+            is_computed: turn.is_computed,
+            verdict: verdict.as_ref(),
+            tables: &turn.tables,
+            n_charts: turn.charts.len(),
+        };
         let (gate, missing) = self.options.gates.judge(given);
         let status = answer.stop_reason.exit_status().worst(gate);
         turn.dir().write("reply.md", &format!("{}\n", text.trim_end()))?;
@@ -345,6 +365,7 @@ impl Agent {
             text: text.clone(),
             assessment: verdict.as_ref().and_then(|it| it.assessment),
             findings: verdict.as_ref().map(|it| it.findings.clone()).unwrap_or_default(),
+            computed: turn.is_computed,
             stop_reason: answer.stop_reason,
             tables: turn.tables.clone(),
             charts: turn.charts.iter().map(|it| it.logical_name.clone()).collect(),

@@ -71,6 +71,8 @@ pub struct Turn<'a> {
     partial_item: u32,
     /// Whether text is shown as it streams. Not when the answer is JSON for a program.
     pub shows_partial: bool,
+    /// Whether the model has tools to compute with.
+    pub is_computed: bool,
     /// The round under way, from 1.
     pub round: u32,
     /// Tokens so far.
@@ -114,6 +116,7 @@ impl<'a> Turn<'a> {
             partial: String::new(),
             partial_item: 0,
             shows_partial: true,
+            is_computed: true,
             round: 0,
             usage: Usage::default(),
             price: None,

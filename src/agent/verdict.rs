@@ -9,6 +9,7 @@ use crate::status::ExitStatus;
 
 /// What the caller wants of a turn beyond an answer. What is missing decides the exit status.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Gates {
     /// Ask for a verdict.
     pub verdict: bool,
@@ -20,11 +21,15 @@ pub struct Gates {
     pub table: Option<String>,
     /// Fail when no chart was sent.
     pub require_chart: bool,
+    /// Let an answer pass that a model without tools gave.
+    pub allow_untooled: bool,
 }
 
 /// What a turn gave, as far as gates look at it.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
+    /// Whether the model had tools to compute with.
+    pub is_computed: bool,
     /// The verdict, if there was one.
     pub verdict: Option<&'a Verdict>,
     /// Logical names of the tables sent.
@@ -40,6 +45,11 @@ impl Gates {
         let assessment = given.verdict.and_then(|it| it.assessment);
         if self.verdict && assessment.is_none() {
             missing.push("a verdict was asked for, and the answer has none".to_owned());
+        }
+        let is_gated = self.fail_on.is_some() || self.require_table || self.require_chart;
+        if is_gated && !given.is_computed && !self.allow_untooled {
+            let why = "the answer was not computed, since the model has no tools";
+            missing.push(format!("{why}; `--allow-untooled` lets it pass"));
         }
         let names: Vec<&str> = given.tables.iter().map(String::as_str).collect();
         if self.require_table && rows::chosen(&names, self.table.as_deref()).is_none() {
@@ -121,7 +131,7 @@ mod tests {
     fn check(fail_on: Option<Assessment>, found: Option<Assessment>, status: ExitStatus) {
         let gates = Gates { verdict: true, fail_on, ..Gates::default() };
         let verdict = Verdict { assessment: found, findings: Vec::new() };
-        let given = Given { verdict: Some(&verdict), tables: &[], n_charts: 0 };
+        let given = Given { is_computed: true, verdict: Some(&verdict), tables: &[], n_charts: 0 };
         assert_eq!(gates.judge(given).0, status);
     }
 
@@ -149,12 +159,32 @@ mod tests {
             ..Gates::default()
         };
         let tables = ["top".to_owned()];
-        let given = Given { verdict: None, tables: &tables, n_charts: 0 };
+        let given = Given { is_computed: true, verdict: None, tables: &tables, n_charts: 0 };
         assert_eq!(gates(None).judge(given).0, Ok);
         assert_eq!(gates(Some("top")).judge(given).0, Ok);
         let (status, missing) = gates(Some("bottom")).judge(given);
         assert_eq!(status, Contract);
         assert_eq!(missing, ["the table `bottom` was asked for; the answer has top"]);
+    }
+
+    #[test]
+    fn what_was_not_computed_passes_no_gate_unless_it_may() {
+        let verdict = Verdict { assessment: Some(Assessment::Good), findings: Vec::new() };
+        let given = Given { is_computed: false, verdict: Some(&verdict), tables: &[], n_charts: 0 };
+        let mut gates = Gates { verdict: true, ..Gates::default() };
+        assert_eq!(gates.judge(given).0, Ok, "a verdict alone is no gate");
+        gates.fail_on = Some(Assessment::Bad);
+        let (status, missing) = gates.judge(given);
+        assert_eq!(status, Contract);
+        assert_eq!(
+            missing,
+            [
+                "the answer was not computed, since the model has no tools; `--allow-untooled` lets it \
+              pass"
+            ]
+        );
+        gates.allow_untooled = true;
+        assert_eq!(gates.judge(given).0, Ok);
     }
 
     #[test]

@@ -155,6 +155,7 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
             },
             require_table: writes_table || options.require.contains(&Require::Table),
             table: options.answer.table.clone().filter(|_| writes_table),
+            allow_untooled: options.allow_untooled,
             require_chart: options.require.contains(&Require::Chart),
         },
         python: options.python.clone(),

@@ -190,6 +190,10 @@ pub struct TurnFlags {
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Checks")]
     pub require: Vec<Require>,
 
+    /// Let an answer pass `--fail-on` and `--require` that a model without tools gave
+    #[arg(long, help_heading = "Checks")]
+    pub allow_untooled: bool,
+
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub settings: SettingFlags,

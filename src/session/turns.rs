@@ -162,6 +162,7 @@ mod tests {
         Body::Reply(Box::new(ReplyBody {
             text: "done".into(),
             blocks: Vec::new(),
+            computed: true,
             assessment: None,
             findings: Vec::new(),
             stop_reason: StopReason::Complete,

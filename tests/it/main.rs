@@ -26,5 +26,6 @@ mod parquet;
 mod provider;
 mod readme;
 mod tidy;
+mod untooled;
 mod wires;
 mod worker;

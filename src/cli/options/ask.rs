@@ -46,6 +46,7 @@ pub struct ChatOptions {
 
 /// How questions are answered.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnOptions {
     /// What holds for every command: the session, the format, the terminal.
     pub global: GlobalOptions,
@@ -75,6 +76,8 @@ pub struct TurnOptions {
     pub fail_on: FailOn,
     /// What the answer must come with.
     pub require: Vec<Require>,
+    /// Whether an answer of a model without tools passes.
+    pub allow_untooled: bool,
     /// Where the answer goes.
     pub answer: AnswerOptions,
     /// Which Python runs the code.
@@ -240,6 +243,7 @@ impl TurnOptions {
             verdict: flags.verdict || flags.fail_on != FailOn::Never,
             fail_on: flags.fail_on,
             require: flags.require,
+            allow_untooled: flags.allow_untooled,
         })
     }
 }

@@ -1,0 +1,218 @@
+//! A turn with a model that has no tools: one request with a profile of the data, and an answer that is
+//! marked as not computed.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::agent::answer::{Answer, Said, said};
+use crate::agent::profile::profile;
+use crate::agent::turn::{Ended, Turn};
+use crate::agent::{Agent, Conversation};
+use crate::catalog::Catalog;
+use crate::conversation::{
+    AnswerFormat, Assessment, Ending, Finding, Item, ItemKind, Question, Request, ToolChoice,
+};
+use crate::dataset;
+use crate::event::Status;
+use crate::limits::{PROFILE_BYTES_MAX, PROFILE_CELLS_MAX, PROFILE_ROWS_MAX};
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::session::Session;
+use crate::status::StopReason;
+
+const PROMPT: &str = include_str!("prompt/untooled.md");
+
+/// Stands before every answer that nothing was computed for.
+const NOT_COMPUTED: &str = "**Not computed.** The model has no tools; it answered from a profile of \
+                            the data, so its numbers need a check.";
+
+/// Returns whether a turn failed because the model knows no tools.
+pub fn needs_no_tools(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<ProviderError>();
+    error.is_some_and(|it| it.kind == ProviderErrorKind::NoTools)
+}
+
+impl Agent {
+    /// Asks the question without tools, once.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there is no response, a dataset cannot be read, or the turn ends first.
+    pub(super) async fn ask_untooled(
+        &mut self,
+        session: &Session,
+        catalog: &Catalog,
+        question: &Question,
+        conversation: &mut Conversation<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<Answer, Ended> {
+        // JSON, until it is read.
+        turn.shows_partial = false;
+        turn.is_computed = false;
+        let message = "the model has no tools: it answers from a profile of the data, and nothing \
+                       is computed"
+            .to_owned();
+        turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
+        let profile = profile_of(session, catalog, turn).await?;
+        let mut items = conversation.history.items();
+        items.extend_from_slice(conversation.items);
+        // Calls of earlier turns, with another model, would be tools again.
+        items.retain(|it| matches!(it.kind(), ItemKind::UserMessage | ItemKind::AssistantMessage));
+        let request = Request {
+            model: self.options.model.clone(),
+            instructions: format!("{PROMPT}\nProfile of the data:\n{profile}"),
+            items,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::None,
+            format: Some(format()),
+            reasoning: self.options.reasoning,
+            cache_key: session.id().to_owned(),
+        };
+        let round = turn.round;
+        let response = self.respond(&request, round, turn).await?;
+        let text = match said(&response.items) {
+            Some(Said::Text(text)) => text,
+            Some(Said::Refusal(text)) => {
+                conversation.items.push(Item::assistant(&text));
+                return Ok(Answer { text, stop_reason: StopReason::Refused, rounds: round });
+            }
+            None => String::new(),
+        };
+        let answer = match response.ending {
+            Ending::Incomplete(reason) => {
+                let said = Some(Said::Text(told(&text, false))).filter(|_| !text.is_empty());
+                Answer::incomplete(said, &reason, round)
+            }
+            Ending::Completed => Answer {
+                text: told(&text, question.verdict),
+                stop_reason: StopReason::Complete,
+                rounds: round,
+            },
+        };
+        // A later turn reads what the user read, and not JSON that no other turn has.
+        conversation.items.push(Item::assistant(&told(&text, false)));
+        Ok(answer)
+    }
+}
+
+/// Reads the datasets and writes their profile, within one bound for all.
+async fn profile_of(
+    session: &Session,
+    catalog: &Catalog,
+    turn: &mut Turn<'_>,
+) -> Result<String, Ended> {
+    let mut text = String::new();
+    for (at, (name, dataset)) in catalog.iter().enumerate() {
+        // What is left, shared among those to come.
+        let share = PROFILE_BYTES_MAX.saturating_sub(text.len()) / (catalog.len() - at);
+        let path = session.dir().join(&dataset.path);
+        let n_rows = PROFILE_ROWS_MAX.min(PROFILE_CELLS_MAX / dataset.columns.len().max(1));
+        let reading = tokio::task::spawn_blocking(move || dataset::head(&path, n_rows));
+        let frame = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
+        text += &profile(name, &dataset.columns, &frame, share);
+        if PROFILE_BYTES_MAX < text.len() + name.len() {
+            break;
+        }
+    }
+    Ok(text)
+}
+
+/// Returns the form that models without tools are asked for.
+fn format() -> AnswerFormat {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "summary": {"type": "string"},
+            "assessment": {"type": "string", "enum": ["good", "warning", "bad"]},
+            "explanation": {"type": "string"},
+            "potential_issues": texts,
+            "recommendations": texts,
+        },
+        "required":
+            ["summary", "assessment", "explanation", "potential_issues", "recommendations"],
+        "additionalProperties": false,
+    });
+    AnswerFormat { name: "analysis".to_owned(), schema }
+}
+
+/// An answer in that form. A small model leaves out what it has nothing to say to.
+#[derive(Deserialize)]
+struct Analysis {
+    summary: String,
+    #[serde(default)]
+    assessment: Option<Assessment>,
+    #[serde(default)]
+    explanation: String,
+    #[serde(default)]
+    potential_issues: Vec<String>,
+    #[serde(default)]
+    recommendations: Vec<String>,
+}
+
+/// Returns an answer as it is told: marked, as Markdown, and in the form of a verdict when one was
+/// asked for. One in another form stays as it is.
+fn told(text: &str, verdict: bool) -> String {
+    let text = text.trim();
+    // Models without tools like to put their JSON into a fence.
+    let json = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
+    let analysis = json.and_then(|it| serde_json::from_str::<Analysis>(it).ok());
+    let Some(analysis) = analysis else {
+        let said = if text.is_empty() { "The model answered with nothing." } else { text };
+        return format!("{NOT_COMPUTED}\n\n{said}");
+    };
+    let Analysis { summary, assessment, explanation, potential_issues, recommendations } = analysis;
+    let list = |title: &str, entries: &[String]| {
+        let entries: String = entries.iter().map(|it| ["\n- ", it.trim()].concat()).collect();
+        (!entries.is_empty()).then(|| format!("{title}:{entries}"))
+    };
+    let parts = [
+        Some(NOT_COMPUTED.to_owned()),
+        Some(summary),
+        Some(explanation),
+        list("Potential issues", &potential_issues),
+        list("Recommendations", &recommendations),
+    ];
+    let parts = parts.into_iter().flatten().filter(|it| !it.trim().is_empty());
+    let text = parts.collect::<Vec<_>>().join("\n\n");
+    if !verdict {
+        return text;
+    }
+    let severity = assessment.filter(|it| *it != Assessment::Good).unwrap_or(Assessment::Warning);
+    let finding = |message: String| Finding { severity, message, dataset: None, column: None };
+    let findings: Vec<Finding> = potential_issues.into_iter().map(finding).collect();
+    json!({"text": text, "findings": findings, "assessment": assessment}).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+    use crate::agent::verdict;
+    use crate::conversation::Assessment;
+
+    const LEGACY: &str = r#"```json
+        {"summary": "Two columns are empty.", "assessment": "bad", "explanation": "See `a`.",
+         "potential_issues": ["`a` is empty", "`b` is empty"], "recommendations": []}
+        ```"#;
+
+    #[test]
+    fn a_legacy_answer_is_told_as_text_that_says_what_it_is() {
+        assert_eq!(
+            told(LEGACY, false),
+            "**Not computed.** The model has no tools; it answered from a profile of the data, so \
+             its numbers need a check.\n\nTwo columns are empty.\n\nSee `a`.\n\nPotential \
+             issues:\n- `a` is empty\n- `b` is empty"
+        );
+        for other in ["No idea.", "{\"text\": 7}", ""] {
+            let text = told(other, true);
+            assert!(text.starts_with("**Not computed.**") && text.contains(other), "{text}");
+        }
+    }
+
+    #[test]
+    fn its_assessment_is_a_verdict() {
+        let (text, verdict) = verdict::read(&told(LEGACY, true)).unwrap();
+        assert!(text.starts_with("**Not computed.**"), "{text}");
+        assert_eq!(verdict.assessment, Some(Assessment::Bad));
+        assert_eq!(verdict.findings[1].message, "`b` is empty");
+    }
+}
