@@ -114,6 +114,9 @@ bad\t'Only a bad one'
 warning\t'A bad one or a warning'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
 chart\t'A chart'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l thresholds -d 'Which values of a column are good, worth a warning or bad: ranges in TOML' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l language -d 'Language of the answer [default: that of the question]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
@@ -170,6 +173,9 @@ bad\t'Only a bad one'
 warning\t'A bad one or a warning'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
 chart\t'A chart'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l thresholds -d 'Which values of a column are good, worth a warning or bad: ranges in TOML' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l language -d 'Language of the answer [default: that of the question]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
@@ -319,6 +325,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s q -l quie
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l thresholds -d 'Which values of a column are good, worth a warning or bad: ranges in TOML' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l language -d 'Language of the answer [default: that of the question]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r

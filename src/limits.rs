@@ -89,8 +89,27 @@ pub const CONTEXT_TOKENS_MAX: u64 = 100_000;
 /// Tokens that `--compact-at` takes at least: the instructions and the tools alone are some thousands.
 pub const COMPACT_AT_MIN: u64 = 1_000;
 
+/// Bytes of the instructions, about 12 000 tokens of each request. Rules, thresholds and knowledge take
+/// what they need within their own bounds; then come schemas; earlier findings give way first.
+pub const INSTRUCTIONS_BYTES_MAX: usize = 48 * 1024;
+/// Bytes of what the user says of the data in the instructions. The rest is left out, and told.
+pub const KNOWLEDGE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of a file with knowledge. A longer one is data that was meant for `-f`.
+pub const KNOWLEDGE_FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Bytes of thresholds in the instructions. The last ones are left out, and told.
+pub const THRESHOLDS_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of dataset schemas in the instructions. Wider catalogs are summarised.
 pub const SCHEMA_BYTES_MAX: usize = 24 * 1024;
+/// Bytes of a column's name in the instructions. Tools have the whole name.
+pub const COLUMN_NAME_BYTES_MAX: usize = 200;
+/// Bytes of findings of earlier turns in the instructions.
+pub const FINDINGS_BYTES_MAX: usize = 4 * 1024;
+/// Findings of earlier turns in the instructions.
+pub const FINDINGS_MAX: usize = 10;
+/// Turns in which they are looked for, the last ones.
+pub const FINDINGS_TURNS_MAX: usize = 20;
+/// Bytes at the end of a turn's events that hold the reply with its findings, unless it is very long.
+pub const REPLY_EVENT_BYTES_MAX: u64 = 128 * 1024;
 /// Times that one call may come with the same arguments and outcome before the model is told.
 pub const REPEATS_TOLD: u32 = 3;
 /// Times that one call may come with the same arguments and outcome before the turn is ended.

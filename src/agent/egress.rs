@@ -5,8 +5,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::agent::prompt;
-use crate::catalog::Catalog;
 use crate::conversation::{Item, ItemKind};
 
 /// What leaves the machine with one request.
@@ -21,11 +19,10 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// Counts what a request holds.
-    pub fn of(catalog: &Catalog, items: &[Item], body: &Value) -> Egress {
-        let columns = prompt::columns_told(catalog);
+    /// Counts what a request holds. `columns` are those that its instructions name.
+    pub fn of(columns: &[(String, String)], items: &[Item], body: &Value) -> Egress {
         Egress {
-            columns: columns.into_iter().map(|(name, column)| format!("{name}.{column}")).collect(),
+            columns: columns.iter().map(|(name, column)| format!("{name}.{column}")).collect(),
             rows: items.iter().map(rows_shown).sum(),
             bytes: body.to_string().len() as u64,
         }
@@ -48,7 +45,6 @@ mod tests {
     use serde_json::json;
 
     use super::Egress;
-    use crate::catalog::Catalog;
     use crate::conversation::Item;
 
     #[test]
@@ -59,7 +55,7 @@ mod tests {
             Item::output("c1", &frame.to_string()),
             Item::output("c2", "42"),
         ];
-        let found = Egress::of(&Catalog::default(), &items, &json!({}));
-        assert_eq!(found, Egress { columns: Vec::new(), rows: 2, bytes: 2 });
+        let found = Egress::of(&[("a".into(), "b".into())], &items, &json!({}));
+        assert_eq!(found, Egress { columns: vec!["a.b".into()], rows: 2, bytes: 2 });
     }
 }

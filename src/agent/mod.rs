@@ -4,6 +4,7 @@
 //! forbids tools, so that there is an answer.
 
 mod answer;
+mod briefing;
 mod compact;
 pub mod egress;
 mod failure;
@@ -29,6 +30,7 @@ use serde_json::{Map, json};
 use crate::agent::answer::{Answer, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::memory::Memory;
+use crate::agent::prompt::{Briefing, Instructions};
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
 use crate::agent::room::Room;
@@ -82,6 +84,8 @@ pub struct AgentOptions {
     pub datasets: Vec<String>,
     /// Whether turns of earlier processes are left out.
     pub fresh: bool,
+    /// What the model is to know in every turn.
+    pub briefing: Briefing,
 }
 
 /// A model, a REPL, and the loop between them. It lives as long as the process.
@@ -222,7 +226,11 @@ impl Agent {
             turn.round = 1;
             return self.ask_untooled(session, catalog, question, conversation, turn).await;
         }
-        let instructions = prompt::instructions(catalog, question.verdict);
+        let Instructions { text: instructions, notes, .. } =
+            self.instructions(session, catalog, question)?;
+        for message in notes {
+            turn.status(Status::Warning { code: "instructions".to_owned(), message })?;
+        }
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
         let limits = self.options.limits.clone();
         let mut standing = Standing::default();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::agent::egress::Egress;
 use crate::agent::room::Room;
 use crate::agent::standing::Standing;
-use crate::agent::{Agent, Conversation, prompt};
+use crate::agent::{Agent, Conversation};
 use crate::catalog::Catalog;
 use crate::conversation::{Item, Question};
 use crate::session::Session;
@@ -36,17 +36,20 @@ impl Agent {
         self.recall(session);
         let catalog = self.visible(catalog)?;
         let history = if self.options.fresh { History::default() } else { session.history()? };
-        let request = self.first_summary(session, &history).unwrap_or_else(|| {
-            let instructions = prompt::instructions(&catalog, question.verdict);
+        let (request, columns) = if let Some(request) = self.first_summary(session, &history) {
+            (request, Vec::new())
+        } else {
+            let instructions = self.instructions(session, &catalog, question)?;
             let mut items = vec![Item::user(&question.text)];
             let conversation = Conversation { history, items: &mut items, room: Room::Enough };
             let mut standing = Standing::default();
             standing.begin_round(self.options.limits.rounds_max);
-            let tool_choice = standing.tool_choice();
-            self.request(session, &instructions, question, &conversation, tool_choice)
-        });
+            let (text, tool_choice) = (&instructions.text, standing.tool_choice());
+            let request = self.request(session, text, question, &conversation, tool_choice);
+            (request, instructions.columns)
+        };
         let body = self.provider.body(&request);
-        let egress = Egress::of(&catalog, &request.items, &body);
+        let egress = Egress::of(&columns, &request.items, &body);
         Ok(Preview { request: body, egress })
     }
 

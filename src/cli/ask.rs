@@ -162,5 +162,6 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         sandbox: options.sandbox.clone(),
         datasets: options.datasets.clone(),
         fresh: options.fresh,
+        briefing: options.briefing.clone(),
     }
 }

@@ -210,6 +210,18 @@ pub struct TurnFlags {
 /// Flags that a configuration file may stand in for.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SettingFlags {
+    /// What you know of the data: a dictionary, units, conventions; the model reads it
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub knowledge: Option<PathBuf>,
+
+    /// Which values of a column are good, worth a warning or bad: ranges in TOML
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub thresholds: Option<PathBuf>,
+
+    /// Language of the answer [default: that of the question]
+    #[arg(long, value_name = "NAME", value_parser = values::language, help_heading = "Answer")]
+    pub language: Option<String>,
+
     /// Show the answer while it is being written; the default
     #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]
     pub stream: bool,

@@ -2,6 +2,7 @@
 //! reads any of them.
 
 pub mod ask;
+pub mod briefing;
 pub mod config;
 pub mod key;
 pub mod session;

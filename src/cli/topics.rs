@@ -123,6 +123,17 @@ Prices are in USD for a million tokens; with them, usage tells what a turn cost,
   cached_input = 0.125
   output = 10
 
+Thresholds are a TOML file of their own: ranges of a column of any dataset, or of one dataset:
+
+  [revenue]
+  good = \">= 100\"
+  warning = \"50..100\"
+  bad = \"< 50\"
+  unit = \"EUR\"
+
+  [sales.discount]
+  bad = \"> 0.5\"
+
 The key comes from OPENAI_API_KEY, from a file of yours that nobody else can read, or from a command
 that prints it, run without a shell when a question is asked. No flag and no setting holds it.
 

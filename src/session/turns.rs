@@ -1,12 +1,14 @@
 //! What each turn leaves behind: `turns/0007/` with its question, events, reply, code, tables, charts.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::event::Event;
+use crate::conversation::Finding;
+use crate::event::{Body, Event};
+use crate::limits::{FINDINGS_MAX, FINDINGS_TURNS_MAX, REPLY_EVENT_BYTES_MAX};
 use crate::session::log::Log;
 use crate::session::store;
 
@@ -117,6 +119,42 @@ pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
     Ok((events, is_torn))
 }
 
+/// Returns what the last turns found in the data, newest first, each with the number of its turn.
+///
+/// # Errors
+///
+/// Fails when the turns cannot be listed. A turn that cannot be read found nothing.
+pub fn findings(session_dir: &Path) -> anyhow::Result<Vec<(u32, Finding)>> {
+    let turns = session_dir.join("turns");
+    let mut found = Vec::new();
+    for id in ids(&turns)?.iter().rev().take(FINDINGS_TURNS_MAX) {
+        let number = id.parse().unwrap_or(0);
+        let reported = last_event(&turns.join(id)).and_then(|it| match it.body {
+            Body::Reply(reply) => Some(reply.findings),
+            _ => None,
+        });
+        found.extend(reported.into_iter().flatten().map(|it| (number, it)));
+        if FINDINGS_MAX <= found.len() {
+            break;
+        }
+    }
+    found.truncate(FINDINGS_MAX);
+    Ok(found)
+}
+
+/// Reads the last event of a turn without those before it.
+fn last_event(turn_dir: &Path) -> Option<Event> {
+    let mut file = File::open(turn_dir.join("events.jsonl")).ok()?;
+    let n_bytes = file.metadata().ok()?.len();
+    let start = n_bytes.saturating_sub(REPLY_EVENT_BYTES_MAX);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(REPLY_EVENT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    let line = bytes.strip_suffix(b"\n")?;
+    let begin = memchr::memrchr(b'\n', line).map_or(0, |it| it + 1);
+    serde_json::from_slice(&line[begin..]).ok()
+}
+
 /// Removes the temporary files that a killed process left in the last turn. Those of earlier turns went
 /// when the last one began.
 ///
@@ -149,7 +187,8 @@ fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TurnDir, list, remove_temporaries};
+    use super::{TurnDir, findings, list, remove_temporaries};
+    use crate::conversation::{Assessment, Finding};
     use crate::event::{Body, Event, ReplyBody, Status, UsageReport};
     use crate::status::StopReason;
 
@@ -187,6 +226,31 @@ mod tests {
         let found = list(session.path()).unwrap();
         let found = found.iter().map(|it| (it.id.as_str(), it.question.as_str(), it.interrupted));
         assert_eq!(found.collect::<Vec<_>>(), [("0001", "one?", true), ("0002", "two?", false)]);
+    }
+
+    #[test]
+    fn what_the_last_turns_found_is_there_newest_first() {
+        let session = tempfile::tempdir().unwrap();
+        assert_eq!(findings(session.path()).unwrap(), []);
+        let found = |message: &str| Finding {
+            severity: Assessment::Bad,
+            message: message.to_owned(),
+            dataset: None,
+            column: None,
+        };
+        for message in ["one", "two", "three"] {
+            let mut turn = TurnDir::create(session.path(), "q").unwrap();
+            turn.log(&event(Body::Status(Status::Loading { message: "x".into() }))).unwrap();
+            let Body::Reply(mut body) = reply() else { unreachable!("it is a reply") };
+            body.findings.push(found(message));
+            turn.log(&event(Body::Reply(body))).unwrap();
+        }
+        // One that is under way, and one that is torn.
+        TurnDir::create(session.path(), "q").unwrap();
+        let torn = session.path().join("turns/0002/events.jsonl");
+        std::fs::write(&torn, &std::fs::read(&torn).unwrap()[..200]).unwrap();
+        let expected = [(3, found("three")), (1, found("one"))];
+        assert_eq!(findings(session.path()).unwrap(), expected);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::briefing::briefing;
 use super::config::prices;
 use super::key::KeySource;
 use super::settings::{
@@ -14,6 +15,7 @@ use super::settings::{
     without_password,
 };
 use super::{GlobalOptions, python_options, sandbox_options};
+use crate::agent::prompt::Briefing;
 use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
 use crate::cli::ingest::Input;
 use crate::conversation::{Effort, Price};
@@ -68,6 +70,8 @@ pub struct TurnOptions {
     pub record: Option<PathBuf>,
     /// None for the model's own.
     pub reasoning: Option<Effort>,
+    /// What the model is to know in every turn.
+    pub briefing: Briefing,
     /// The bounds of a turn.
     pub limits: Limits,
     /// Whether a verdict is asked for: `--verdict`, or `--fail-on` with a level.
@@ -225,8 +229,10 @@ impl TurnOptions {
             Some(cassette) => ProviderChoice::Replay(cassette),
             None => remote(settings)?,
         };
+        let briefing = briefing(settings, &global.session.dir)?;
         Ok(TurnOptions {
             answer,
+            briefing,
             provider,
             python: python_options(settings)?,
             sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,

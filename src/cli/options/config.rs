@@ -126,9 +126,10 @@ impl ConfigFiles {
     /// Takes out what a project may not say.
     fn restrain(&mut self, file: &mut ConfigFile) {
         let mut ignored = Vec::new();
+        let dir = file.dir().to_owned();
         let mut restrain = |entries: &mut Vec<Entry>| {
             entries.retain(|it| {
-                let may = settings::project_may_say(&it.key, &it.value);
+                let may = settings::project_may_say(&it.key, &it.value, &dir);
                 if !may {
                     ignored.push((it.line, it.key.clone()));
                 }

@@ -109,6 +109,36 @@ pub static REASONING: Setting<Reasoning> = Setting {
     default: None,
     project: Project::May,
 };
+/// The language of replies.
+pub static LANGUAGE: Setting<String> = Setting {
+    key: "language",
+    about: "language of the answer; that of the question when not set",
+    flag: Some(("--language", |it| it.settings.language.clone())),
+    variable: None,
+    read: |raw, _| values::language(text(raw)?),
+    default: None,
+    project: Project::May,
+};
+/// What the user knows of the data.
+pub static KNOWLEDGE: Setting<PathBuf> = Setting {
+    key: "knowledge",
+    about: "file that says what the data means; the model reads it",
+    flag: Some(("--knowledge", |it| it.settings.knowledge.clone())),
+    variable: None,
+    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
+    default: None,
+    project: Project::MayWithin,
+};
+/// Which values are good or bad.
+pub static THRESHOLDS: Setting<PathBuf> = Setting {
+    key: "thresholds",
+    about: "file of ranges: which values of a column are good, warning or bad",
+    flag: Some(("--thresholds", |it| it.settings.thresholds.clone())),
+    variable: None,
+    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
+    default: None,
+    project: Project::MayWithin,
+};
 /// Whether responses are streamed.
 pub static STREAM: Setting<bool> = Setting {
     key: "stream",
@@ -284,6 +314,9 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &ORGANIZATION,
     &PROJECT,
     &REASONING,
+    &LANGUAGE,
+    &KNOWLEDGE,
+    &THRESHOLDS,
     &STREAM,
     &RETRIES,
     &MAX_ROUNDS,
@@ -328,6 +361,8 @@ enum Project {
     MayNot,
     /// More safety, never less.
     MayTurnOn,
+    /// A file that comes with the project. Any other file is none of the project's business.
+    MayWithin,
 }
 
 /// Where a file stands, for the paths in it.
@@ -424,7 +459,8 @@ pub trait AnySetting: Sync {
     /// Returns whether a project that is not trusted may decide it.
     fn is_for_all(&self) -> bool;
     /// Returns whether a project that is not trusted may say this.
-    fn project_may_say(&self, value: &Raw) -> bool;
+    /// Its file stands in `dir`.
+    fn project_may_say(&self, value: &Raw, dir: &Path) -> bool;
     /// Returns the value in use, for eyes.
     ///
     /// # Errors
@@ -447,14 +483,15 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
     }
 
     fn is_for_all(&self) -> bool {
-        self.project == Project::May
+        matches!(self.project, Project::May | Project::MayWithin)
     }
 
-    fn project_may_say(&self, value: &Raw) -> bool {
+    fn project_may_say(&self, value: &Raw, dir: &Path) -> bool {
         match self.project {
             Project::May => true,
             Project::MayNot => false,
             Project::MayTurnOn => *value == Raw::Switch(true),
+            Project::MayWithin => text(value).is_ok_and(|it| is_within(dir, it)),
         }
     }
 
@@ -483,9 +520,20 @@ impl<T> Setting<T> {
     }
 }
 
-/// Returns whether a project that is not trusted may say this. `key` is a setting.
-pub fn project_may_say(key: &str, value: &Raw) -> bool {
-    SETTINGS.iter().any(|it| it.key() == key && it.project_may_say(value))
+/// Returns whether a project that is not trusted may say this. `key` is a setting, and the file that says
+/// it stands in `dir`.
+pub fn project_may_say(key: &str, value: &Raw, dir: &Path) -> bool {
+    SETTINGS.iter().any(|it| it.key() == key && it.project_may_say(value, dir))
+}
+
+/// Returns whether a path leads to a file in `dir`, also where links are on the way, or to none.
+fn is_within(dir: &Path, text: &str) -> bool {
+    let is_plain = !text.starts_with('~') && Path::new(text).is_relative();
+    is_plain
+        && match (dir.canonicalize(), dir.join(text).canonicalize()) {
+            (Ok(dir), Ok(path)) => path.starts_with(dir),
+            _ => true,
+        }
 }
 
 /// Everything that settings come from.

@@ -1,5 +1,6 @@
 //! The loop from end to end: the real binary, a scripted server, a real Python.
 
+mod briefing;
 mod confinement;
 mod failures;
 mod history;

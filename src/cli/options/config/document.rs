@@ -88,8 +88,7 @@ pub struct Known<'a> {
 /// Returns the first mistake: no TOML, a setting that does not exist, a value of a kind that no setting
 /// has.
 pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
-    let line =
-        |at: usize| 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at.min(text.len())]).count();
+    let line = |at| line_of(text, at);
     let table = DeTable::parse(text).map_err(|error| {
         let line = line(error.span().map_or(0, |it| it.start));
         // The message alone: the error's own text quotes the line, which may hold a key.
@@ -112,6 +111,11 @@ pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
         Some(mistake) => Err(mistake),
         None => Ok(document),
     }
+}
+
+/// Returns the line of a byte of `text`, from 1.
+pub fn line_of(text: &str, at: usize) -> usize {
+    1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at.min(text.len())]).count()
 }
 
 struct Reader<'a> {

@@ -1,0 +1,31 @@
+//! The instructions of a turn, from what the user said, the datasets and what the session knows.
+
+use crate::agent::Agent;
+use crate::agent::prompt::findings::PastFinding;
+use crate::agent::prompt::{Instructions, Parts, instructions};
+use crate::catalog::Catalog;
+use crate::conversation::Question;
+use crate::session::{Session, turns};
+
+impl Agent {
+    /// Assembles the instructions of a turn. They do not change while it lasts.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the earlier turns cannot be read.
+    pub(super) fn instructions(
+        &self,
+        session: &Session,
+        catalog: &Catalog,
+        question: &Question,
+    ) -> anyhow::Result<Instructions> {
+        let past = if self.options.fresh { Vec::new() } else { turns::findings(session.dir())? };
+        let past = past.into_iter().map(|(turn, finding)| PastFinding { turn, finding });
+        Ok(instructions(&Parts {
+            briefing: &self.options.briefing,
+            catalog,
+            findings: &past.collect::<Vec<_>>(),
+            verdict: question.verdict,
+        }))
+    }
+}

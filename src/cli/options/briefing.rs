@@ -1,0 +1,229 @@
+//! What the model is to know in every turn: language, knowledge, thresholds, read from their files.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::config::document::{Mistake, line_of};
+use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};
+use crate::agent::prompt::Briefing;
+use crate::agent::prompt::knowledge::Knowledge;
+use crate::agent::prompt::thresholds::{Range, Threshold};
+use crate::cli::usage::nearest;
+use crate::directory;
+use crate::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
+use crate::render::sanitize;
+use crate::status::{ExitStatus, Failure};
+
+/// The knowledge of a session.
+const SESSION_FILE: &str = "knowledge.md";
+
+/// Ratings, best first.
+const RATINGS: [&str; 3] = ["good", "warning", "bad"];
+
+/// Reads what the model is to know: what the settings name, and `knowledge.md` of the session.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when a file that is named cannot be read, and when the thresholds
+/// are none; the message has the line.
+pub fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
+    let mut knowledge = Vec::new();
+    if let Some(path) = settings.choose(&KNOWLEDGE)?.value {
+        let file = File::open(&path).map_err(|error| cannot_read(&path, &error))?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let text = clean(&read(&path, file, KNOWLEDGE_FILE_BYTES_MAX)?);
+        knowledge.push(Knowledge { name, text });
+    }
+    let path = session_dir.join(SESSION_FILE);
+    match directory::open_file(&path) {
+        Ok(file) => {
+            let text = clean(&read(&path, file, KNOWLEDGE_FILE_BYTES_MAX)?);
+            knowledge.push(Knowledge { name: SESSION_FILE.to_owned(), text });
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+        Err(error) => return Err(cannot_read(&path, &error).into()),
+    }
+    let thresholds = match settings.choose(&THRESHOLDS)?.value {
+        Some(path) => {
+            let file = File::open(&path).map_err(|error| cannot_read(&path, &error))?;
+            thresholds(&read(&path, file, CONFIG_BYTES_MAX)?).map_err(|it| wrong(&path, it))?
+        }
+        None => Vec::new(),
+    };
+    Ok(Briefing { language: settings.choose(&LANGUAGE)?.value, knowledge, thresholds })
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ExitStatus::Input, format!("cannot read `{}`: {error}", path.display()))
+}
+
+fn wrong(path: &Path, mistake: Mistake) -> Failure {
+    let message = format!("{}:{}: {}", path.display(), mistake.line, mistake.message);
+    let failure = Failure::new(ExitStatus::Input, message);
+    match mistake.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// Reads a text of at most so many bytes.
+fn read(path: &Path, file: File, bytes_max: u64) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(|error| cannot_read(path, &error))?;
+    let shown = path.display();
+    if bytes_max < bytes.len() as u64 {
+        let message = format!("`{shown}` is longer than {bytes_max} bytes");
+        return Err(Failure::new(ExitStatus::Input, message).hint("data goes in with `-f FILE`"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("cannot read `{shown}` as UTF-8: byte {at}");
+        let hint = "convert it first, such as with `iconv -t utf-8`";
+        Failure::new(ExitStatus::Input, message).hint(hint)
+    })
+}
+
+/// Takes out what is no text: a BOM, control characters, the other kind of line end.
+fn clean(text: &str) -> String {
+    let text = sanitize::for_terminal(text.trim_start_matches('\u{feff}').trim_end());
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+/// Reads thresholds: a table for a column of any dataset, `[DATASET.COLUMN]` for one of this dataset.
+fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
+    let tables = DeTable::parse(text).map_err(|error| {
+        let line = line_of(text, error.span().map_or(0, |it| it.start));
+        Mistake { line, message: format!("no TOML: {}", error.message()), hint: None }
+    })?;
+    let mut found = Vec::new();
+    for (name, table) in tables.get_ref() {
+        let DeValue::Table(members) = table.get_ref() else {
+            let hint = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
+            return Err(mistake(
+                text,
+                name,
+                format!("`{}` is no table", name.get_ref()),
+                Some(hint),
+            ));
+        };
+        let (columns, own): (Vec<_>, Vec<_>) =
+            members.iter().partition(|(_, it)| matches!(it.get_ref(), DeValue::Table(_)));
+        if !own.is_empty() || columns.is_empty() {
+            found.push((name.span().start, threshold(text, None, name, own)?));
+        }
+        for (column, table) in columns {
+            let members = table.get_ref().as_table().into_iter().flatten().collect();
+            let dataset = Some(name.get_ref().to_string());
+            found.push((column.span().start, threshold(text, dataset, column, members)?));
+        }
+    }
+    // As the file has them.
+    found.sort_by_key(|it| it.0);
+    Ok(found.into_iter().map(|it| it.1).collect())
+}
+
+type Key<'a> = Spanned<toml::de::DeString<'a>>;
+type Members<'a, 'b> = Vec<(&'a Key<'b>, &'a Spanned<DeValue<'b>>)>;
+
+fn threshold(
+    text: &str,
+    dataset: Option<String>,
+    column: &Key,
+    members: Members,
+) -> Result<Threshold, Mistake> {
+    let mut ranges = [None; 3];
+    let mut unit = None;
+    for (key, value) in members {
+        let name = key.get_ref().as_ref();
+        let rating = RATINGS.iter().position(|it| *it == name);
+        let Some(value) = value.get_ref().as_str() else {
+            let message = format!("`{name}` is no string in quotes");
+            return Err(mistake(text, key, message, Some("write a range such as `\">= 10\"`")));
+        };
+        match rating {
+            Some(rating) => {
+                let range = Range::parse(value)
+                    .map_err(|found| mistake(text, key, format!("`{name}`: {found}"), None))?;
+                let other = (0..3).find(|at| ranges[*at].is_some_and(|it| range.overlaps(&it)));
+                if let Some(other) = other {
+                    let message = format!("`{name}` and `{}` overlap", RATINGS[other]);
+                    return Err(mistake(text, key, message, Some("a value has one rating")));
+                }
+                ranges[rating] = Some(range);
+            }
+            None if name == "unit" => unit = Some(value.to_owned()),
+            None => {
+                let known = RATINGS.into_iter().chain(["unit"]).map(str::to_owned);
+                let near = nearest(name, &known.collect::<Vec<_>>());
+                let hint = match near.first() {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "a column has `good`, `warning`, `bad` and `unit`".to_owned(),
+                };
+                return Err(mistake(text, key, format!("unknown `{name}`"), Some(&hint)));
+            }
+        }
+    }
+    let [good, warning, bad] = ranges;
+    if ranges.iter().all(Option::is_none) {
+        let message = format!("no range for `{}`", column.get_ref());
+        return Err(mistake(text, column, message, Some("add `good`, `warning` or `bad`")));
+    }
+    Ok(Threshold { dataset, column: column.get_ref().to_string(), good, warning, bad, unit })
+}
+
+fn mistake(text: &str, key: &Key, message: String, hint: Option<&str>) -> Mistake {
+    Mistake { line: line_of(text, key.span().start), message, hint: hint.map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clean, thresholds};
+
+    #[test]
+    fn thresholds_are_of_a_column_everywhere_or_in_one_dataset() {
+        let text = "[revenue]\ngood = '>= 100'\nbad = '< 50'\nunit = 'EUR'\n\
+                    [sales.price]\nwarning = '0..1'\n['a.b']\ngood = '= 1'\n";
+        let found = thresholds(text).unwrap();
+        let shown = found.iter().map(|it| {
+            let range = |it: Option<super::Range>| it.map(|it| it.to_string());
+            let dataset = it.dataset.as_deref().unwrap_or("*");
+            let ranges =
+                [range(it.good), range(it.warning), range(it.bad)].map(Option::unwrap_or_default);
+            format!("{dataset}/{}: {}", it.column, ranges.join("|"))
+        });
+        let expected = ["*/revenue: >= 100||< 50", "sales/price: |>= 0 and < 1|", "*/a.b: = 1||"];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    #[track_caller]
+    fn check(text: &str, line: usize, message: &str, hint: &str) {
+        let found = thresholds(text).unwrap_err();
+        let hint_found = found.hint.unwrap_or_default();
+        assert_eq!((found.line, &*found.message, &*hint_found), (line, message, hint), "{text}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let range = "write a range such as `>= 10`, `< 5` or `5..10`";
+        check("[a]\n\ngood = '10'", 3, &format!("`good`: {range}"), "");
+        check("[a]\ngod = '> 1'", 2, "unknown `god`", "did you mean `good`?");
+        let hint = "write a range such as `\">= 10\"`";
+        check("[a]\ngood = 10", 2, "`good` is no string in quotes", hint);
+        let text = "[a]\ngood = '> 1'\nbad = '< 2'";
+        check(text, 2, "`good` and `bad` overlap", "a value has one rating");
+        check("\n[a]", 2, "no range for `a`", "add `good`, `warning` or `bad`");
+        let hint = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
+        check("a = 1", 1, "`a` is no table", hint);
+    }
+
+    #[test]
+    fn knowledge_is_text_without_controls() {
+        assert_eq!(clean("\u{feff}a\r\nb\u{1b}[2J\n\n"), "a\nb\\x1b[2J\n");
+        assert_eq!(clean("\n"), "");
+    }
+}
