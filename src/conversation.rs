@@ -10,8 +10,22 @@ use crate::status::StopReason;
 pub struct Question {
     /// Not blank.
     pub text: String,
+    /// Images that go with it, as data URLs.
+    pub images: Vec<String>,
     /// Whether a verdict is asked for beside the answer.
     pub verdict: bool,
+}
+
+impl Question {
+    /// Returns the message that the model gets.
+    pub fn item(&self) -> Item {
+        let mut item = Item::user(&self.text);
+        if let Some(Value::Array(parts)) = item.0.get_mut("content") {
+            let images = self.images.iter();
+            parts.extend(images.map(|it| json!({"type": "input_image", "image_url": it})));
+        }
+        item
+    }
 }
 
 /// One entry of the conversation, as it stands on the wire.

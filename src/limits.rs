@@ -207,6 +207,10 @@ pub const PROFILE_VALUE_BYTES_MAX: usize = 40;
 pub const ROUNDS_FLAG_MAX: u32 = 1_000;
 /// Bytes of a question from stdin or a file. A longer one is data that was meant for `-f`.
 pub const QUESTION_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of an image that goes with a question. Providers take about as much.
+pub const IMAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
+/// Images that go with one question.
+pub const IMAGES_MAX: usize = 10;
 /// Bytes of one line that `decrypt` reads: a full table, as a Fernet token.
 pub const EVENT_LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
 

@@ -75,6 +75,19 @@ pub fn shorten_outputs(items: &mut [Item]) -> usize {
     n_shortened
 }
 
+/// Takes the images out of messages. Returns how many there were.
+pub fn drop_images(items: &mut [Item]) -> usize {
+    let mut n_dropped = 0;
+    for item in items.iter_mut().filter(|it| it.kind() == ItemKind::UserMessage) {
+        let parts = item.0.get_mut("content").and_then(Value::as_array_mut);
+        for part in parts.into_iter().flatten().filter(|it| it["type"] == "input_image") {
+            *part = json!({"type": "input_text", "text": "(an image that is no longer shown)"});
+            n_dropped += 1;
+        }
+    }
+    n_dropped
+}
+
 /// Cuts a conversation so that what stays takes about half of its budget: as many of the last turns as
 /// fit, then those with their outputs shortened, then fewer.
 pub fn cut(history: History, tokens_max: u64) -> Cut {
@@ -94,6 +107,7 @@ pub fn cut(history: History, tokens_max: u64) -> Cut {
         let from = last(TURNS_KEPT_MIN);
         for turn in &mut turns[from..] {
             shorten_outputs(&mut turn.items);
+            drop_images(&mut turn.items);
         }
         // Fewer turns only when these are surely too long.
         (from..turns.len()).find(|at| tokens(&turns[*at..]) <= budget).unwrap_or(turns.len())
@@ -231,8 +245,8 @@ fn shown_by(turn: &HistoryTurn) -> impl Iterator<Item = String> {
 mod tests {
     use serde_json::json;
 
-    use super::{cut, is_due, shorten_outputs, tokens_of};
-    use crate::conversation::Item;
+    use super::{cut, drop_images, is_due, shorten_outputs, tokens_of};
+    use crate::conversation::{Item, Question};
     use crate::session::history::{History, HistoryTurn, Summary};
 
     fn turn(number: u32, n_output_bytes: usize) -> HistoryTurn {
@@ -318,6 +332,18 @@ mod tests {
         let cut = cut(again, 100_000);
         assert!(!cut.material(10_000).contains("Shown"));
         assert_eq!(cut.shown().len(), 4);
+    }
+
+    #[test]
+    fn an_image_leaves_a_word_behind() {
+        let question = Question {
+            text: "What is this?".into(),
+            images: vec!["data:image/png;base64,AA".into()],
+            verdict: false,
+        };
+        let mut items = [question.item()];
+        assert_eq!((drop_images(&mut items), drop_images(&mut items)), (1, 0));
+        assert_eq!(items[0].text(), "What is this?(an image that is no longer shown)");
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl Agent {
         let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
         turn.shows_partial = !question.verdict;
         turn.price = self.options.price;
-        let mut items = vec![Item::user(&question.text)];
+        let mut items = vec![question.item()];
         let mut conversation = Conversation { history, items: &mut items, room: Room::Enough };
         let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {

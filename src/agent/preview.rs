@@ -7,7 +7,7 @@ use crate::agent::room::Room;
 use crate::agent::standing::Standing;
 use crate::agent::{Agent, Conversation};
 use crate::catalog::Catalog;
-use crate::conversation::{Item, Question};
+use crate::conversation::Question;
 use crate::session::Session;
 use crate::session::history::History;
 
@@ -40,7 +40,7 @@ impl Agent {
             (request, Vec::new())
         } else {
             let instructions = self.instructions(session, &catalog, question)?;
-            let mut items = vec![Item::user(&question.text)];
+            let mut items = vec![question.item()];
             let conversation = Conversation { history, items: &mut items, room: Room::Enough };
             let mut standing = Standing::default();
             standing.begin_round(self.options.limits.rounds_max);

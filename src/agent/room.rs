@@ -64,10 +64,11 @@ impl Agent {
             let is_output = |it: &Item| it.kind() == ItemKind::FunctionCallOutput;
             let n_new = conversation.items.iter().rev().take_while(|it| is_output(it)).count();
             let n_old = conversation.items.len() - n_new;
-            let in_history = conversation.history.turns.iter_mut();
-            let n_shortened =
-                in_history.map(|it| compact::shorten_outputs(&mut it.items)).sum::<usize>()
-                    + compact::shorten_outputs(&mut conversation.items[..n_old]);
+            let mut n_shortened = compact::shorten_outputs(&mut conversation.items[..n_old]);
+            for turn in &mut conversation.history.turns {
+                n_shortened += compact::shorten_outputs(&mut turn.items);
+                n_shortened += compact::drop_images(&mut turn.items);
+            }
             if 0 < n_shortened {
                 tell_shorter(n_shortened, turn)?;
                 return Ok(true);
@@ -202,7 +203,7 @@ fn material_bytes(tokens_max: u64) -> usize {
 
 fn tell_shorter(n_outputs: usize, turn: &mut Turn) -> Result<(), Ended> {
     let message =
-        format!("too long for the model; asking again with {n_outputs} tool outputs shortened");
+        format!("too long for the model; asking again with {n_outputs} old outputs shortened");
     turn.status(Status::Compacting { message, turns: 0 })
 }
 

@@ -6,12 +6,13 @@ use crate::agent::verdict::Gates;
 use crate::agent::{Agent, AgentOptions, TurnEnd, refuse};
 use crate::cli::dry_run;
 use crate::cli::flags::{FailOn, Require};
+use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
 use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
 use crate::cli::output::Output;
 use crate::cli::report;
 use crate::cli::signals::{self, Signals};
-use crate::conversation::{Assessment, Question};
+use crate::conversation::Assessment;
 use crate::provider::{Key, Provider, RemoteOptions};
 use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
@@ -30,12 +31,12 @@ pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
     if options.dry_run {
         return dry_run::run(&options);
     }
-    let AskOptions { question, turn: options, .. } = options;
-    let (mut agent, mut session) = match open(&options, "ask", &question)? {
+    let (mut agent, mut session) = match open(&options.turn, "ask", &options.question)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),
     };
-    let question = Question { text: question, verdict: options.verdict };
+    let question = image::question(&options)?;
+    let options = options.turn;
     signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let mut output = Output::open(&options.answer, &options.global, session.dir())?;

@@ -55,7 +55,11 @@ pub fn run(options: ChatOptions) -> anyhow::Result<ExitStatus> {
             if question.trim().is_empty() {
                 continue;
             }
-            let question = Question { text: question.trim().to_owned(), verdict: options.verdict };
+            let question = Question {
+                text: question.trim().to_owned(),
+                images: Vec::new(),
+                verdict: options.verdict,
+            };
             let mut output = Output::open(&options.answer, &options.global, session.dir())?;
             let end = agent.turn(&mut session, &mut output, question, signals.next()).await?;
             let status = settle(end, output, &options)?;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::Agent;
 use crate::agent::preview::Preview;
 use crate::cli::ask::{agent_options, provider};
+use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
 use crate::cli::options::key::KeySource;
 use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
@@ -31,9 +32,9 @@ type Destination = Option<(String, Vec<(String, String)>)>;
 ///
 /// Fails when the session, a file or a setting is not as it must be, or the output cannot be written.
 pub fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
-    let AskOptions { question, turn, .. } = options;
+    let turn = &options.turn;
     let mut agent = Agent::new(agent_options(turn), provider(turn, no_key(turn))?);
-    let question = Question { text: question.clone(), verdict: turn.verdict };
+    let question = image::question(options)?;
     let preview = preview(&mut agent, turn, &question)?;
     let destination = agent.destination();
     let write = |out: &mut dyn Write| match turn.global.format {

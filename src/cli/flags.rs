@@ -125,6 +125,10 @@ pub struct AskFlags {
     #[arg(long, conflicts_with = "record", help_heading = "Answer")]
     pub dry_run: bool,
 
+    /// Show the model this image (PNG, JPEG, GIF, WebP) with the question. May be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub image: Vec<PathBuf>,
+
     /// Write the answer to a file instead of stdout, whole or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Answer")]
     pub output: Option<PathBuf>,

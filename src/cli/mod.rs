@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod dry_run;
 pub mod flags;
 pub mod generate;
+mod image;
 pub mod ingest;
 mod listing;
 pub mod options;

@@ -19,7 +19,7 @@ use crate::agent::prompt::Briefing;
 use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
 use crate::cli::ingest::Input;
 use crate::conversation::{Effort, Price};
-use crate::limits::{FIRST_EVENT, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
+use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use crate::provider::{BASE_URL, RemoteOptions};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
@@ -31,6 +31,8 @@ use crate::status::{ExitStatus, Failure};
 pub struct AskOptions {
     /// Not blank.
     pub question: String,
+    /// Files of images that go with it.
+    pub images: Vec<PathBuf>,
     /// How it is answered.
     pub turn: TurnOptions,
     /// Whether the first request is only shown.
@@ -140,6 +142,12 @@ impl AskOptions {
     ) -> anyhow::Result<AskOptions> {
         let asked = Asked::of(&flags, global.terminal.stdin_is_tty)?;
         let dry_run = flags.dry_run;
+        if IMAGES_MAX < flags.image.len() {
+            let message =
+                format!("{} images: a question takes at most {IMAGES_MAX}", flags.image.len());
+            return Err(Failure::new(ExitStatus::Usage, message).into());
+        }
+        let images = flags.image;
         let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
         turn.answer.table = flags.table;
@@ -148,7 +156,7 @@ impl AskOptions {
             Asked::InFile(path) => read_file(&path)?,
             Asked::OnStdin => read_question(std::io::stdin(), "stdin")?,
         };
-        Ok(AskOptions { question: not_blank(question)?, turn, dry_run })
+        Ok(AskOptions { question: not_blank(question)?, images, turn, dry_run })
     }
 }
 

@@ -113,10 +113,10 @@ fn a_turn_that_is_too_long_for_the_model_makes_room_step_by_step() {
     assert_eq!(
         room(&turn),
         [
-            "too long for the model; asking again with 2 tool outputs shortened",
+            "too long for the model; asking again with 2 old outputs shortened",
             "summarising 1 older turns",
             "1 turns summarised, 0 kept",
-            "too long for the model; asking again with 1 tool outputs shortened",
+            "too long for the model; asking again with 1 old outputs shortened",
         ]
     );
     let request = last_request(&bench);

@@ -4,6 +4,7 @@ mod briefing;
 mod confinement;
 mod failures;
 mod history;
+mod images;
 mod long;
 mod rounds;
 mod seal;

@@ -1,0 +1,78 @@
+//! Images that go with a question: files become data URLs, once it is clear what they are.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::Context;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::cli::options::AskOptions;
+use crate::conversation::Question;
+use crate::limits::IMAGE_BYTES_MAX;
+use crate::status::{ExitStatus, Failure};
+
+/// Kinds of images that models take, and what their files begin with; `?` stands for any byte.
+const KINDS: [(&str, &[u8]); 4] = [
+    ("image/png", b"\x89PNG\r\n\x1a\n"),
+    ("image/jpeg", b"\xff\xd8\xff"),
+    ("image/gif", b"GIF8"),
+    ("image/webp", b"RIFF????WEBP"),
+];
+
+/// Returns the question of an `ask`, with its images.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when an image cannot be read, is too large, or is of no kind that
+/// models take.
+pub fn question(options: &AskOptions) -> anyhow::Result<Question> {
+    let images = options.images.iter().map(|it| data_url(it)).collect::<anyhow::Result<_>>()?;
+    Ok(Question { text: options.question.clone(), images, verdict: options.turn.verdict })
+}
+
+/// Reads an image. Returns it as a data URL.
+fn data_url(path: &Path) -> anyhow::Result<String> {
+    let shown = path.display();
+    let failed = |message: String| Failure::new(ExitStatus::Input, message);
+    let file =
+        File::open(path).map_err(|error| failed(format!("cannot open `{shown}`: {error}")))?;
+    let mut bytes = Vec::new();
+    let mut bounded = file.take(IMAGE_BYTES_MAX as u64 + 1);
+    bounded.read_to_end(&mut bytes).with_context(|| format!("cannot read `{shown}`"))?;
+    if IMAGE_BYTES_MAX < bytes.len() {
+        let message = format!("`{shown}` has more than {IMAGE_BYTES_MAX} bytes");
+        return Err(failed(message).hint("make the image smaller").into());
+    }
+    let Some(kind) = kind(&bytes) else {
+        let message = format!("`{shown}` is no PNG, JPEG, GIF or WebP image");
+        return Err(failed(message).hint("data goes in with `-f FILE`").into());
+    };
+    Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
+}
+
+fn kind(bytes: &[u8]) -> Option<&'static str> {
+    let begins = |magic: &[u8]| {
+        magic.len() <= bytes.len()
+            && magic.iter().zip(bytes).all(|(it, byte)| *it == b'?' || it == byte)
+    };
+    KINDS.iter().find(|(_, magic)| begins(magic)).map(|(kind, _)| *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kind;
+
+    #[test]
+    fn an_image_is_told_by_its_first_bytes_not_by_its_name() {
+        let check = |bytes: &[u8], expected: Option<&str>| assert_eq!(kind(bytes), expected);
+        check(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Some("image/png"));
+        check(b"\xff\xd8\xff\xe0\0\x10JFIF", Some("image/jpeg"));
+        check(b"GIF89a\x01\0", Some("image/gif"));
+        check(b"RIFF\x24\0\0\0WEBPVP8 ", Some("image/webp"));
+        check(b"RIFF\x24\0\0\0WAVEfmt ", None);
+        check(b"day,amount\n1,2\n", None);
+        check(b"", None);
+    }
+}
