@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::agent::answer::{Answer, Said, said};
 use crate::agent::profile::profile;
 use crate::agent::turn::{Ended, Turn};
-use crate::agent::{Agent, Conversation};
+use crate::agent::{Agent, Conversation, prompt};
 use crate::catalog::Catalog;
 use crate::conversation::{
     AnswerFormat, Assessment, Ending, Finding, Item, ItemKind, Question, Request, ToolChoice,
@@ -53,13 +53,17 @@ impl Agent {
             .to_owned();
         turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
         let profile = profile_of(session, catalog, turn).await?;
+        let (told_before, notes) = prompt::said_by_user(&self.options.briefing, catalog);
+        for message in notes {
+            turn.status(Status::Warning { code: "instructions".to_owned(), message })?;
+        }
         let mut items = conversation.history.items();
         items.extend_from_slice(conversation.items);
         // Calls of earlier turns, with another model, would be tools again.
         items.retain(|it| matches!(it.kind(), ItemKind::UserMessage | ItemKind::AssistantMessage));
         let request = Request {
             model: self.options.model.clone(),
-            instructions: format!("{PROMPT}\nProfile of the data:\n{profile}"),
+            instructions: format!("{PROMPT}\n{told_before}\nProfile of the data:\n{profile}"),
             items,
             tools: Vec::new(),
             tool_choice: ToolChoice::None,

@@ -5,6 +5,12 @@ use std::fmt;
 /// Token characters that make `sk-…` or `Bearer …` look like a secret rather than a word.
 const TOKEN_CHARS_MIN: usize = 8;
 
+/// Begins and ends the first line of a private key in PEM; its kind stands between.
+const PEM_BEGIN: &str = "-----BEGIN ";
+const PEM_KEY: &str = "PRIVATE KEY-----";
+/// Bytes that a kind of key may have.
+const PEM_LABEL_BYTES_MAX: usize = 32;
+
 /// The API key. It reaches the `Authorization` header and nothing else.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
@@ -47,7 +53,27 @@ pub fn mask(text: &str, key: Option<&Key>) -> String {
         let in_json = key.0.replace('\\', r"\\").replace('"', r#"\""#);
         text = text.replace(&key.0, "***").replace(&in_json, "***");
     }
-    mask_tokens(&mask_tokens(&text, "sk-"), "Bearer ")
+    let text = mask_private_keys(&text);
+    ["sk-", "Bearer ", "AKIA"].into_iter().fold(text, |it, prefix| mask_tokens(&it, prefix))
+}
+
+/// Replaces what stands in a PEM block of a private key, up to the end of the string it is in.
+fn mask_private_keys(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(PEM_BEGIN) {
+        let (before, label) = rest.split_at(at + PEM_BEGIN.len());
+        masked.push_str(before);
+        rest = label;
+        if let Some(at) = label.find(PEM_KEY).filter(|at| *at < PEM_LABEL_BYTES_MAX) {
+            let (label, block) = label.split_at(at + PEM_KEY.len());
+            let end = ["-----END", "\""].into_iter().filter_map(|it| block.find(it)).min();
+            masked.push_str(label);
+            masked.push_str("***");
+            rest = &block[end.unwrap_or(block.len())..];
+        }
+    }
+    masked + rest
 }
 
 /// Replaces the token after each `prefix` that starts a word.
@@ -90,6 +116,11 @@ mod tests {
         check(r#"{"a":"s3cr\"et"}"#, r#"{"a":"***"}"#);
         check("Incorrect API key: sk-proj-abc_DEF-123.", "Incorrect API key: sk-***");
         check(r#""Authorization":"Bearer eyJhbGciOi.x""#, r#""Authorization":"Bearer ***""#);
+        check("id AKIAIOSFODNN7EXAMPLE, AKIA", "id AKIA***, AKIA");
+        check(
+            r#"{"a":"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n","b":1}"#,
+            r#"{"a":"-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\n","b":1}"#,
+        );
         check(
             "risk-adjusted-returns, a sk-short, Bearer of news",
             "risk-adjusted-returns, a sk-short, Bearer of news",

@@ -78,3 +78,15 @@ fn a_chat_finds_out_once_and_an_answer_in_any_form_is_told() {
     let second = bench.request(2).body["messages"].clone();
     assert_eq!(second[2]["content"], format!("{NOT_COMPUTED}\n\nWho knows."), "{second:#}");
 }
+
+#[test]
+fn what_the_user_said_of_the_data_is_known_without_tools_too() {
+    let bench = bench(REFUSALS[0], [analysis("good")]);
+    std::fs::write(bench.path("notes.md"), "Prices are net.\n").unwrap();
+    let flags = ["--api", "chat", "--knowledge", "notes.md", "--language", "German"];
+    bench.ask_with(flags, "q").succeeds();
+    let body = bench.request(bench.n_requests() - 1).body.to_string();
+    for part in ["| Prices are net.", "labels in German", "Profile of the data"] {
+        assert!(body.contains(part), "{part}: {body}");
+    }
+}

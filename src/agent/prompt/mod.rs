@@ -64,12 +64,8 @@ pub struct Instructions {
 /// Assembles the instructions of a turn.
 pub fn instructions(parts: &Parts) -> Instructions {
     let Parts { briefing, catalog, findings, verdict } = *parts;
-    let mut notes = Vec::new();
     let role = ROLE.to_owned();
-    let language = language(briefing.language.as_deref());
-    let knowledge = knowledge::knowledge(&briefing.knowledge, KNOWLEDGE_BYTES_MAX, &mut notes);
-    let bytes_max = THRESHOLDS_BYTES_MAX;
-    let thresholds = thresholds::thresholds(&briefing.thresholds, catalog, bytes_max, &mut notes);
+    let ([language, knowledge, thresholds], notes) = said(briefing, catalog);
     let rules = if verdict { format!("{OUTPUT}\n{VERDICT}") } else { OUTPUT.to_owned() };
     let n_bytes: usize =
         [&role, &language, &knowledge, &thresholds, &rules].iter().map(|it| it.len() + 1).sum();
@@ -79,8 +75,28 @@ pub fn instructions(parts: &Parts) -> Instructions {
     let room = room.saturating_sub(schemas.text.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let all = [role, language, knowledge, thresholds, schemas.text, findings, rules];
-    let there: Vec<String> = all.into_iter().filter(|it| !it.is_empty()).collect();
-    Instructions { text: there.join("\n"), columns: schemas.columns, notes }
+    Instructions { text: joined(all), columns: schemas.columns, notes }
+}
+
+/// Returns what the user said, for a model that gets no other instructions of these, and what the user
+/// should know of it.
+pub fn said_by_user(briefing: &Briefing, catalog: &Catalog) -> (String, Vec<String>) {
+    let (parts, notes) = said(briefing, catalog);
+    (joined(parts), notes)
+}
+
+fn said(briefing: &Briefing, catalog: &Catalog) -> ([String; 3], Vec<String>) {
+    let mut notes = Vec::new();
+    let language = language(briefing.language.as_deref());
+    let knowledge = knowledge::knowledge(&briefing.knowledge, KNOWLEDGE_BYTES_MAX, &mut notes);
+    let bytes_max = THRESHOLDS_BYTES_MAX;
+    let thresholds = thresholds::thresholds(&briefing.thresholds, catalog, bytes_max, &mut notes);
+    ([language, knowledge, thresholds], notes)
+}
+
+fn joined<const N: usize>(parts: [String; N]) -> String {
+    let there: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+    there.join("\n")
 }
 
 fn language(language: Option<&str>) -> String {

@@ -88,7 +88,9 @@ pub struct Known<'a> {
 /// Returns the first mistake: no TOML, a setting that does not exist, a value of a kind that no setting
 /// has.
 pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
-    let line = |at| line_of(text, at);
+    // Counted once: a file may have many keys.
+    let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    let line = |at: usize| 1 + line_ends.partition_point(|it| *it < at);
     let table = DeTable::parse(text).map_err(|error| {
         let line = line(error.span().map_or(0, |it| it.start));
         // The message alone: the error's own text quotes the line, which may hold a key.
