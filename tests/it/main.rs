@@ -25,6 +25,7 @@ mod kill;
 mod parquet;
 mod provider;
 mod readme;
+mod real;
 mod tidy;
 mod untooled;
 mod wires;
