@@ -18,6 +18,7 @@ mod chaos;
 mod cmd;
 mod config;
 mod conventions;
+mod failures;
 mod honest;
 mod dry_run;
 mod hostile;

@@ -225,3 +225,84 @@ pub const OPTIONAL_FIELDS: &[&str] = &[
 
 /// Reasoning of earlier rounds: sealed by another server or organisation, or no longer known.
 pub const SEALED_REASONING: &str = "input.reasoning";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+
+    use super::sse::Decoder;
+    use super::{Api, Reader, Step};
+    use crate::cases::cases;
+
+    /// Pieces of which streams of both dialects are made, so that the cases are not all noise.
+    const PIECES: &[&str] = &[
+        "data: ",
+        "data:",
+        "\n",
+        "\n\n",
+        "\r\n",
+        ": ping\n\n",
+        "data: [DONE]\n\n",
+        "event: error\n",
+        "{}",
+        "{",
+        "}",
+        "null",
+        "[",
+        "\"type\":\"response.completed\"",
+        ",",
+        ":",
+        "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\"}}\n\n",
+        "data: {\"type\":\"response.completed\",\"response\":{\"output\":[]}}\n\n",
+        "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"slow_down\"}}}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":9,\"function\":{}}]}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+        "data: {\"error\":{\"message\":\"try again in 9d\"}}\n\n",
+    ];
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop::sample::select(PIECES).prop_map(|it| it.as_bytes().to_vec());
+        let noise = prop::collection::vec(any::<u8>(), 0..9);
+        let piece = prop_oneof![4 => piece, 1 => noise, 1 => Just(b"\n\n".to_vec())];
+        prop::collection::vec(piece, 0..40).prop_map(|it| it.concat())
+    }
+
+    /// Reads a stream as it comes off the wire, in pieces of so many bytes. Returns how it ended.
+    fn ending(api: Api, bytes: &[u8], n_bytes: usize) -> String {
+        let (mut decoder, mut reader) = (Decoder::new(), Reader::new(api, "m"));
+        let mut events = Vec::new();
+        for chunk in bytes.chunks(n_bytes) {
+            if decoder.push(chunk, &mut events).is_err() {
+                return "too long".to_owned();
+            }
+        }
+        let _ = decoder.finish(&mut events);
+        let n_events = events.len();
+        assert!(n_events <= bytes.len(), "an event takes more than a byte");
+        for event in events {
+            match reader.event(&event) {
+                Ok(Step::Done(response)) => return format!("{response:?}"),
+                Ok(Step::Quiet | Step::Delta(_)) => {}
+                Err(error) => return format!("{error:?}"),
+            }
+        }
+        format!("{:?}", reader.closed(None))
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn any_bytes_end_in_a_response_or_an_error_however_they_are_cut(
+            bytes in bytes(),
+            n_bytes in 1_usize..9,
+        ) {
+            for api in [Api::Responses, Api::Chat] {
+                assert_eq!(ending(api, &bytes, n_bytes), ending(api, &bytes, usize::MAX));
+                let body = String::from_utf8_lossy(&bytes);
+                let _ = Reader::new(api, "m").body(&body);
+            }
+        }
+    }
+}
