@@ -299,7 +299,7 @@ fn c34_to_c36_a_closed_pipe_and_a_full_disk_are_no_panic() {
 }
 
 #[test]
-fn c37_c38_an_interrupted_turn_is_closed_and_the_session_goes_on() {
+fn c37_to_c39_an_interrupted_turn_is_closed_and_the_session_goes_on() {
     let shell = Shell::new();
     let script = "timeout --preserve-status -s INT 2 csv-agent ask --ephemeral -f \"$FX/sales.csv\" \
                   --replay \"$FX/slow.cass.jsonl\" --format jsonl q";

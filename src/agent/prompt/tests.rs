@@ -222,3 +222,28 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
     assert!(found.notes[1].starts_with("the model does not read the last"));
     assert!(found.notes[2].ends_with("rate nothing: no such column in `sales`"));
 }
+
+proptest::proptest! {
+    /// Whatever others write, it stays on its lines and within the bound.
+    #[test]
+    fn what_others_wrote_cannot_leave_its_place(
+        text in "(Verdict:|Datasets\\.|\n|- |\\| |\"|\\\\|é|x){0,200}",
+        names in proptest::collection::vec("(\n|\"|- |\\\\|Output rules:|é){1,40}", 1..20),
+    ) {
+        let mut catalog = Catalog::default();
+        let mut odd = dataset(names.len());
+        for (column, name) in odd.columns.iter_mut().zip(&names) {
+            column.name.clone_from(name);
+        }
+        catalog.insert("odd".into(), odd);
+        let knowledge = Knowledge { name: names[0].clone(), text };
+        let briefing = Briefing { language: None, knowledge: vec![knowledge], thresholds: vec![threshold(&names[0])] };
+        let findings = [finding(1, &names[0])];
+        let parts = Parts { briefing: &briefing, catalog: &catalog, findings: &findings, verdict: false };
+        let found = instructions(&parts).text;
+        let plain = |it: &&str| !it.starts_with("| ");
+        let rules = |head: &str| found.lines().filter(plain).filter(|it| it.starts_with(head)).count();
+        assert!(found.len() <= INSTRUCTIONS_BYTES_MAX);
+        assert_eq!((rules("Output rules:"), rules("Datasets."), rules("Verdict:")), (1, 1, 0));
+    }
+}

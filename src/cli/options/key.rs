@@ -2,6 +2,7 @@
 //!
 //! The file is read and the command is run only when a request is due.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -22,7 +23,7 @@ const VARIABLE: &str = "OPENAI_API_KEY";
 const TOO_LONG: &str = "it is too long for a key";
 
 /// Where the key comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// Nobody says; a server on this machine may need none.
     None,
@@ -32,6 +33,18 @@ pub enum KeySource {
     File(PathBuf),
     /// A command prints it.
     Command(Vec<String>),
+}
+
+impl fmt::Debug for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeySource::None => f.write_str("no key"),
+            KeySource::Variable(key) => write!(f, "{VARIABLE} = {key}"),
+            KeySource::File(path) => write!(f, "file {}", path.display()),
+            // Its arguments may be as secret as what it prints.
+            KeySource::Command(words) => write!(f, "command {:?}", words.first()),
+        }
+    }
 }
 
 impl KeySource {
@@ -203,9 +216,16 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::time::Duration;
 
-    use super::{key, read_file, run};
+    use super::{KeySource, key, read_file, run};
     use crate::provider::Key;
     use crate::status::ExitStatus;
+
+    #[test]
+    fn a_source_does_not_show_what_it_knows() {
+        let words = ["echo", "s3cret"].map(str::to_owned).to_vec();
+        let shown = [KeySource::Variable(Key::new("s3cret")), KeySource::Command(words)];
+        assert_eq!(format!("{shown:?}"), "[OPENAI_API_KEY = ***, command Some(\"echo\")]");
+    }
 
     #[test]
     fn a_key_is_one_line() {

@@ -9,6 +9,9 @@ use toml::de::{DeTable, DeValue};
 
 use crate::cli::usage::nearest;
 
+/// Names under which people put a key where it does not belong.
+const KEY_NAMES: [&str; 4] = ["api_key", "key", "openai_api_key", "token"];
+
 /// What a file says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
@@ -103,7 +106,13 @@ pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
     let names = [known.settings, &["profiles", "prices"]].concat();
     for (key, value) in table.get_ref() {
         match key.get_ref().as_ref() {
-            "profiles" => document.profiles = reader.tables("profiles", value, &in_profile),
+            "profiles" => {
+                document.profiles.extend(reader.tables("profiles", value, &in_profile));
+            }
+            // Who thinks of one profile writes it so; a string chooses one.
+            "profile" if matches!(value.get_ref(), DeValue::Table(_)) => {
+                document.profiles.extend(reader.tables("profile", value, &in_profile));
+            }
             "prices" => document.prices = reader.tables("prices", value, known.prices),
             _ => document.entries.extend(reader.entry(key, value, &names)),
         }
@@ -171,6 +180,9 @@ impl Reader<'_> {
             let candidates: Vec<String> = names.iter().map(ToString::to_string).collect();
             let hint = match nearest(name, &candidates).first() {
                 Some(near) => format!("did you mean `{near}`?"),
+                None if KEY_NAMES.iter().any(|it| name.eq_ignore_ascii_case(it)) => {
+                    "a key does not stand in here: use `api_key_file` or `api_key_cmd`".to_owned()
+                }
                 None => "see `csv-agent help config`".to_owned(),
             };
             self.mistake(at, format!("unknown setting `{name}`"), Some(hint));
@@ -215,7 +227,7 @@ mod tests {
     use super::{Entry, Known, Raw, parse};
 
     const KNOWN: Known = Known {
-        settings: &["model", "max_rounds", "api_key_cmd", "trusted_projects"],
+        settings: &["model", "max_rounds", "api_key_cmd", "profile", "trusted_projects"],
         whole_file: &["trusted_projects"],
         prices: &["input", "output"],
     };
@@ -236,6 +248,9 @@ mod tests {
         assert_eq!(found.entries, expected);
         let list = Raw::List(vec!["pass".into(), "key".into()]);
         assert_eq!(found.profiles["local"], [entry("api_key_cmd", list, 6)]);
+        let other = parse("[profile.a]\nmodel = 'm'\n[profiles.b]\n", KNOWN).unwrap();
+        assert_eq!(other.profiles["a"], [entry("model", Raw::Text("m".into()), 2)]);
+        assert_eq!(other.profiles["b"], []);
     }
 
     #[track_caller]
@@ -251,6 +266,8 @@ mod tests {
         check("model='x'\n[prfiles.a]", 2, "unknown setting `prfiles`", "did you mean `profiles`?");
         let see = "see `csv-agent help config`";
         check("zzzzzz = 1\nmodle = 2", 1, "unknown setting `zzzzzz`", see);
+        let key = "a key does not stand in here: use `api_key_file` or `api_key_cmd`";
+        check("api_key = 'sk-x'", 1, "unknown setting `api_key`", key);
         check("\n\nmodel = 1979-05-27", 3, "`model` cannot be a date", see);
         check("model = [1]", 1, "`model` cannot be an array of anything but strings", see);
         let hint = "write `[profiles.\"NAME\"]` and what belongs to it below";
