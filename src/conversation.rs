@@ -215,6 +215,10 @@ pub struct Request {
 /// What a provider answered. It ended well: a broken or failed answer is an error instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
+    /// The server's name for it, by which a later request can go on from it.
+    pub id: Option<String>,
+    /// The name of the response that this one went on from.
+    pub previous_id: Option<String>,
     /// The model that answered, when the provider says so.
     pub model: Option<String>,
     /// In the order in which they came.

@@ -202,6 +202,10 @@ pub struct TurnFlags {
     #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub settings: SettingFlags,
 
+    /// Let the server keep responses, and send it only what it does not have
+    #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = "Model")]
+    pub chain: bool,
+
     /// Write what is said to the model and what it answers to a cassette
     #[arg(long, value_name = "CASSETTE", conflicts_with = "replay", help_heading = "Model")]
     pub record: Option<PathBuf>,

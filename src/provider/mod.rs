@@ -4,6 +4,7 @@
 //! makes a response of. What may pass is tried again here, and which dialect a server speaks is found
 //! out here.
 
+mod chain;
 pub mod error;
 mod key;
 mod retry;
@@ -20,13 +21,14 @@ use crate::conversation::{Request, Response, ToolChoice};
 use crate::limits::{FIRST_EVENT, STREAM_IDLE};
 use crate::status::{ExitStatus, Failure};
 
+use chain::Chain;
 use error::{ProviderError, ProviderErrorKind};
 use retry::Tries;
 use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
 use transport::{Answer, Body, Outgoing, Transport};
 use wire::failure::{Complaint, one_line};
-use wire::{OPTIONAL_FIELDS, Profile, Reader, SEALED_REASONING, Step, Terms};
+use wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Terms};
 
 pub use key::{Key, mask};
 pub use wire::Api;
@@ -58,6 +60,7 @@ pub struct Remote {
     key: Option<Key>,
     /// Optional fields that a model refused: (model, field).
     refused: BTreeSet<(String, String)>,
+    chain: Chain,
     /// Models that answered in another's place, as far as the user knows: (asked, served).
     told_served: BTreeSet<(String, String)>,
 }
@@ -75,6 +78,8 @@ pub struct RemoteOptions {
     pub organization: Option<String>,
     /// `OpenAI-Project`.
     pub project: Option<String>,
+    /// Whether the server keeps responses, and is sent only what it does not have.
+    pub chain: bool,
     /// Whether answers are asked for as streams.
     pub stream: bool,
     /// Further tries of a request that failed in a way that may pass.
@@ -93,6 +98,7 @@ impl Default for RemoteOptions {
             key: None,
             organization: None,
             project: None,
+            chain: false,
             stream: true,
             retries: 4,
             first_event: FIRST_EVENT,
@@ -123,7 +129,7 @@ pub enum Progress<'a> {
     },
     /// Something the user should know that stops nothing.
     Warning {
-        /// What a program branches on: `api_switched`, `field_dropped`, `model_differs`,
+        /// What a program branches on: `api_switched`, `chain_broken`, `field_dropped`, `model_differs`,
         /// `recording_failed`.
         code: &'static str,
         /// One sentence.
@@ -168,6 +174,7 @@ impl Provider {
             retries: options.retries,
             key: options.key,
             refused: BTreeSet::new(),
+            chain: Chain::new(options.chain),
             told_served: BTreeSet::new(),
         })))
     }
@@ -192,6 +199,7 @@ impl Provider {
             retries: defaults.retries,
             key: None,
             refused: BTreeSet::new(),
+            chain: Chain::default(),
             told_served: BTreeSet::new(),
         })))
     }
@@ -295,8 +303,16 @@ impl Remote {
                 has_text |= matches!(progress, Progress::Delta(_));
                 on_progress(progress);
             };
+            let storage = self.chain.storage(request);
             let mut error = match self.attempt(request, &mut watch).await {
-                Ok(response) => return Ok(response),
+                Ok(response) => match self.chain.extend(request, &storage, &response) {
+                    Ok(()) => return Ok(response),
+                    Err(reason) => {
+                        on_progress(Progress::Superseded);
+                        on_progress(unchained(reason));
+                        continue;
+                    }
+                },
                 Err(error) => error,
             };
             if has_text {
@@ -305,6 +321,10 @@ impl Remote {
             // A server may quote the key at the one who sent it.
             error.message = key::mask(&error.message, self.key.as_ref());
             if let ProviderErrorKind::UnsupportedField(field) = &error.kind {
+                if field == PREVIOUS_RESPONSE && self.chain.break_off() {
+                    on_progress(unchained(&error.message));
+                    continue;
+                }
                 if self.omit(request, field) {
                     on_progress(field_dropped(field, &error.message));
                     continue;
@@ -319,6 +339,10 @@ impl Remote {
                     return Err(error);
                 }
                 on_progress(switched(self.api, error.http_status));
+                if self.api == Api::Chat && self.chain.is_wanted() {
+                    self.chain.give_up();
+                    on_progress(unchained("Chat Completions keeps no responses"));
+                }
                 continue;
             }
             let (reason, http_status) = (error.message.clone(), error.http_status);
@@ -357,17 +381,18 @@ impl Remote {
         outcome
     }
 
-    fn terms(&self, model: &str) -> Terms {
-        let of_model = self.refused.iter().filter(|(refusing, _)| refusing == model);
+    fn terms(&self, request: &Request) -> Terms {
+        let of_model = self.refused.iter().filter(|(model, _)| *model == request.model);
         Terms {
             profile: self.profile,
             stream: self.stream,
             omitted: of_model.map(|(_, field)| field.clone()).collect(),
+            storage: self.chain.storage(request),
         }
     }
 
     fn encode(&self, request: &Request) -> Value {
-        self.api.encode(request, &self.terms(&request.model))
+        self.api.encode(request, &self.terms(request))
     }
 
     /// Says once when another model answers than was asked.
@@ -467,6 +492,11 @@ fn switched(api: Api, http_status: Option<u16>) -> Progress<'static> {
     let (missing, now) = (api.other().title(), api.title());
     let message = format!("the server has no {missing}{status}: asking by the {now}");
     Progress::Warning { code: "api_switched", message }
+}
+
+fn unchained(reason: &str) -> Progress<'static> {
+    let message = format!("sending the whole conversation: {reason}");
+    Progress::Warning { code: "chain_broken", message }
 }
 
 fn field_dropped(field: &str, reason: &str) -> Progress<'static> {

@@ -16,7 +16,7 @@ use super::settings::{
 };
 use super::{GlobalOptions, python_options, sandbox_options};
 use crate::agent::prompt::Briefing;
-use crate::cli::flags::{AskFlags, ChatFlags, FailOn, Require, TurnFlags};
+use crate::cli::flags::{ApiFlag, AskFlags, ChatFlags, FailOn, Require, TurnFlags};
 use crate::cli::ingest::Input;
 use crate::conversation::{Effort, Price};
 use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
@@ -235,7 +235,7 @@ impl TurnOptions {
         };
         let provider = match flags.replay {
             Some(cassette) => ProviderChoice::Replay(cassette),
-            None => remote(settings)?,
+            None => remote(settings, flags.chain)?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
         Ok(TurnOptions {
@@ -281,7 +281,7 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
 }
 
 /// Whether a key is needed is not decided here: a server on this machine may need none.
-fn remote(settings: &Settings) -> anyhow::Result<ProviderChoice> {
+fn remote(settings: &Settings, chain: bool) -> anyhow::Result<ProviderChoice> {
     let chosen = settings.choose(&BASE_URL_OF_MODEL)?;
     let base_url = chosen.value.unwrap_or_default();
     if !(base_url.starts_with("http://") || base_url.starts_with("https://")) {
@@ -302,12 +302,18 @@ fn remote(settings: &Settings) -> anyhow::Result<ProviderChoice> {
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let (key, _) = KeySource::choose(settings)?;
+    if chain && settings.get(&API)? == ApiFlag::Chat {
+        let message = "`--chain`: Chat Completions keeps no responses";
+        let hint = "leave out `--chain`, or use `--api responses`";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
     let options = RemoteOptions {
         base_url,
         api: settings.get(&API)?.into(),
         key: None,
         organization: settings.choose(&ORGANIZATION)?.value,
         project: settings.choose(&PROJECT)?.value,
+        chain,
         stream: settings.get(&STREAM)?,
         retries: settings.get(&RETRIES)?,
         first_event: FIRST_EVENT,

@@ -7,7 +7,7 @@ use crate::limits::ERROR_BODY_BYTES_MAX;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::retry::stated_delay;
 use crate::provider::transport::Headers;
-use crate::provider::wire::{OPTIONAL_FIELDS, SEALED_REASONING};
+use crate::provider::wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, SEALED_REASONING};
 
 /// Types and codes that mean money: waiting does not help, although the status is 429.
 const QUOTA_CODES: &[&str] = &[
@@ -210,6 +210,10 @@ impl Complaint {
         let words = self.message.to_ascii_lowercase();
         if words.contains("encrypted content is not supported") {
             return Some("include");
+        }
+        // `previous_response_not_found`, and those who cannot go on from one at all.
+        if words.contains(PREVIOUS_RESPONSE) || self.code.starts_with("previous_response") {
+            return Some(PREVIOUS_RESPONSE);
         }
         let param = self.parameter()?;
         // `reasoning.effort`, `include[0]`: the field is left out whole.

@@ -209,12 +209,32 @@ pub struct Terms {
     pub stream: bool,
     /// Optional fields that were refused before, by their names in [`OPTIONAL_FIELDS`].
     pub omitted: BTreeSet<String>,
+    /// Whether the server keeps the response.
+    pub storage: Storage,
+}
+
+/// Whether the server keeps responses. Only the Responses API can.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Storage {
+    /// It does not: each request is whole.
+    #[default]
+    None,
+    /// It keeps this one.
+    Kept,
+    /// It keeps this one, which goes on from another.
+    After {
+        /// The other one.
+        response_id: String,
+        /// The items of the request that the server has with it.
+        n_items: usize,
+    },
 }
 
 /// Fields of a body that can be left out, at the price of comfort.
 pub const OPTIONAL_FIELDS: &[&str] = &[
     "include",
     "parallel_tool_calls",
+    PREVIOUS_RESPONSE,
     "prompt_cache_key",
     "reasoning",
     "reasoning_effort",
@@ -222,6 +242,9 @@ pub const OPTIONAL_FIELDS: &[&str] = &[
     "stream_options",
     SEALED_REASONING,
 ];
+
+/// The response that a request goes on from. Without it the whole conversation is sent.
+pub const PREVIOUS_RESPONSE: &str = "previous_response_id";
 
 /// Reasoning of earlier rounds: sealed by another server or organisation, or no longer known.
 pub const SEALED_REASONING: &str = "input.reasoning";

@@ -1,6 +1,7 @@
 //! The loop from end to end: the real binary, a scripted server, a real Python.
 
 mod briefing;
+mod chain;
 mod confinement;
 mod failures;
 mod history;

@@ -22,6 +22,8 @@ pub fn round() -> Round {
         ending: "completed",
         ending_reason: None,
         error: None,
+        id: "resp_1".to_owned(),
+        previous_id: None,
         events: None,
         raw: None,
         http: None,
@@ -45,6 +47,8 @@ pub struct Round {
     ending: &'static str,
     ending_reason: Option<String>,
     error: Option<Value>,
+    id: String,
+    previous_id: Option<String>,
     /// Instead of the events that the output makes.
     events: Option<Vec<Value>>,
     /// Instead of any events: the bytes of the body.
@@ -146,6 +150,13 @@ impl Round {
         self.usage["input_tokens"] = input_tokens.into();
         self.usage["output_tokens"] = output_tokens.into();
         self.usage["total_tokens"] = (input_tokens + output_tokens).into();
+        self
+    }
+
+    /// Is kept under a name, and says which response it goes on from.
+    pub fn kept_as(mut self, id: &str, previous_id: Option<&str>) -> Round {
+        id.clone_into(&mut self.id);
+        self.previous_id = previous_id.map(str::to_owned);
         self
     }
 
@@ -310,7 +321,8 @@ impl Round {
     fn response(&self, model: &str) -> Value {
         let reason = self.ending_reason.as_ref().map(|it| json!({"reason": it}));
         json!({
-            "id": "resp_1",
+            "id": self.id,
+            "previous_response_id": self.previous_id,
             "object": "response",
             "created_at": 1,
             "status": self.ending,

@@ -74,7 +74,7 @@ mod tests {
 
     use super::encode;
     use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::{Profile, Terms};
+    use crate::provider::wire::{Profile, Storage, Terms};
 
     fn request() -> Request {
         Request {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn terms(profile: Profile) -> Terms {
-        Terms { profile, stream: true, omitted: BTreeSet::new() }
+        Terms { profile, stream: true, omitted: BTreeSet::new(), storage: Storage::None }
     }
 
     #[test]

@@ -155,6 +155,8 @@ impl Reader {
         }
         items.extend(std::mem::take(&mut self.calls).into_items());
         Response {
+            id: None,
+            previous_id: None,
             model: self.served.take(),
             items: items.into_iter().map(Item).collect(),
             usage: self.usage.unwrap_or(Usage { requests: 1, ..Usage::default() }),

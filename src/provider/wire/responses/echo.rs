@@ -5,11 +5,14 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::conversation::{Item, ItemKind};
-use crate::provider::wire::{Profile, SEALED_REASONING, Terms};
+use crate::provider::wire::{Profile, SEALED_REASONING, Storage, Terms};
 
 /// Returns the `input` member for these items.
 pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
-    debug_assert_eq!(unpaired(items), None, "every call has one output and every output one call");
+    if matches!(terms.storage, Storage::None | Storage::Kept) {
+        let unpaired = unpaired(items);
+        debug_assert_eq!(unpaired, None, "every call has one output and every output one call");
+    }
     let mut input = Vec::with_capacity(items.len());
     // Items with an id are looked up together with the reasoning before them: when that stays
     // behind, those of the same response go without their ids.
@@ -149,12 +152,15 @@ mod tests {
 
     use super::{input, unpaired};
     use crate::conversation::Item;
-    use crate::provider::wire::{Profile, SEALED_REASONING, Terms};
+    use crate::provider::wire::{Profile, SEALED_REASONING, Storage, Terms};
 
     fn check_with(profile: Profile, omitted: &[&str], items: &Value, expected: &Value) {
         let omitted: BTreeSet<String> = omitted.iter().map(|it| (*it).to_owned()).collect();
         let items: Vec<Item> = serde_json::from_value(items.clone()).unwrap();
-        let input = Value::from(input(&items, &Terms { profile, stream: true, omitted }));
+        let input = Value::from(input(
+            &items,
+            &Terms { profile, stream: true, omitted, storage: Storage::None },
+        ));
         assert_eq!(input.to_string(), expected.to_string());
     }
 

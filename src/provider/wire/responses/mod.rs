@@ -9,7 +9,7 @@ mod reader;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::{Request, ToolDeclaration};
-use crate::provider::wire::{Profile, Terms, effort, tool_choice};
+use crate::provider::wire::{PREVIOUS_RESPONSE, Profile, Storage, Terms, effort, tool_choice};
 
 pub use reader::Reader;
 
@@ -20,14 +20,21 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
     body.insert("instructions".into(), request.instructions.as_str().into());
-    body.insert("input".into(), echo::input(&request.items, terms).into());
+    let new = match &terms.storage {
+        Storage::None | Storage::Kept => &request.items[..],
+        Storage::After { response_id, n_items } => {
+            body.insert(PREVIOUS_RESPONSE.into(), response_id.as_str().into());
+            request.items.get(*n_items..).unwrap_or_default()
+        }
+    };
+    body.insert("input".into(), echo::input(new, terms).into());
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(tool);
         body.insert("tools".into(), tools.collect());
         body.insert("tool_choice".into(), tool_choice(request.tool_choice).into());
         body.insert("parallel_tool_calls".into(), true.into());
     }
-    body.insert("store".into(), false.into());
+    body.insert("store".into(), (terms.storage != Storage::None).into());
     body.insert("stream".into(), terms.stream.into());
     if terms.profile == Profile::OpenAi {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
@@ -70,7 +77,7 @@ mod tests {
 
     use super::encode;
     use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::{Profile, Terms};
+    use crate::provider::wire::{Profile, Storage, Terms};
 
     fn request() -> Request {
         Request {
@@ -91,7 +98,7 @@ mod tests {
     }
 
     fn terms(profile: Profile) -> Terms {
-        Terms { profile, stream: true, omitted: BTreeSet::new() }
+        Terms { profile, stream: true, omitted: BTreeSet::new(), storage: Storage::None }
     }
 
     #[test]

@@ -120,9 +120,14 @@ impl Reader {
             return Err(torn());
         }
         let items = output.cloned().unwrap_or_else(|| std::mem::take(&mut self.items));
-        let model = response.get("model").and_then(Value::as_str).filter(|it| !it.is_empty());
+        let text = |name: &str| {
+            let text = response.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+            text.map(str::to_owned)
+        };
         Ok(Response {
-            model: model.map(str::to_owned),
+            id: text("id"),
+            previous_id: text("previous_response_id"),
+            model: text("model"),
             items: items.into_iter().filter(Value::is_object).map(item).collect(),
             usage: usage(response.get("usage").unwrap_or(&Value::Null)),
             ending,

@@ -1,0 +1,85 @@
+//! Chaining: a server that keeps responses is sent only what it does not have yet.
+
+use crate::conversation::{Item, Request, Response};
+use crate::provider::wire::Storage;
+
+/// Breaks after which a server is sent the whole conversation each time.
+const BREAKS_MAX: u32 = 2;
+
+/// What the server has of the conversation.
+#[derive(Debug, Default)]
+pub struct Chain {
+    is_wanted: bool,
+    kept: Option<Kept>,
+    n_breaks: u32,
+}
+
+/// A response that the server keeps, with all that led to it.
+#[derive(Debug)]
+struct Kept {
+    response_id: String,
+    items: Vec<Item>,
+}
+
+impl Chain {
+    /// Makes the chain of a conversation that has not begun.
+    pub fn new(is_wanted: bool) -> Chain {
+        Chain { is_wanted, ..Chain::default() }
+    }
+
+    /// Returns whether responses are to be kept.
+    pub fn is_wanted(&self) -> bool {
+        self.is_wanted
+    }
+
+    /// Returns how a request goes out: after the last response, if it goes on from there.
+    pub fn storage(&self, request: &Request) -> Storage {
+        match &self.kept {
+            _ if !self.is_wanted => Storage::None,
+            Some(kept) if is_start(&kept.items, &request.items) => {
+                Storage::After { response_id: kept.response_id.clone(), n_items: kept.items.len() }
+            }
+            _ => Storage::Kept,
+        }
+    }
+
+    /// Takes the answer to a request that went out as `storage`. Fails with a sentence when the server
+    /// does not keep responses: then it may have answered without what came before.
+    pub fn extend(
+        &mut self,
+        request: &Request,
+        storage: &Storage,
+        response: &Response,
+    ) -> Result<(), &'static str> {
+        if let Storage::After { response_id, .. } = storage
+            && response.previous_id.as_ref() != Some(response_id)
+        {
+            self.give_up();
+            return Err("the server took no notice of the response that it was to go on from");
+        }
+        self.kept = response.id.clone().filter(|_| self.is_wanted).map(|response_id| {
+            let items = request.items.iter().chain(&response.items).cloned().collect();
+            Kept { response_id, items }
+        });
+        Ok(())
+    }
+
+    /// Forgets the last response, which the server no longer has. Returns whether a request would go
+    /// out differently now.
+    pub fn break_off(&mut self) -> bool {
+        self.n_breaks += 1;
+        if BREAKS_MAX <= self.n_breaks {
+            self.is_wanted = false;
+        }
+        self.kept.take().is_some()
+    }
+
+    /// Sends the whole conversation from now on.
+    pub fn give_up(&mut self) {
+        *self = Chain::new(false);
+    }
+}
+
+fn is_start(start: &[Item], items: &[Item]) -> bool {
+    start.len() < items.len() && items.starts_with(start)
+}
