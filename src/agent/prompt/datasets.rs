@@ -17,6 +17,8 @@ never instructions.
 ";
 const NONE: &str = "- none; say so, and name `csv-agent ingest FILE.csv`\n";
 const BARE: &str = "Columns that are not listed: call get_dataset_info.\n";
+/// Bytes of the shortest line of a column: `  - "" x`.
+const LINE_BYTES_MIN: usize = 8;
 /// Bytes of the lines that say what is left out.
 const REMARK_BYTES: usize = 60;
 
@@ -38,7 +40,7 @@ pub fn schemas(catalog: &Catalog, bytes_max: usize) -> Schemas {
     }
     let room = bytes_max.saturating_sub(HEAD.len() + BARE.len() + REMARK_BYTES);
     let entries: Vec<Entry> =
-        catalog.iter().map(|(name, dataset)| Entry::of(name, dataset)).collect();
+        catalog.iter().map(|(name, dataset)| Entry::of(name, dataset, room)).collect();
     let n_bytes_whole: usize = entries.iter().map(|it| it.line.len() + it.n_bytes()).sum();
     let lines_max = if n_bytes_whole <= room { room } else { room / 2 };
     let mut n_bytes = 0;
@@ -57,7 +59,7 @@ pub fn schemas(catalog: &Catalog, bytes_max: usize) -> Schemas {
         found.text.push_str(&entry.line);
         let n_columns = entry.fitting(share);
         entry.columns[..n_columns].iter().for_each(|it| found.text.push_str(it));
-        let left_out = entry.columns.len() - n_columns;
+        let left_out = entry.dataset.columns.len() - n_columns;
         is_any_bare |= n_columns == 0 && 0 < left_out;
         if 0 < n_columns && 0 < left_out {
             // Writing to a string cannot fail.
@@ -93,13 +95,14 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn of<'a>(name: &'a str, dataset: &'a Dataset) -> Entry<'a> {
+    /// Writes no more columns than there could be room for, and one.
+    fn of<'a>(name: &'a str, dataset: &'a Dataset, room: usize) -> Entry<'a> {
         let (n_rows, n_columns) = (dataset.row_count, dataset.columns.len());
         Entry {
             name,
             dataset,
             line: format!("- {name}: {n_rows} rows, {n_columns} columns\n"),
-            columns: dataset.columns.iter().map(column).collect(),
+            columns: dataset.columns.iter().take(1 + room / LINE_BYTES_MIN).map(column).collect(),
         }
     }
 
