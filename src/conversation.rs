@@ -227,6 +227,8 @@ pub struct Response {
     pub usage: Usage,
     /// Whether the model had its say.
     pub ending: Ending,
+    /// Whether it wants another request, though it may have called nothing.
+    pub wants_more: bool,
 }
 
 /// How a response ended.

@@ -249,7 +249,7 @@ impl Agent {
                 }
                 asked => asked?,
             };
-            let (sent, Response { items: mut received, ending, .. }) = asked;
+            let (sent, Response { items: mut received, ending, wants_more, .. }) = asked;
             pairing::make_call_ids_unique(&sent, &mut received);
             if let Ending::Incomplete(reason) = ending {
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
@@ -257,6 +257,7 @@ impl Agent {
                 conversation.items.extend(received);
                 return Ok(answer);
             }
+            standing.wants_more = wants_more;
             standing.is_out_of_tokens =
                 limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
             standing.is_out_of_money = limits.cost_usd_max.is_some_and(|it| turn.has_cost(it));
@@ -272,6 +273,7 @@ impl Agent {
                     conversation.items.push(Item::user(FORM));
                 }
                 Next::Answer(answer) => return Ok(answer),
+                Next::More => {}
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
                     let (number, repl, repeats) = (standing.round, &mut self.repl, &mut repeats);

@@ -80,9 +80,10 @@ impl Agent {
             let n_tokens = compact::tokens_of(&history.items());
             // A summary of less would be as long.
             if COMPACT_AT_MIN < n_tokens {
-                let shorter = self.compact(session, history.clone(), n_tokens / 2, turn).await?;
+                let shorter = self.compact(session, history, n_tokens / 2, turn).await?;
+                let is_shorter = compact::tokens_of(&shorter.items()) < n_tokens;
                 conversation.history = shorter;
-                if conversation.history != history {
+                if is_shorter {
                     return Ok(true);
                 }
             }

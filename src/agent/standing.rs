@@ -14,6 +14,8 @@ pub struct Standing {
     pub round: u32,
     /// Whether a call came too often with the same outcome.
     pub is_stuck: bool,
+    /// Whether the model asked for another round beside what it said.
+    pub wants_more: bool,
     /// Whether the turn has used up its tokens.
     pub is_out_of_tokens: bool,
     /// Whether the turn has used up its money.
@@ -32,6 +34,8 @@ pub enum Next {
     Answer(Answer),
     /// Another try: it was empty.
     Nudge,
+    /// Another round: what it said was a remark on the way.
+    More,
     /// These calls.
     Run(Vec<ToolCall>),
 }
@@ -70,13 +74,14 @@ impl Standing {
             |text, stop_reason| Next::Answer(Answer { text, stop_reason, rounds: self.round });
         Ok(match said {
             said if !calls.is_empty() => {
-                if may_call && !self.is_out_of_tokens && !self.is_out_of_money {
+                if may_call && !self.is_spent() {
                     return Ok(Next::Run(calls));
                 }
                 // A server that ignores `tool_choice`, or no tokens or money left: the calls are closed as
                 // aborted when the turn is committed.
                 Next::Answer(Answer::cut(said, self.cut_by(), self.round))
             }
+            Some(Said::Text(_)) if self.wants_more && may_call && !self.is_spent() => Next::More,
             Some(Said::Text(text)) => {
                 answer(text, if self.was_cut() { self.cut_by() } else { StopReason::Complete })
             }
@@ -92,6 +97,10 @@ impl Standing {
                 return Err(Failure::new(ExitStatus::Provider, message).hint(hint).into());
             }
         })
+    }
+
+    fn is_spent(&self) -> bool {
+        self.is_out_of_tokens || self.is_out_of_money
     }
 
     /// Returns whether the model had to answer before it wanted to. A turn of one round had no call
@@ -166,6 +175,16 @@ mod tests {
         check(broke(), 10, &[&[call()]], Some((1, MaxCost)));
         let stuck = Standing { is_stuck: true, round: 5, ..Standing::default() };
         check(stuck, 10, &[&[Item::assistant("42")]], Some((6, Repeated)));
+    }
+
+    #[test]
+    fn a_remark_on_the_way_is_no_answer_unless_it_must_be() {
+        let more = || Standing { wants_more: true, ..Standing::default() };
+        let remark: &[&[Item]] = &[&[Item::assistant("I look.")]];
+        check(more(), 10, remark, None);
+        check(more(), 1, remark, Some((1, Complete)));
+        let out = Standing { is_out_of_tokens: true, ..more() };
+        check(out, 10, remark, Some((1, Complete)));
     }
 
     #[test]

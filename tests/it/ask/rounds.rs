@@ -194,6 +194,14 @@ fn two_calls_of_one_id_are_two_calls() {
 }
 
 #[test]
+fn a_model_that_wants_another_round_gets_it() {
+    let bench = bench().script([round().says("First I look.").goes_on(), round().says("42.")]);
+    assert_eq!(ask(&bench, [], "q", 0).ending(), "complete: 42.");
+    let expected = ["user: q", "assistant: First I look."];
+    assert_eq!(shown(&last_request(&bench)), expected);
+}
+
+#[test]
 fn a_large_output_is_cut_in_the_middle() {
     let bench = bench().script([
         code("c1", "print('head' + 'é' * 50_000 + 'tail')"),

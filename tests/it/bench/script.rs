@@ -24,6 +24,7 @@ pub fn round() -> Round {
         error: None,
         id: "resp_1".to_owned(),
         previous_id: None,
+        goes_on: false,
         events: None,
         raw: None,
         http: None,
@@ -49,6 +50,7 @@ pub struct Round {
     error: Option<Value>,
     id: String,
     previous_id: Option<String>,
+    goes_on: bool,
     /// Instead of the events that the output makes.
     events: Option<Vec<Value>>,
     /// Instead of any events: the bytes of the body.
@@ -157,6 +159,12 @@ impl Round {
     pub fn kept_as(mut self, id: &str, previous_id: Option<&str>) -> Round {
         id.clone_into(&mut self.id);
         self.previous_id = previous_id.map(str::to_owned);
+        self
+    }
+
+    /// Wants another request, though nothing was called.
+    pub fn goes_on(mut self) -> Round {
+        self.goes_on = true;
         self
     }
 
@@ -322,6 +330,7 @@ impl Round {
         let reason = self.ending_reason.as_ref().map(|it| json!({"reason": it}));
         json!({
             "id": self.id,
+            "end_turn": !self.goes_on,
             "previous_response_id": self.previous_id,
             "object": "response",
             "created_at": 1,

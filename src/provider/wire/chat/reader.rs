@@ -166,6 +166,7 @@ impl Reader {
                 // `stop` stands beside calls as well, and `function_call` or `tool_calls` without.
                 _ => Ending::Completed,
             },
+            wants_more: false,
         }
     }
 }

@@ -131,6 +131,7 @@ impl Reader {
             items: items.into_iter().filter(Value::is_object).map(item).collect(),
             usage: usage(response.get("usage").unwrap_or(&Value::Null)),
             ending,
+            wants_more: response.get("end_turn") == Some(&Value::Bool(false)),
         })
     }
 
