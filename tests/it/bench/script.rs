@@ -328,10 +328,8 @@ impl Round {
 
     fn response(&self, model: &str) -> Value {
         let reason = self.ending_reason.as_ref().map(|it| json!({"reason": it}));
-        json!({
+        let mut response = json!({
             "id": self.id,
-            "end_turn": !self.goes_on,
-            "previous_response_id": self.previous_id,
             "object": "response",
             "created_at": 1,
             "status": self.ending,
@@ -340,7 +338,15 @@ impl Round {
             "incomplete_details": reason,
             "output": self.output,
             "usage": if self.error.is_some() { Value::Null } else { self.usage.clone() },
-        })
+        });
+        // Members that most responses do without.
+        if self.goes_on {
+            response["end_turn"] = false.into();
+        }
+        if let Some(previous_id) = &self.previous_id {
+            response["previous_response_id"] = previous_id.as_str().into();
+        }
+        response
     }
 
     fn as_events(&self, model: &str) -> Vec<Value> {
