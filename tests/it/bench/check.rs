@@ -193,7 +193,7 @@ mod tests {
     fn a_wrong_request_is_noticed() {
         check_fault("/model", "".into(), "no `model`");
         check_fault("/instructions", " ".into(), "no `instructions`");
-        check_fault("/store", Value::Null, "`store` is not false");
+        check_fault("/store", Value::Null, "`store` is not said");
         check_fault("/stream", Value::Null, "`stream` is not said");
         check_fault("/input", json!([]), "`input` is empty");
         check_fault("/input", "q".into(), "`input` is no list");
