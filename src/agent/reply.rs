@@ -1,0 +1,91 @@
+//! How a turn that has an answer ends: the reply is judged, written down and told.
+
+use crate::agent::answer::Answer;
+use crate::agent::failure::{describe, fail};
+use crate::agent::turn::{Ended, Turn};
+use crate::agent::verdict::{self, Given};
+use crate::agent::{Agent, TurnEnd};
+use crate::conversation::{Question, Reply};
+use crate::event::{Body, ReplyBody};
+use crate::render::blocks;
+use crate::session::Session;
+use crate::status::ExitStatus;
+
+impl Agent {
+    /// Ends a turn that has an answer: writes it down and tells it.
+    pub(super) fn reply_or_fail(
+        &self,
+        session: &Session,
+        question: &Question,
+        answer: &Answer,
+        turn: &mut Turn,
+    ) -> TurnEnd {
+        match self.reply(session, question, answer, turn) {
+            Ok(end) => end,
+            Err(error) => fail(turn, describe(&error)),
+        }
+    }
+
+    fn reply(
+        &self,
+        session: &Session,
+        question: &Question,
+        answer: &Answer,
+        turn: &mut Turn,
+    ) -> anyhow::Result<TurnEnd> {
+        let read = if question.verdict { verdict::read(&answer.text) } else { None };
+        let (text, verdict) = match read {
+            Some((text, verdict)) => (text, Some(verdict)),
+            None => (answer.text.clone(), None),
+        };
+        let given = Given {
+            is_computed: turn.is_computed,
+            verdict: verdict.as_ref(),
+            tables: &turn.tables,
+            n_charts: turn.charts.len(),
+        };
+        let (gate, missing) = self.options.gates.judge(given);
+        let status = answer.stop_reason.exit_status().worst(gate);
+        turn.dir().write("reply.md", &format!("{}\n", text.trim_end()))?;
+        let code_path = keep_code(session, turn)?;
+        let body = ReplyBody {
+            blocks: blocks::blocks(&text, &turn.charts),
+            text: text.clone(),
+            assessment: verdict.as_ref().and_then(|it| it.assessment),
+            findings: verdict.as_ref().map(|it| it.findings.clone()).unwrap_or_default(),
+            computed: turn.is_computed,
+            stop_reason: answer.stop_reason,
+            tables: turn.tables.clone(),
+            charts: turn.charts.iter().map(|it| it.logical_name.clone()).collect(),
+            rounds: answer.rounds,
+            tool_calls: turn.n_calls,
+            usage: turn.usage_report(),
+            duration_ms: turn.duration_ms(),
+            code_path,
+            exit_code: status.code(),
+        };
+        let told = turn.emit(Body::Reply(Box::new(body)));
+        let reply = Reply { text, verdict, stop_reason: answer.stop_reason, usage: turn.usage };
+        let (status, complaint) = match told {
+            Ok(()) => (status, (!missing.is_empty()).then(|| missing.join("; "))),
+            // The answer is complete and written down; only its reader did not want all of it.
+            Err(Ended::Stopped(ExitStatus::BrokenPipe)) => (status, None),
+            Err(Ended::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
+            Err(Ended::Stopped(status)) => (status, None),
+            Err(Ended::TimedOut) => (ExitStatus::Limit, None),
+        };
+        Ok(TurnEnd { status, reply: Some(reply), complaint, warning: None })
+    }
+}
+
+/// Writes the code that ran beside the reply. Returns its path relative to the session.
+fn keep_code(session: &Session, turn: &Turn) -> anyhow::Result<Option<String>> {
+    if turn.cells.is_empty() {
+        return Ok(None);
+    }
+    let cells: Vec<String> = turn.cells.iter().map(|it| format!("# %%\n{it}\n")).collect();
+    turn.dir().write("code.py", &cells.join("\n"))?;
+    let path = turn.dir().path().join("code.py");
+    let path = path.strip_prefix(session.dir()).unwrap_or(&path);
+    Ok(Some(path.display().to_string()))
+}
