@@ -114,6 +114,21 @@ impl Item {
         }
     }
 
+    /// Returns what the model thought, as far as it says so: the text of a reasoning item, or its
+    /// summary.
+    pub fn thought(&self) -> Option<String> {
+        if self.kind() != ItemKind::Reasoning {
+            return None;
+        }
+        let texts = |member: &str| {
+            let parts = self.0.get(member).and_then(Value::as_array);
+            let texts = parts.into_iter().flatten().filter_map(|it| it.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        };
+        let told = [texts("content"), texts("summary")];
+        told.into_iter().find(|it| !it.trim().is_empty())
+    }
+
     /// Returns why the model refused, when a message says so.
     pub fn refusal(&self) -> Option<String> {
         let refusal = self.parts("refusal", &["refusal"]);
@@ -372,6 +387,18 @@ mod tests {
         assert_eq!(Item(json!({"role": "user", "content": "q"})).kind(), ItemKind::UserMessage);
         assert_eq!(Item(json!({"type": "compaction"})).kind(), ItemKind::Other);
         assert_eq!(Item(json!(7)).kind(), ItemKind::Other);
+    }
+
+    #[test]
+    fn a_thought_is_its_text_or_its_summary() {
+        let part = |text: &str| json!([{"type": "reasoning_text", "text": text}]);
+        let thought = |summary, content| {
+            Item(json!({"type": "reasoning", "summary": summary, "content": content})).thought()
+        };
+        assert_eq!(thought(part("short"), part("Hm.")).as_deref(), Some("Hm."));
+        assert_eq!(thought(part("short"), json!(null)).as_deref(), Some("short"));
+        assert_eq!(thought(json!([]), json!([])), None);
+        assert_eq!(Item::user("q").thought(), None);
     }
 
     #[test]

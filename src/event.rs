@@ -175,6 +175,15 @@ pub enum Status {
         /// Of this request.
         usage: Usage,
     },
+    /// The model told what it thought.
+    Reasoning {
+        /// From 1.
+        round: u32,
+        /// One sentence.
+        message: String,
+        /// The thought, or its beginning.
+        text: String,
+    },
     /// Calls of a round run.
     Executing {
         /// From 1.

@@ -203,6 +203,9 @@ pub const PROFILE_HEAD_ROWS: usize = 3;
 /// Bytes of one value in a profile.
 pub const PROFILE_VALUE_BYTES_MAX: usize = 40;
 
+/// Bytes of what a model thought in one round that are told. It is for people, and no part of the answer.
+pub const REASONING_BYTES_MAX: usize = 16 * 1024;
+
 /// Requests that `--max-rounds` may allow in one turn.
 pub const ROUNDS_FLAG_MAX: u32 = 1_000;
 /// Bytes of a question from stdin or a file. A longer one is data that was meant for `-f`.

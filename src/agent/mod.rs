@@ -45,7 +45,7 @@ use crate::conversation::{
     Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
 use crate::event::{Confinement, Status};
-use crate::limits::Limits;
+use crate::limits::{Limits, REASONING_BYTES_MAX};
 use crate::provider::{Progress, Provider};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
@@ -332,6 +332,13 @@ impl Agent {
         };
         let message = format!("{} tokens", usage.total_tokens());
         turn.status(Status::ModelResponse { round, message, usage })?;
+        let thoughts: Vec<String> = response.items.iter().filter_map(Item::thought).collect();
+        let mut text = thoughts.join("\n\n");
+        if !text.is_empty() {
+            text.truncate(text.floor_char_boundary(REASONING_BYTES_MAX));
+            let message = "the model thought before it answered".to_owned();
+            turn.status(Status::Reasoning { round, message, text })?;
+        }
         Ok(response)
     }
 

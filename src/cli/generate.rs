@@ -169,6 +169,7 @@ mod tests {
             json!({"type": "status", "phase": "model_request", "round": 1, "message": "m"}),
             json!({"type": "status", "phase": "model_response", "round": 1, "message": "m",
                 "usage": usage}),
+            json!({"type": "status", "phase": "reasoning", "round": 1, "message": "m", "text": "t"}),
             json!({"type": "status", "phase": "executing", "round": 1, "message": "m"}),
             json!({"type": "status", "phase": "retrying", "message": "m", "attempt": 1,
                 "max_attempts": 5, "delay_ms": 1, "reason": "r", "http_status": 429}),

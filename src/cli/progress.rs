@@ -144,6 +144,11 @@ impl Story {
                     ));
                 }
             }
+            Status::Reasoning { text, .. } => {
+                if 0 < self.verbose {
+                    self.detail(text);
+                }
+            }
             Status::Executing { message, .. } => self.now(message),
             Status::Compacting { message, .. } | Status::Compacted { message, .. } => {
                 if !self.is_live && !self.quiet {

@@ -94,3 +94,18 @@ fn a_verdict_is_asked_for_again_where_tools_and_form_exclude_each_other() {
     assert_eq!(second["response_format"]["json_schema"]["name"], "verdict");
     assert!(bench.request(0).body.get("response_format").is_none());
 }
+
+#[test]
+fn what_a_model_thought_is_told_and_not_sent_back() {
+    let rounds = [
+        round().thinks_aloud("I should look.").calls("c1", "list_datasets", json!({})),
+        round().says("One."),
+    ];
+    let bench = bench(Api::Chat, rounds);
+    let run = bench.ask_with(["--api", "chat", "--format", "jsonl", "-v"], "q").succeeds();
+    let events = run.events();
+    let thought = events.iter().find(|it| it["phase"] == "reasoning").unwrap();
+    assert_eq!((&thought["text"], &thought["round"]), (&"I should look.".into(), &1.into()));
+    assert!(run.stderr().contains("I should look."), "{run}");
+    assert!(!bench.request(1).body.to_string().contains("I should look."));
+}

@@ -206,7 +206,9 @@ fn check_echo(messages: &[Value], response: &[Value], demand: &mut Demand) {
         return;
     }
     let contents = response.iter().filter_map(|it| it["content"].as_array()).flatten();
-    let text: String = contents.filter_map(|it| it["text"].as_str()).collect();
+    // Thoughts stay behind.
+    let said = contents.filter(|it| it["type"] != "reasoning_text");
+    let text: String = said.filter_map(|it| it["text"].as_str()).collect();
     let content = if text.is_empty() { Value::Null } else { text.into() };
     let names = |calls: &[Value]| {
         let pair = |it: &Value| (it["id"].clone(), it["function"]["name"].clone());
