@@ -6,14 +6,17 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
+use std::process::{Child, Command, ExitStatus as ProcessStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
+
 use super::settings::{API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
-use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND};
+use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND, KEY_COMMAND_GRACE};
 use crate::provider::Key;
 use crate::status::{ExitStatus, Failure};
 
@@ -89,7 +92,7 @@ impl KeySource {
             KeySource::None => Ok(None),
             KeySource::Variable(key) => Ok(Some(key.clone())),
             KeySource::File(path) => Ok(Some(read_file(path)?)),
-            KeySource::Command(words) => Ok(Some(run(words, KEY_COMMAND)?)),
+            KeySource::Command(words) => Ok(Some(run(words, KEY_COMMAND, has_terminal())?)),
         }
     }
 }
@@ -146,7 +149,7 @@ fn read_file(path: &Path) -> Result<Key, Failure> {
 
 /// Runs a command and takes what it prints. Its stderr is the user's, its stdin is empty; a question goes
 /// to the terminal.
-fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
+fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Failure> {
     let program = words.first().map(String::as_str).unwrap_or_default();
     let fail = |found: String| {
         let message = format!("cannot get the API key: `{program}` of `api_key_cmd` {found}");
@@ -154,24 +157,23 @@ fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
     };
     let mut command = Command::new(program);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped());
+    if !has_terminal {
+        // On a terminal, a group of its own would be in the background: it could ask nothing there, and
+        // Ctrl-C would not reach it.
+        command.process_group(0);
+    }
     let mut child = command.spawn().map_err(|error| fail(format!("cannot start: {error}")))?;
-    let deadline = Instant::now() + time;
-    let printed = printed(&mut child, deadline);
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) if Instant::now() < deadline && printed.is_some() => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Ok(None) | Err(_) => break None,
-        }
-    };
-    let (Some(status), Some(bytes)) = (status, printed) else {
-        // It may be gone by now, which is as well.
-        let _ = child.kill();
-        let _ = child.wait();
+    let printed = printed(&mut child);
+    let Some(status) = wait(&mut child, Instant::now() + time) else {
+        kill(&mut child, has_terminal);
         return Err(fail(format!("did not end within {} s", time.as_secs_f64())));
     };
+    // What it leaves behind may hold the pipe for as long as it likes.
+    let deadline = Instant::now() + KEY_COMMAND_GRACE;
+    let mut bytes = Vec::new();
+    while let Ok(more) = printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        bytes.extend(more);
+    }
     match key(bytes) {
         // What prints without end is stopped by the pipe that we close, and fails for that reason.
         Err(found) if status.success() || found == TOO_LONG => {
@@ -182,18 +184,48 @@ fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
     }
 }
 
-/// Returns what a process prints, as far as it is kept; none when it goes on for too long.
-fn printed(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
-    let mut pipe = child.stdout.take()?;
-    // The thread ends with the pipe. When something keeps it open beyond the deadline, nobody listens
-    // any more.
+/// Waits for a process until the deadline; none when it goes on.
+fn wait(child: &mut Child, deadline: Instant) -> Option<ProcessStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// Ends a process, and what it has started when that is a group of its own.
+fn kill(child: &mut Child, has_terminal: bool) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).filter(|_| !has_terminal);
+    // It may be gone by now, which is as well.
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Returns what a process prints, piece by piece, up to a byte more than is kept.
+fn printed(child: &mut Child) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
+    let Some(pipe) = child.stdout.take() else { return receiver };
+    // The thread ends with the pipe. When something keeps it open for longer, nobody listens any more.
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let kept = (&mut pipe).take(KEY_BYTES_MAX + 1).read_to_end(&mut bytes);
-        let _ = sender.send(kept.map(|_| bytes));
+        let mut pipe = pipe.take(KEY_BYTES_MAX + 1);
+        let mut piece = [0; 4096];
+        while let Ok(n_bytes @ 1..) = pipe.read(&mut piece) {
+            if sender.send(piece[..n_bytes].to_vec()).is_err() {
+                break;
+            }
+        }
     });
-    receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?.ok()
+    receiver
+}
+
+/// Returns whether there is a terminal to ask the user at.
+fn has_terminal() -> bool {
+    File::open("/dev/tty").is_ok()
 }
 
 /// Takes the one line that a file or a command gives. What is wrong with it is told without it.
@@ -214,6 +246,7 @@ fn key(bytes: Vec<u8>) -> Result<Key, &'static str> {
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
+    use std::thread;
     use std::time::Duration;
 
     use super::{KeySource, key, read_file, run};
@@ -254,7 +287,7 @@ mod tests {
     #[track_caller]
     fn check_command(words: &[&str], found: Result<&str, &str>) {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        let ran = run(&words, Duration::from_millis(500)).map_err(|it| it.message);
+        let ran = run(&words, Duration::from_millis(500), false).map_err(|it| it.message);
         let beginning = "cannot get the API key: ";
         let found = found.map(Key::new).map_err(|it| format!("{beginning}{it}"));
         assert_eq!(ran, found);
@@ -271,12 +304,22 @@ mod tests {
         let endless = "`yes` of `api_key_cmd` gave none: it is too long for a key";
         check_command(&["yes"], Err(endless));
         // What it leaves behind may hold the pipe.
-        let left = "`sh` of `api_key_cmd` did not end within 0.5 s";
-        check_command(&["sh", "-c", "sleep 3 & echo sk-1"], Err(left));
+        check_command(&["sh", "-c", "sleep 3 & echo sk-1"], Ok("sk-1"));
         check_command(
             &["/no/such/program"],
             Err("`/no/such/program` of `api_key_cmd` cannot start: No such file or directory (os \
                  error 2)"),
         );
+    }
+
+    #[test]
+    fn what_a_command_has_started_ends_with_it_at_the_time_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let late = dir.path().join("late");
+        let script = format!("(sleep 0.8; touch '{}') & wait", late.display());
+        let late_is_told = "`sh` of `api_key_cmd` did not end within 0.5 s";
+        check_command(&["sh", "-c", &script], Err(late_is_told));
+        thread::sleep(Duration::from_millis(600));
+        assert!(!late.exists());
     }
 }
