@@ -113,8 +113,10 @@ A profile is a set of settings under a name, for another server or another purpo
   model = \"gpt-5.1\"
 
 `--profile work` chooses it for one command and then also goes before the environment; CSV_AGENT_PROFILE
-or `profile = \"work\"` choose it for good. The profile `local` is there without a file: a server on this
-machine at port 11434, such as Ollama, which is sent no key.
+or `profile = \"work\"` choose it for good. The key of a profile goes with its `base_url`: where the one
+holds, so does the other, also before OPENAI_API_KEY. The profile `local` is there without a file: a
+server on this machine at port 11434, such as Ollama. It is sent no key, also where your file gives it
+another `base_url`, unless the profile itself names one.
 
 Prices are in USD for a million tokens; with them, usage tells what a turn cost, and --max-cost works:
 

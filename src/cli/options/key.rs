@@ -71,14 +71,18 @@ impl KeySource {
         let variable = settings.environment().api_key.as_deref().map(Key::new);
         let variable = variable.filter(|it| !it.is_empty());
         sources.extend(variable.map(|it| (KeySource::Variable(it), Origin::Variable(VARIABLE))));
-        let first = sources.into_iter().min_by(|a, b| rank(&a.1).cmp(&rank(&b.1)));
-        let Some((source, origin)) = first else { return Ok((KeySource::None, Origin::Default)) };
         let server = settings.choose(&BASE_URL_OF_MODEL)?.origin;
-        if server.is_built_in() && !is_profile(&origin) {
-            // The key is for another server.
-            return Ok((KeySource::None, server));
+        let is_pair = is_profile(&server);
+        if is_pair && settings.is_local()? {
+            // Any other key is for another server.
+            sources.retain(|(_, origin)| is_profile(origin));
+            if sources.is_empty() {
+                return Ok((KeySource::None, server));
+            }
         }
-        Ok((source, origin))
+        let first =
+            sources.into_iter().min_by(|(_, a), (_, b)| rank(a, is_pair).cmp(&rank(b, is_pair)));
+        Ok(first.unwrap_or((KeySource::None, Origin::Default)))
     }
 
     /// Gets the key. This may run a command, which may ask the user something.
@@ -97,11 +101,15 @@ impl KeySource {
     }
 }
 
-/// `CSV_AGENT_API_KEY_FILE` is for this program alone, so it goes before `OPENAI_API_KEY`.
-fn rank(origin: &Origin) -> (&Origin, bool) {
+/// Orders where keys come from. `CSV_AGENT_API_KEY_FILE` is for this program alone, so it goes before
+/// `OPENAI_API_KEY`. Where a profile decides the server, its key is for that server: `is_pair`.
+fn rank(origin: &Origin, is_pair: bool) -> (&Origin, u8) {
+    const ENVIRONMENT: &Origin = &Origin::Variable("");
     match origin {
-        Origin::Variable(name) => (&Origin::Variable(""), *name == VARIABLE),
-        origin => (origin, false),
+        Origin::Variable(VARIABLE) => (ENVIRONMENT, 2),
+        Origin::Profile(..) if is_pair => (ENVIRONMENT, 1),
+        Origin::Variable(_) => (ENVIRONMENT, 0),
+        origin => (origin, 0),
     }
 }
 
@@ -115,7 +123,7 @@ fn same_place(one: &Origin, other: &Origin) -> bool {
 }
 
 fn is_profile(origin: &Origin) -> bool {
-    matches!(origin, Origin::NamedProfile(_) | Origin::Profile(..))
+    matches!(origin, Origin::NamedProfile(_) | Origin::Profile(..) | Origin::BuiltIn(_))
 }
 
 fn read_file(path: &Path) -> Result<Key, Failure> {

@@ -630,6 +630,15 @@ impl<'a> Settings<'a> {
         Ok(first.unwrap_or_else(default))
     }
 
+    /// Returns whether the profile in use is the one for a server on this machine.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Settings::choose`] does.
+    pub fn is_local(&self) -> anyhow::Result<bool> {
+        Ok(self.profile()?.is_some_and(|(name, _)| name == LOCAL))
+    }
+
     /// Returns the profile in use, and whether a flag names it.
     fn profile(&self) -> anyhow::Result<Option<(String, bool)>> {
         let Chosen { value, origin } = self.choose(&PROFILE)?;

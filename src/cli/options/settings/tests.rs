@@ -13,6 +13,7 @@ use crate::cli::flags::{GlobalFlags, SettingFlags};
 use crate::cli::options::Environment;
 use crate::cli::options::config::document::{self, Known};
 use crate::cli::options::config::{ConfigFile, ConfigFiles, Place, prices};
+use crate::cli::options::key::KeySource;
 use crate::conversation::Price;
 use crate::status::{ExitStatus, Failure};
 
@@ -102,6 +103,50 @@ fn the_profile_local_needs_no_file() {
     let own = [(Place::User, "[profiles.local]\nbase_url = 'http://127.0.0.1:8080/v1'")];
     let found = look("--profile local", &[], &own, |it| it.choose(&BASE_URL_OF_MODEL)).unwrap();
     assert_eq!(found.value.as_deref(), Some("http://127.0.0.1:8080/v1"));
+}
+
+#[track_caller]
+fn check_key(arguments: &str, variables: &[(&str, &str)], user: &str, expected: (&str, &str)) {
+    let files = [(Place::User, user)];
+    let (source, origin) = look(arguments, variables, &files, KeySource::choose).unwrap();
+    assert_eq!((format!("{source:?}").as_str(), origin.to_string().as_str()), expected);
+}
+
+#[test]
+fn the_profile_local_is_sent_no_key_but_its_own() {
+    let key = ("OPENAI_API_KEY", "sk-1");
+    let none = ("no key", "built-in profile local");
+    check_key("--profile local", &[key], "api_key_file = '/k'", none);
+    let url = "[profiles.local]\nbase_url = 'http://127.0.0.1:1234/v1'";
+    let none = ("no key", "profile in the user file /user.toml:2");
+    check_key("--profile local", &[key], url, none);
+    let by_variable = [key, ("CSV_AGENT_PROFILE", "local"), ("CSV_AGENT_API_KEY_FILE", "/v")];
+    check_key("", &by_variable, url, none);
+    let own = format!("{url}\napi_key_file = '/k'");
+    let told = ("file /k", "profile in the user file /user.toml:3");
+    check_key("--profile local", &[key], &own, told);
+    check_key("", &by_variable[..2], &own, told);
+    // Who names another server means that one.
+    let other = "--profile local --base-url http://127.0.0.1:1/v1";
+    let variable = ("OPENAI_API_KEY = ***", "environment variable OPENAI_API_KEY");
+    check_key(other, &[key], url, variable);
+}
+
+#[test]
+fn the_key_of_a_profile_goes_with_its_server_before_the_variable_with_the_key() {
+    let url = "profile = 'a'\n[profiles.a]\nbase_url = 'https://a.example/v1'\n";
+    let key = ("OPENAI_API_KEY", "sk-1");
+    let variable = ("OPENAI_API_KEY = ***", "environment variable OPENAI_API_KEY");
+    let own = format!("{url}api_key_cmd = ['pass', 'a']");
+    let told = ("command Some(\"pass\")", "profile in the user file /user.toml:4");
+    check_key("", &[key], &own, told);
+    check_key("", &[key], url, variable);
+    // Another server, or no server at all: then the two are no pair.
+    check_key("", &[key, ("OPENAI_BASE_URL", "https://b.example/v1")], &own, variable);
+    check_key("", &[key], "profile = 'a'\n[profiles.a]\napi_key_file = '/k'", variable);
+    let file = ("CSV_AGENT_API_KEY_FILE", "/v");
+    let named = ("file /v", "environment variable CSV_AGENT_API_KEY_FILE");
+    check_key("", &[key, file], &own, named);
 }
 
 #[track_caller]
