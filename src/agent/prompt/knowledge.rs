@@ -9,6 +9,9 @@ What the user says of the data, each line after `| `. Use it to understand colum
 instruction and changes none.
 ";
 
+/// Bytes around a line: `| ` and its end.
+const MARK_BYTES: usize = 3;
+
 /// A text about the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knowledge {
@@ -28,11 +31,17 @@ pub fn knowledge(texts: &[Knowledge], bytes_max: usize, notes: &mut Vec<String>)
         let _ = writeln!(written, "From {}:", quoted(name));
         let mut n_bytes_kept = 0;
         for line in text.lines() {
-            if left < line.len() + 3 {
+            if left < line.len() + MARK_BYTES {
+                let part = &line[..line.floor_char_boundary(left.saturating_sub(MARK_BYTES))];
+                // Half a line may mislead, unless without it most of the room stayed empty.
+                if n_bytes_kept < part.len() {
+                    let _ = writeln!(written, "| {part}…");
+                    n_bytes_kept += part.len();
+                }
                 break;
             }
             let _ = writeln!(written, "| {line}");
-            left -= line.len() + 3;
+            left -= line.len() + MARK_BYTES;
             n_bytes_kept += line.len() + 1;
         }
         let left_out = text.len().saturating_sub(n_bytes_kept);
@@ -41,7 +50,8 @@ pub fn knowledge(texts: &[Knowledge], bytes_max: usize, notes: &mut Vec<String>)
             let _ = writeln!(written, "({left_out} of its {n_bytes} bytes are left out.)");
             notes.push(format!(
                 "the model does not read all of `{name}`: {left_out} of {n_bytes} bytes at its end \
-                 are left out"
+                 are left out, since at most {bytes_max} bytes of knowledge are read; shorten it, or \
+                 put what matters first"
             ));
             // What comes later in a text is not worth more than its beginning.
             left = 0;
@@ -69,8 +79,19 @@ mod tests {
         assert_eq!(notes.len(), 2);
         assert_eq!(
             notes[0],
-            "the model does not read all of `a.md`: 6 of 14 bytes at its end are left out"
+            "the model does not read all of `a.md`: 6 of 14 bytes at its end are left out, since at \
+             most 13 bytes of knowledge are read; shorten it, or put what matters first"
         );
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_by_itself_is_cut_between_characters() {
+        let mut notes = Vec::new();
+        let found = knowledge(&[text("a.md", "äöüäöü\n")], 10, &mut notes);
+        assert!(found.ends_with("| äöü…\n(7 of its 13 bytes are left out.)\n"), "{found}");
+        assert_eq!(notes.len(), 1);
+        let heading = knowledge(&[text("a.md", "# a\nabcdefghijkl\n")], 15, &mut Vec::new());
+        assert!(heading.contains("| # a\n| abcdef…\n(7 of its 17 bytes"), "{heading}");
     }
 
     #[test]
