@@ -1,8 +1,8 @@
 //! A turn with a model that has no tools: one request with a profile of the data, and an answer that is
 //! marked as not computed.
 
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
 
 use crate::agent::answer::{Answer, Said, said};
 use crate::agent::profile::profile;
@@ -139,24 +139,49 @@ fn format() -> AnswerFormat {
     AnswerFormat { name: "analysis".to_owned(), schema }
 }
 
-/// An answer in that form. A small model leaves out what it has nothing to say to.
+/// An answer in that form. A small model leaves out what it has nothing to say to, says null instead,
+/// says one thing where a list is asked for, and writes words as it likes.
 #[derive(Deserialize)]
 struct Analysis {
     summary: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "assessment")]
     assessment: Option<Assessment>,
     #[serde(default)]
-    explanation: String,
-    #[serde(default)]
+    explanation: Option<String>,
+    #[serde(default, deserialize_with = "texts")]
     potential_issues: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     recommendations: Vec<String>,
+}
+
+/// Reads an assessment in any case; none when it is no word of ours.
+fn assessment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Assessment>, D::Error> {
+    let word = Value::deserialize(from)?.as_str().map(|it| it.trim().to_ascii_lowercase());
+    Ok(word.and_then(|it| serde_json::from_value(it.into()).ok()))
+}
+
+/// Reads texts: a list of them, one alone, or null.
+fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let values = match Value::deserialize(from)? {
+        Value::Null => Vec::new(),
+        Value::Array(values) => values,
+        value => vec![value],
+    };
+    let text = |it: Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    Ok(values.into_iter().map(text).filter(|it| !it.trim().is_empty()).collect())
+}
+
+/// Returns what follows upon the thoughts that some models begin their answer with.
+fn without_thoughts(text: &str) -> &str {
+    let text = text.trim();
+    let thoughts = text.strip_prefix("<think>").and_then(|it| it.split_once("</think>"));
+    thoughts.map_or(text, |(_, said)| said.trim())
 }
 
 /// Returns an answer as it is told: marked, as Markdown, and in the form of a verdict when one was
 /// asked for. One in another form stays as it is.
 fn told(text: &str, verdict: bool) -> String {
-    let text = text.trim();
+    let text = without_thoughts(text);
     // Models without tools like to put their JSON into a fence.
     let json = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
     let analysis = json.and_then(|it| serde_json::from_str::<Analysis>(it).ok());
@@ -172,7 +197,7 @@ fn told(text: &str, verdict: bool) -> String {
     let parts = [
         Some(NOT_COMPUTED.to_owned()),
         Some(summary),
-        Some(explanation),
+        explanation,
         list("Potential issues", &potential_issues),
         list("Recommendations", &recommendations),
     ];
@@ -210,6 +235,20 @@ mod tests {
             let text = told(other, true);
             assert!(text.starts_with("**Not computed.**") && text.contains(other), "{text}");
         }
+    }
+
+    #[test]
+    fn an_answer_of_a_small_model_is_read_for_what_it_means() {
+        let loose = "<think>\nA {list}?\n</think>\n{\"summary\": \"One is empty.\", \"assessment\": \
+                     \"BAD\", \"explanation\": null, \"potential_issues\": \"`a` is empty\", \
+                     \"recommendations\": null}";
+        let (text, verdict) = verdict::read(&told(loose, true)).unwrap();
+        assert!(text.ends_with("\n\nOne is empty.\n\nPotential issues:\n- `a` is empty"), "{text}");
+        assert_eq!(verdict.assessment, Some(Assessment::Bad));
+        assert_eq!(verdict.findings.len(), 1);
+        let unknown = told(r#"{"summary": "Fine.", "assessment": "ok"}"#, false);
+        assert!(unknown.ends_with("\n\nFine."), "{unknown}");
+        assert!(told("<think>7 {</think>Seven.", false).ends_with(".\n\nSeven."));
     }
 
     #[test]

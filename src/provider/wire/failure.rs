@@ -52,6 +52,8 @@ const NO_TOOLS_WORDS: &[&str] = &[
     "function calling is not supported",
     "functions are not supported",
     "no tool support",
+    // OpenRouter, of a model that no provider serves with tools.
+    "no endpoints found that support tool use",
     // vLLM and llama.cpp, started without what parses calls.
     "--enable-auto-tool-choice",
     "tools param requires --jinja",
@@ -401,6 +403,9 @@ mod tests {
             check(400, &error("invalid_request_error", "", "", words), &NoTools);
         }
         check(500, &error("server_error", "", "", "tools param requires --jinja flag"), &NoTools);
+        let router = "No endpoints found that support tool use. To learn more about provider routing, \
+                      visit: https://openrouter.ai/docs/provider-routing";
+        check(404, &error("", "404", "", router), &NoTools);
         check(400, &error("", "unknown_parameter", "tools", "What is this?"), &NoTools);
         let fastapi = r#"{"detail":[{"loc":["body","tools"],"type":"extra_forbidden",
             "msg":"Extra inputs are not permitted"}]}"#;
