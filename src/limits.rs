@@ -78,6 +78,8 @@ pub const OLD_OUTPUT_BYTES_MAX: usize = 1024;
 pub const TURNS_KEPT_MAX: usize = 10;
 /// Turns that compaction keeps before it would rather shorten their outputs.
 pub const TURNS_KEPT_MIN: usize = 5;
+/// Turns that have come since the last summary before another one is written.
+pub const TURNS_SUMMARISED_MIN: usize = 3;
 /// Bytes of the summary that a model writes of older turns. It is asked for a fourth of that.
 pub const SUMMARY_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the list of tables and charts that older turns have shown.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::conversation::{Item, ItemKind};
 use crate::limits::{
     OLD_OUTPUT_BYTES_MAX, SUMMARY_BYTES_MAX, SUMMARY_SHOWN_BYTES_MAX, TURNS_KEPT_MAX,
-    TURNS_KEPT_MIN,
+    TURNS_KEPT_MIN, TURNS_SUMMARISED_MIN,
 };
 use crate::session::history::{History, HistoryTurn, Summary};
 
@@ -16,7 +16,7 @@ use crate::session::history::{History, HistoryTurn, Summary};
 pub const PROMPT: &str = include_str!("prompt/compact.md");
 
 /// Begins the part of a summary that no model wrote.
-const SHOWN: &str = "## Shown to the user";
+const SHOWN: &str = "<!-- shown to the user -->";
 /// Bytes of JSON that make a token, about.
 const TOKEN_BYTES: usize = 4;
 /// Tokens of an image, about: its bytes say nothing of them.
@@ -126,6 +126,13 @@ impl Cut {
         self.older.len()
     }
 
+    /// Returns whether a summary is worth a request: not when there is one already and hardly anything
+    /// has come since, as where the instructions alone are over the budget.
+    pub fn is_worth_it(&self) -> bool {
+        TURNS_SUMMARISED_MIN <= self.older.len()
+            || (self.summary.is_none() && !self.older.is_empty())
+    }
+
     /// Returns how many turns stay as they are.
     pub fn n_kept(&self) -> usize {
         self.kept.len()
@@ -179,10 +186,10 @@ impl Cut {
     /// Returns the conversation with the model's summary in the place of the older turns.
     pub fn summarised(self, text: &str) -> History {
         let shown = self.shown();
-        let text = model_part(text);
+        let text = text.replace(SHOWN, "");
         let mut text = text[..text.floor_char_boundary(SUMMARY_BYTES_MAX)].trim().to_owned();
         if !shown.is_empty() {
-            text = format!("{text}\n\n{SHOWN}\n\n{}", shown.join("\n"));
+            text = format!("{text}\n\n{SHOWN}\nShown to the user:\n\n{}", shown.join("\n"));
         }
         let before = self.summary.map_or(0, |it| it.last_turn);
         let last_turn = self.older.last().map_or(before, HistoryTurn::number);
@@ -319,13 +326,30 @@ mod tests {
     }
 
     #[test]
+    fn a_summary_is_what_the_model_wrote_whatever_its_headings() {
+        let text = "## Shown to the user\n\nTea costs 4.20.";
+        let summary = cut(history(12, 10, None), 100_000).summarised(text).summary.unwrap();
+        assert!(summary.text.starts_with(text), "{}", summary.text);
+    }
+
+    #[test]
+    fn a_summary_is_not_written_again_for_a_turn_or_two() {
+        let mut long = history(12, 10, Some(3_000_000));
+        assert!(cut(long.clone(), 100_000).is_worth_it());
+        long.summary = Some(Summary { last_turn: 0, text: "Before.".into() });
+        assert!(cut(long.clone(), 100_000).is_worth_it());
+        long.turns.drain(..6);
+        assert!(!cut(long, 100_000).is_worth_it());
+    }
+
+    #[test]
     fn what_was_shown_is_known_by_name_through_every_summary() {
         let first = cut(history(12, 10, None), 100_000).summarised("All went well.");
         let summary = first.summary.clone().unwrap();
         assert_eq!(summary.last_turn, 2);
         assert_eq!(
             summary.text,
-            "All went well.\n\n## Shown to the user\n\n- turn 1: table `table 1`\n- turn 2: table `table 2`"
+            "All went well.\n\n<!-- shown to the user -->\nShown to the user:\n\n- turn 1: table `table 1`\n- turn 2: table `table 2`"
         );
         let mut again = first;
         again.turns.extend((13..=14).map(|it| turn(it, 10)));

@@ -161,7 +161,7 @@ impl Agent {
         turn.shows_partial = !question.verdict;
         turn.price = self.options.price;
         let mut items = vec![question.item()];
-        let mut conversation = Conversation { history, items: &mut items, room: Room::Enough };
+        let mut conversation = Conversation { history, items: &mut items, room: Room::default() };
         let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {
             Ok(()) => self.rounds(session, &catalog, &question, &mut conversation, &mut turn).await,
@@ -186,8 +186,8 @@ impl Agent {
         session.spend(&self.options.model, &turn.usage, turn.cost_usd())?;
         if end.reply.is_some() {
             // What the model had no room for is compacted before it is asked again.
-            let was_too_long = Room::Enough < room;
-            let least = if was_too_long { self.options.limits.context_tokens_max + 1 } else { 0 };
+            let least =
+                if room.was_too_long { self.options.limits.context_tokens_max + 1 } else { 0 };
             session.commit(turn.dir(), pairing::repair(items), turn.context_tokens.max(least))?;
             end.warning = self.keep_variables(session, &mut turn).await;
         } else {
@@ -217,10 +217,19 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<Answer, Ended> {
-        let tokens_max = self.options.limits.context_tokens_max;
+        let limits = self.options.limits.clone();
+        let tokens_max = limits.context_tokens_max;
         if compact::is_due(&conversation.history, tokens_max) {
             let history = conversation.history.clone();
-            conversation.history = self.compact(session, history, tokens_max, turn).await?;
+            if compact::cut(history.clone(), tokens_max).is_worth_it() {
+                conversation.history = self.compact(session, history, tokens_max, turn).await?;
+            }
+            if limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens()) {
+                return Ok(Answer::cut(None, StopReason::MaxTokens, 0));
+            }
+            if limits.cost_usd_max.is_some_and(|it| turn.has_cost(it)) {
+                return Ok(Answer::cut(None, StopReason::MaxCost, 0));
+            }
         }
         if self.has_no_tools {
             turn.round = 1;
@@ -232,7 +241,6 @@ impl Agent {
             turn.status(Status::Warning { code: "instructions".to_owned(), message })?;
         }
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
-        let limits = self.options.limits.clone();
         let mut standing = Standing::default();
         loop {
             standing.begin_round(limits.rounds_max);

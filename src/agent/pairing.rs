@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use crate::conversation::{Item, ItemKind};
 
+/// Bytes of a call id. Source: OpenAI API reference, `call_id`, 1 to 64 characters.
+const CALL_ID_BYTES_MAX: usize = 64;
+
 /// What a call without an output is answered with: its turn was cut short.
 const ABORTED: &str = "aborted: the call was not run";
 
@@ -58,10 +61,13 @@ pub fn make_call_ids_unique(conversation: &[Item], response: &mut [Item]) {
         calls.filter_map(Item::tool_call).map(|it| it.call_id).collect();
     for item in response.iter_mut() {
         let Some(call) = item.tool_call() else { continue };
-        let mut call_id = call.call_id.clone();
+        let is_valid = (1..=CALL_ID_BYTES_MAX).contains(&call.call_id.len());
+        let base = if is_valid { &call.call_id } else { "call" };
+        let head = &base[..base.floor_char_boundary(CALL_ID_BYTES_MAX - 6)];
+        let mut call_id = base.to_owned();
         let mut n = 2;
         while !taken.insert(call_id.clone()) {
-            call_id = format!("{}_{n}", call.call_id);
+            call_id = format!("{head}_{n}");
             n += 1;
         }
         if item.call_id() != Some(&call_id) {
@@ -169,6 +175,11 @@ mod tests {
         make_call_ids_unique(&[call("a"), Item::output("a", "1")], &mut response);
         let ids: Vec<_> = response.iter().map(|it| it.call_id().unwrap()).collect();
         assert_eq!(ids, ["a_2", "a_3", "b"]);
+        let long = "x".repeat(64);
+        let mut response = [call(""), call(&long), call(&long), call(&"y".repeat(65))];
+        make_call_ids_unique(&[], &mut response);
+        let ids: Vec<_> = response.iter().map(|it| it.call_id().unwrap()).collect();
+        assert_eq!(ids, ["call", &long, &format!("{}_2", "x".repeat(58)), "call_2"]);
     }
 
     fn item() -> impl Strategy<Value = Item> {

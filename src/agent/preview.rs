@@ -41,7 +41,7 @@ impl Agent {
         } else {
             let instructions = self.instructions(session, &catalog, question)?;
             let mut items = vec![question.item()];
-            let conversation = Conversation { history, items: &mut items, room: Room::Enough };
+            let conversation = Conversation { history, items: &mut items, room: Room::default() };
             let mut standing = Standing::default();
             standing.begin_round(self.options.limits.rounds_max);
             let (text, tool_choice) = (&instructions.text, standing.tool_choice());

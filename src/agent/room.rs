@@ -5,7 +5,7 @@ use crate::agent::answer::{Said, said};
 use crate::agent::compact::{self, Cut};
 use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::{Agent, Conversation, news_of};
-use crate::conversation::{Item, ItemKind, Question, Request, Response, ToolChoice, Usage};
+use crate::conversation::{Ending, Item, ItemKind, Question, Request, Response, ToolChoice, Usage};
 use crate::event::Status;
 use crate::limits::{COMPACT_AT_MIN, SUMMARY_BYTES_MAX, SUMMARY_TRIES_MAX};
 use crate::provider::Progress;
@@ -13,18 +13,13 @@ use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::session::Session;
 use crate::session::history::History;
 
-/// What has been done already for a turn that the model has no room for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Room {
-    /// Nothing was needed.
-    #[default]
-    Enough,
-    /// Outputs before the last round are shortened.
-    OldOutputsShort,
-    /// Older turns are summarised.
-    Summarised,
-    /// All outputs are shortened.
-    OutputsShort,
+/// What was done for a turn that the model had no room for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Whether it was ever too long.
+    pub was_too_long: bool,
+    /// Whether older turns are summarised, or cannot be.
+    is_summarised: bool,
 }
 
 impl Agent {
@@ -44,6 +39,13 @@ impl Agent {
             let request = self.request(session, instructions, question, conversation, tool_choice);
             let error = match self.respond(&request, round, turn).await {
                 Err(Ended::Failed(error)) if is_too_long(&error) => error,
+                Err(Ended::Failed(error)) if is_about_images(&error) => {
+                    if drop_old_images(conversation) {
+                        turn.status(images_dropped(&error))?;
+                        continue;
+                    }
+                    return Err(Ended::Failed(error));
+                }
                 other => return other.map(|it| (request.items, it)),
             };
             if !self.make_room(session, conversation, turn).await? {
@@ -59,23 +61,20 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<bool, Ended> {
-        if conversation.room < Room::OldOutputsShort {
-            conversation.room = Room::OldOutputsShort;
-            let is_output = |it: &Item| it.kind() == ItemKind::FunctionCallOutput;
-            let n_new = conversation.items.iter().rev().take_while(|it| is_output(it)).count();
-            let n_old = conversation.items.len() - n_new;
-            let mut n_shortened = compact::shorten_outputs(&mut conversation.items[..n_old]);
-            for turn in &mut conversation.history.turns {
-                n_shortened += compact::shorten_outputs(&mut turn.items);
-                n_shortened += compact::drop_images(&mut turn.items);
-            }
-            if 0 < n_shortened {
-                tell_shorter(n_shortened, turn)?;
-                return Ok(true);
-            }
+        conversation.room.was_too_long = true;
+        let is_output = |it: &Item| it.kind() == ItemKind::FunctionCallOutput;
+        let n_new = conversation.items.iter().rev().take_while(|it| is_output(it)).count();
+        let n_old = conversation.items.len() - n_new;
+        let mut n_shortened = compact::shorten_outputs(&mut conversation.items[..n_old]);
+        for turn in &mut conversation.history.turns {
+            n_shortened += compact::shorten_outputs(&mut turn.items);
+            n_shortened += compact::drop_images(&mut turn.items);
         }
-        if conversation.room < Room::Summarised {
-            conversation.room = Room::Summarised;
+        if 0 < n_shortened {
+            tell_shorter(n_shortened, turn)?;
+            return Ok(true);
+        }
+        if !std::mem::replace(&mut conversation.room.is_summarised, true) {
             let history = conversation.history.clone();
             let n_tokens = compact::tokens_of(&history.items());
             // A summary of less would be as long.
@@ -88,13 +87,10 @@ impl Agent {
                 }
             }
         }
-        if conversation.room < Room::OutputsShort {
-            conversation.room = Room::OutputsShort;
-            let n_shortened = compact::shorten_outputs(conversation.items);
-            if 0 < n_shortened {
-                tell_shorter(n_shortened, turn)?;
-                return Ok(true);
-            }
+        let n_shortened = compact::shorten_outputs(conversation.items);
+        if 0 < n_shortened {
+            tell_shorter(n_shortened, turn)?;
+            return Ok(true);
         }
         Ok(false)
     }
@@ -143,8 +139,7 @@ impl Agent {
             return None;
         }
         let cut = compact::cut(history.clone(), tokens_max);
-        let is_needed = 0 < cut.n_older();
-        is_needed.then(|| self.summary_request(session, &cut, material_bytes(tokens_max)))
+        cut.is_worth_it().then(|| self.summary_request(session, &cut, material_bytes(tokens_max)))
     }
 
     fn summary_request(&self, session: &Session, cut: &Cut, bytes_max: usize) -> Request {
@@ -183,10 +178,12 @@ impl Agent {
             match responded {
                 Ok(response) => {
                     turn.usage.add(&response.usage);
-                    return Ok(match said(&response.items) {
-                        Some(Said::Text(text)) => Ok((text, response.usage)),
-                        Some(Said::Refusal(text)) => Err(text),
-                        None => Err("the model wrote none".to_owned()),
+                    return Ok(match (said(&response.items), response.ending) {
+                        // The turns would be gone, and half of what is to stand for them as well.
+                        (_, Ending::Incomplete(reason)) => Err(format!("it was cut ({reason})")),
+                        (Some(Said::Text(text)), _) => Ok((text, response.usage)),
+                        (Some(Said::Refusal(text)), _) => Err(text),
+                        (None, _) => Err("the model wrote none".to_owned()),
                     });
                 }
                 Err(error) if error.kind == ProviderErrorKind::ContextTooLong => bytes_max /= 2,
@@ -212,6 +209,25 @@ fn compaction_failed(reason: &str) -> Status {
     let message =
         format!("older turns were not summarised: {reason}; the next question tries again");
     Status::Warning { code: "compaction_failed".to_owned(), message }
+}
+
+/// Takes the images of earlier questions out of the conversation. Returns whether there were any.
+fn drop_old_images(conversation: &mut Conversation<'_>) -> bool {
+    let turns = conversation.history.turns.iter_mut();
+    0 < turns.map(|it| compact::drop_images(&mut it.items)).sum::<usize>()
+}
+
+fn images_dropped(error: &anyhow::Error) -> Status {
+    let message = format!("asking again without the images of earlier questions: {error}");
+    Status::Warning { code: "images_dropped".to_owned(), message }
+}
+
+/// Returns whether a model refuses images. Servers say so in words only.
+fn is_about_images(error: &anyhow::Error) -> bool {
+    let found = error.downcast_ref::<ProviderError>();
+    found.is_some_and(|it| {
+        it.kind == ProviderErrorKind::Rejected && it.message.to_ascii_lowercase().contains("image")
+    })
 }
 
 fn is_too_long(error: &anyhow::Error) -> bool {

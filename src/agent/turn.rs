@@ -144,7 +144,7 @@ impl<'a> Turn<'a> {
         UsageReport {
             turn: self.usage,
             total_tokens,
-            session_total_tokens: self.session_tokens + total_tokens,
+            session_total_tokens: self.session_tokens.saturating_add(total_tokens),
             cost_usd: self.cost_usd(),
         }
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 /// Token characters that make `sk-…` or `Bearer …` look like a secret rather than a word.
 const TOKEN_CHARS_MIN: usize = 8;
 
@@ -24,6 +26,18 @@ impl Key {
     /// Returns whether there is nothing in it, which is the same as no key.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Replaces the key wherever it stands in a value.
+    pub(super) fn mask_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if !self.is_empty() && text.contains(&self.0) => {
+                *text = text.replace(&self.0, "***");
+            }
+            Value::Array(values) => values.iter_mut().for_each(|it| self.mask_in(it)),
+            Value::Object(members) => members.values_mut().for_each(|it| self.mask_in(it)),
+            _ => {}
+        }
     }
 
     /// Returns the key itself, for the one header that carries it.
@@ -101,6 +115,8 @@ fn is_token_char(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{Key, mask};
 
     #[track_caller]
@@ -125,6 +141,15 @@ mod tests {
             "risk-adjusted-returns, a sk-short, Bearer of news",
             "risk-adjusted-returns, a sk-short, Bearer of news",
         );
+    }
+
+    #[test]
+    fn a_key_is_masked_within_a_value() {
+        let mut value = json!({"name": "f", "content": [{"text": "it is k3y, or k3"}], "n": 3});
+        Key::new("k3y").mask_in(&mut value);
+        assert_eq!(value["content"][0]["text"], "it is ***, or k3");
+        Key::new("").mask_in(&mut value);
+        assert_eq!(value["name"], "f");
     }
 
     #[test]

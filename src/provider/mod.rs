@@ -61,6 +61,8 @@ pub struct Remote {
     /// Optional fields that a model refused: (model, field).
     refused: BTreeSet<(String, String)>,
     chain: Chain,
+    /// Whether it has answered in its dialect.
+    has_answered: bool,
     /// Models that answered in another's place, as far as the user knows: (asked, served).
     told_served: BTreeSet<(String, String)>,
 }
@@ -175,6 +177,7 @@ impl Provider {
             key: options.key,
             refused: BTreeSet::new(),
             chain: Chain::new(options.chain),
+            has_answered: false,
             told_served: BTreeSet::new(),
         })))
     }
@@ -200,6 +203,7 @@ impl Provider {
             key: None,
             refused: BTreeSet::new(),
             chain: Chain::default(),
+            has_answered: false,
             told_served: BTreeSet::new(),
         })))
     }
@@ -306,7 +310,10 @@ impl Remote {
             let storage = self.chain.storage(request);
             let mut error = match self.attempt(request, &mut watch).await {
                 Ok(response) => match self.chain.extend(request, &storage, &response) {
-                    Ok(()) => return Ok(response),
+                    Ok(()) => {
+                        self.has_answered = true;
+                        return Ok(self.without_key(response));
+                    }
                     Err(reason) => {
                         on_progress(Progress::Superseded);
                         on_progress(unchained(reason));
@@ -320,6 +327,7 @@ impl Remote {
             }
             // A server may quote the key at the one who sent it.
             error.message = key::mask(&error.message, self.key.as_ref());
+            error.request_id = error.request_id.map(|it| key::mask(&it, self.key.as_ref()));
             if let ProviderErrorKind::UnsupportedField(field) = &error.kind {
                 if field == PREVIOUS_RESPONSE && self.chain.break_off() {
                     on_progress(unchained(&error.message));
@@ -330,6 +338,11 @@ impl Remote {
                     continue;
                 }
                 error.kind = ProviderErrorKind::Rejected;
+            }
+            if error.kind == ProviderErrorKind::NoEndpoint && std::mem::take(&mut self.has_answered)
+            {
+                // What was there a moment ago may only be away: a proxy says so while it is restarted.
+                error.kind = ProviderErrorKind::Transient { retry_after: None };
             }
             if error.kind == ProviderErrorKind::NoEndpoint && self.may_switch {
                 self.api = self.api.other();
@@ -381,6 +394,14 @@ impl Remote {
         outcome
     }
 
+    /// Masks the key in a response: a server that knows it could have it shown or written down.
+    fn without_key(&self, mut response: Response) -> Response {
+        if let Some(key) = &self.key {
+            response.items.iter_mut().for_each(|it| key.mask_in(&mut it.0));
+        }
+        response
+    }
+
     fn terms(&self, request: &Request) -> Terms {
         let of_model = self.refused.iter().filter(|(model, _)| *model == request.model);
         Terms {
@@ -408,7 +429,7 @@ impl Remote {
             return;
         };
         if self.told_served.insert((asked.to_owned(), served.clone())) {
-            let served = one_line(served);
+            let served = key::mask(&one_line(served), self.key.as_ref());
             let message = format!("asked the model `{asked}`, and `{served}` answered");
             on_progress(Progress::Warning { code: "model_differs", message });
         }

@@ -103,7 +103,7 @@ encode_parts = c_make_encoder(None, str, encode_basestring, None, ":", ",", Fals
 decode_at = JSONDecoder().scan_once
 words_of = re.compile(r"[^\W\d]\w*").findall
 without_addresses = re.compile(r" at 0x[0-9a-fA-F]+").sub
-is_key = re.compile(r"[a-z_]+_[1-9][0-9]*").fullmatch
+is_key = re.compile(r"[a-z_]+_[0-9a-f]{8}").fullmatch
 is_plain_name = re.compile(r"[\w.-]+").fullmatch
 
 
@@ -319,7 +319,8 @@ def show(value):
     result = {"kind": "text", "text": shown}
     if shown is not text:
         result["data_key"], place = put_aside(
-            "python_repl", value if type(value) in PLAIN else cut_end(text, PRINTED_CHARS_MAX))
+            "python_repl", value if type(value) in PLAIN else cut_end(text, PRINTED_CHARS_MAX),
+            encode(text))
         state.notes.append(f"the whole value is {place}")
     return result
 
@@ -327,8 +328,11 @@ def show(value):
 # --- What is too long to be shown -----------------------------------------------------------------
 
 
-def put_aside(tool, value):
-    """Puts a value into the variable `data`. Returns its key, and how code reaches it."""
+def put_aside(tool, value, content):
+    """Puts a value into the variable `data`. Returns its key, and how code reaches it.
+
+    The key is made of the content: one that the model has read before never stands for another value.
+    """
     # A variable that the code has called `data` is left alone.
     for name in ("data", "stored_data"):
         if name in state.pending:
@@ -337,21 +341,20 @@ def put_aside(tool, value):
             break
     else:
         namespace[name] = {}
-    store = namespace[name]
-    state.store = store
-    number = 1
-    while f"{tool}_{number}" in store:
-        number += 1
-    key = f"{tool}_{number}"
+    state.store = store = namespace[name]
+    key = f"{tool}_{sha256(content).hexdigest()[:8]}"
     store[key] = value
     while STORED_MAX < len(store):
-        del store[next(iter(store))]
+        oldest = next(iter(store))
+        del store[oldest]
+        state.notes.append(f'{name}["{oldest}"] was dropped: {STORED_MAX} outputs are kept')
     return key, f'{name}["{key}"]'
 
 
 def is_store(value):
     """Returns whether a value may be ours: a mapping with keys like ours."""
-    return value is state.store or type(value) is dict and all(type(it) is str and is_key(it) for it in value)
+    return value is state.store or type(value) is dict and all(
+        type(it) is str and is_key(it) for it in value)
 
 
 def put_printed_aside(result):
@@ -362,7 +365,7 @@ def put_printed_aside(result):
     # Escapes make it longer, never shorter.
     if len(text) * 4 <= room or len(encode(text)) <= room:
         return
-    result["stdout_key"], place = put_aside("python_repl", text)
+    result["stdout_key"], place = put_aside("python_repl", text, encode(text))
     state.notes.append(f"all that was printed is {place}")
 
 
@@ -370,7 +373,7 @@ def keep_aside(request):
     """Puts aside what another tool found: a table, or a text."""
     rows = request["rows"]
     value = request["text"] if rows is None else DataFrame(rows)
-    key, place = put_aside(request["tool"], value)
+    key, place = put_aside(request["tool"], value, encode([rows, request["text"]]))
     return {"result": {"kind": "kept", "data_key": key, "place": place}}
 
 
@@ -798,7 +801,8 @@ class Sink:
         self.parts, self.n_bytes = [], 0
 
     def write(self, part):
-        self.n_bytes += len(part)
+        part = memoryview(part)  # large arrays come as buffers, which have no length
+        self.n_bytes += part.nbytes
         if PICKLE_BYTES_MAX < self.n_bytes:
             raise Unkept(f"larger than {PICKLE_BYTES_MAX >> 20} MB, and no table that "
                          "Parquet can hold")

@@ -88,8 +88,10 @@ impl Summary {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(failed),
         };
-        let (first, text) = content.split_once('\n').unwrap_or((&content, ""));
-        let number = first.strip_prefix(MARK).and_then(|it| it.strip_suffix(MARK_END));
+        // Editors of people add marks and carriage returns.
+        let content = content.trim_start_matches('\u{feff}');
+        let (first, text) = content.split_once('\n').unwrap_or((content, ""));
+        let number = first.trim_end().strip_prefix(MARK).and_then(|it| it.strip_suffix(MARK_END));
         let last_turn = number.and_then(|it| it.parse().ok()).with_context(|| {
             let wanted = format!("{MARK}N{MARK_END}");
             format!("{}: its first line is not `{wanted}`", failed())
@@ -212,5 +214,8 @@ mod tests {
         std::fs::write(dir.path().join("summary.md"), "It rained.\n").unwrap();
         let error = format!("{:#}", read(dir.path()).unwrap_err());
         assert!(error.ends_with("its first line is not `<!-- turns up to N -->`"), "{error}");
+        let edited = "\u{feff}<!-- turns up to 3 -->\r\n\r\nIt rained.\r\n";
+        std::fs::write(dir.path().join("summary.md"), edited).unwrap();
+        assert_eq!(read(dir.path()).unwrap().0.summary, Some(summary(3)));
     }
 }

@@ -322,7 +322,7 @@ impl Session {
         cost_usd: Option<f64>,
     ) -> anyhow::Result<()> {
         self.meta.model = Some(model.to_owned());
-        self.meta.total_tokens += usage.total_tokens();
+        self.meta.total_tokens = self.meta.total_tokens.saturating_add(usage.total_tokens());
         if let Some(cost_usd) = cost_usd {
             self.meta.total_cost_usd = Some(self.meta.total_cost_usd.unwrap_or(0.0) + cost_usd);
         }

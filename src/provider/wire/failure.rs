@@ -214,7 +214,11 @@ impl Complaint {
             return Some("include");
         }
         // `previous_response_not_found`, and those who cannot go on from one at all.
-        if words.contains(PREVIOUS_RESPONSE) || self.code.starts_with("previous_response") {
+        let is_gone = words.starts_with("response with id") && words.contains("not found");
+        if is_gone
+            || words.contains(PREVIOUS_RESPONSE)
+            || self.code.starts_with("previous_response")
+        {
             return Some(PREVIOUS_RESPONSE);
         }
         let param = self.parameter()?;

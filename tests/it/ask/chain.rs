@@ -49,6 +49,7 @@ fn a_response_that_is_gone_or_refused_is_replaced_by_the_whole_conversation() {
         (400, "previous_response_not_found", "Previous response with id 'resp_a' not found."),
         (400, "", "llama.cpp does not support 'previous_response_id'."),
         (404, "previous_response_not_found", "Not found."),
+        (404, "", "Response with id 'resp_a' not found."),
     ] {
         let bench = Bench::with(["sales.csv"]).script([
             code("c1", "1 + 1").kept_as("resp_a", None),

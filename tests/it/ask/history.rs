@@ -60,6 +60,17 @@ fn an_ephemeral_question_leaves_nothing_behind() {
 }
 
 #[test]
+fn large_arrays_and_mappings_of_frames_are_kept_for_the_next_process() {
+    let bench = bench();
+    let code_ = "arr = np.arange(100_000)\nboth = {'df': pd.DataFrame({'a': range(50_000)})}";
+    bench.answers([code("c2", code_), round().says("Kept.")]);
+    ask(&bench, [], "keep", 0);
+    bench.answers([code("c3", "int(arr.sum()), len(both['df'])"), round().says("There.")]);
+    ask(&bench, [], "there?", 0);
+    assert_eq!(last_request(&bench).output_of("c3"), "(4999950000, 50000)");
+}
+
+#[test]
 fn a_turn_that_failed_is_not_fed_back_and_its_variables_are_gone() {
     let bench = bench();
     bench.answers([code("c2", "x = 2\ny = 3"), round().answers(400, "{}")]);

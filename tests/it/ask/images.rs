@@ -26,6 +26,21 @@ fn an_image_goes_with_its_question_and_stays_in_the_conversation() {
 }
 
 #[test]
+fn a_model_without_eyes_is_asked_without_the_images_of_earlier_questions() {
+    let blind = || round().errs(400, "invalid_request_error", "", "No image input here.");
+    let bench = Bench::with(["sales.csv"]).script([round().says("A dot.")]);
+    fs::write(bench.path("dot.png"), PNG).unwrap();
+    ask(&bench, ["--image", "dot.png"], "What is this?", 0);
+    bench.answers([blind(), round().says("Black.")]);
+    let turn = ask(&bench, [], "Its colour?", 0);
+    assert_eq!(turn.phases("warning")[0]["code"], "images_dropped");
+    let first = last_request(&bench).input()[0].clone();
+    assert_eq!(first["content"][1]["text"], "(an image that is no longer shown)");
+    bench.answers([blind(), blind()]);
+    ask(&bench, ["--image", "dot.png"], "And this?", 6);
+}
+
+#[test]
 fn what_is_no_image_is_refused_by_name_before_anything_is_sent() {
     let bench = Bench::with(["sales.csv"]);
     let run = bench.ask_with(["--image", "sales.csv"], "What?").fails_with(5);

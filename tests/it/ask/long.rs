@@ -71,9 +71,14 @@ fn a_summary_that_fails_changes_nothing_and_is_tried_again() {
     let warning = &turn.phases("warning")[0];
     assert_eq!(warning["code"], "compaction_failed");
     assert_eq!(shown(&last_request(&bench))[0], "user: question 1");
+    // Half a summary would stand for whole turns.
+    let half = round().says("Half a").ends_early_for("max_output_tokens");
+    bench.answers([half, round().says("Here.").uses(MANY, 10)]);
+    let turn = ask(&bench, COMPACT_AT, "And now?", 0);
+    assert!(turn.phases("warning")[0]["message"].as_str().unwrap().contains("it was cut"));
     bench.answers([round().says("Much was said."), round().says("Here.")]);
     let turn = ask(&bench, COMPACT_AT, "And now?", 0);
-    assert_eq!(turn.phases("compacted")[0]["turns"], 3);
+    assert_eq!(turn.phases("compacted")[0]["turns"], 4);
     assert!(shown(&last_request(&bench))[0].ends_with("Much was said."));
 }
 
@@ -122,6 +127,35 @@ fn a_turn_that_is_too_long_for_the_model_makes_room_step_by_step() {
     let request = last_request(&bench);
     assert!(request.output_of("c3").len() < 1_024);
     assert!(shown(&request)[0].ends_with("There were words."));
+}
+
+#[test]
+fn outputs_are_shortened_as_often_as_there_are_new_ones() {
+    let long = |call_id: &str| code(call_id, "print('word ' * 1000)");
+    let bench = Bench::with(["sales.csv"]).script([
+        long("c1"),
+        long("c2"),
+        too_long(),
+        long("c3"),
+        too_long(),
+        long("c4"),
+        too_long(),
+        round().says("Words."),
+    ]);
+    let turn = ask(&bench, [], "Words?", 0);
+    assert_eq!(
+        room(&turn),
+        ["too long for the model; asking again with 1 old outputs shortened"; 3]
+    );
+}
+
+#[test]
+fn what_a_summary_costs_counts_against_the_turn() {
+    let bench = bench(7);
+    bench.answers([round().says("Much was said.").uses(5_000, 100)]);
+    let [flag, tokens] = COMPACT_AT;
+    let turn = ask(&bench, [flag, tokens, "--max-tokens", "2000"], "And now?", 7);
+    assert_eq!(turn.end()["stop_reason"], "max_tokens");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn a_wide_schema_is_whole_in_the_repl_also_for_the_next_process() {
     bench.run(["ingest", "wide.csv"]).succeeds();
     bench.answers([
         round().calls("c1", "get_dataset_info", json!({"name": "wide"})),
-        code("c2", "info = data['get_dataset_info_1']\ninfo.shape, info.name.iloc[-1]"),
+        code("c2", "info = list(data.values())[0]\ninfo.shape, info.name.iloc[-1]"),
         round().says("Wide."),
     ]);
     let turn = ask(&bench, [], "How wide?", 0);
@@ -30,10 +30,11 @@ fn a_wide_schema_is_whole_in_the_repl_also_for_the_next_process() {
     let seen = output(&bench, "c1");
     assert_eq!((&seen["row_count"], &seen["shape"]), (&json!(1), &json!([5_000, 3])));
     assert_eq!(seen["head"][19], json!({"name": "sensor_19", "dtype": "int64", "nulls": 0}));
-    assert_eq!(seen["data_key"], "get_dataset_info_1");
+    let key = seen["data_key"].as_str().unwrap().to_owned();
+    assert!(key.starts_with("get_dataset_info_"), "{key}");
     assert_eq!(last_request(&bench).output_of("c2"), "((5000, 3), 'sensor_4999')");
 
-    bench.answers([code("c3", "len(data['get_dataset_info_1'])"), round().says("5000.")]);
+    bench.answers([code("c3", &format!("len(data['{key}'])")), round().says("5000.")]);
     ask(&bench, [], "Still?", 0);
     assert_eq!(last_request(&bench).output_of("c3"), "5000");
 }
@@ -50,7 +51,7 @@ fn a_long_list_of_datasets_is_whole_in_the_repl() {
     bench.run(["ingest"].into_iter().chain(names.iter().map(String::as_str))).succeeds();
     bench.answers([
         round().calls("c1", "list_datasets", json!({})),
-        code("c2", "data['list_datasets_1'].name.str[-3:].max()"),
+        code("c2", "list(data.values())[0].name.str[-3:].max()"),
         round().says("Many."),
     ]);
     ask(&bench, [], "How many?", 0);
@@ -63,22 +64,23 @@ fn what_code_prints_or_returns_at_length_is_whole_in_the_repl() {
     let bench = Bench::with(["sales.csv"]).script([
         code("c1", "for n in range(20_000): print(n)"),
         code("c2", "[n * n for n in range(20_000)]"),
-        code("c3", "data['python_repl_1'][-7:], data['python_repl_2'][-1]"),
+        code("c3", "[it[-1] for it in data.values()], list(data)"),
         // A variable of that name is the code's own.
         code("c4", "data = {'mine': 1}"),
         code("c5", "'x' * 50_000"),
-        code("c6", "data, len(stored_data['python_repl_1'])"),
+        code("c6", "data, [len(it) for it in stored_data.values()]"),
         round().says("Done."),
     ]);
     let turn = ask(&bench, [], "q", 0);
     let printed = output(&bench, "c1");
-    assert_eq!(printed["stdout_key"], "python_repl_1");
-    assert_eq!(printed["notes"], json!(["all that was printed is data[\"python_repl_1\"]"]));
-    assert_eq!(output(&bench, "c2")["data_key"], "python_repl_2");
+    let key = printed["stdout_key"].as_str().unwrap().to_owned();
+    assert_eq!(printed["notes"], json!([format!("all that was printed is data[\"{key}\"]")]));
+    let other = output(&bench, "c2")["data_key"].as_str().unwrap().to_owned();
     assert_eq!(turn.result_of("c2")["truncated"], true);
-    assert_eq!(last_request(&bench).output_of("c3"), r"('\n19999\n', 399960001)");
+    let expected = format!(r"(['\n', 399960001], ['{key}', '{other}'])");
+    assert_eq!(last_request(&bench).output_of("c3"), expected);
     assert!(output(&bench, "c5")["notes"][0].as_str().unwrap().contains("stored_data["));
-    assert_eq!(last_request(&bench).output_of("c6"), "({'mine': 1}, 50000)");
+    assert_eq!(last_request(&bench).output_of("c6"), "({'mine': 1}, [50000])");
     let keys: Vec<_> = turn.all("tool_result").iter().map(|it| it["status"].clone()).collect();
     assert_eq!(keys, vec![json!("ok"); 6]);
 }
