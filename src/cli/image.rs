@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -40,7 +39,8 @@ fn data_url(path: &Path) -> anyhow::Result<String> {
         File::open(path).map_err(|error| failed(format!("cannot open `{shown}`: {error}")))?;
     let mut bytes = Vec::new();
     let mut bounded = file.take(IMAGE_BYTES_MAX as u64 + 1);
-    bounded.read_to_end(&mut bytes).with_context(|| format!("cannot read `{shown}`"))?;
+    let read = bounded.read_to_end(&mut bytes);
+    read.map_err(|error| failed(format!("cannot read `{shown}`: {error}")))?;
     if IMAGE_BYTES_MAX < bytes.len() {
         let message = format!("`{shown}` has more than {IMAGE_BYTES_MAX} bytes");
         return Err(failed(message).hint("make the image smaller").into());
@@ -62,7 +62,18 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::kind;
+    use super::{data_url, kind};
+    use crate::status::{ExitStatus, Failure};
+
+    #[test]
+    fn a_directory_is_input_that_cannot_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = data_url(dir.path()).unwrap_err();
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        let expected = format!("cannot read `{}`: Is a directory", dir.path().display());
+        assert_eq!(failure.status, ExitStatus::Input);
+        assert!(failure.message.starts_with(&expected), "{}", failure.message);
+    }
 
     #[test]
     fn an_image_is_told_by_its_first_bytes_not_by_its_name() {
