@@ -270,7 +270,7 @@ pub struct SettingFlags {
     pub require_sandbox: bool,
 
     /// Model to ask [default: gpt-5.1]
-    #[arg(short, long, value_name = "NAME", help_heading = "Model")]
+    #[arg(short, long, value_name = "NAME", value_parser = values::model, help_heading = "Model")]
     pub model: Option<String>,
 
     /// Server to ask, up to and with `/v1` [default: OpenAI's]

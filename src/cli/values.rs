@@ -219,6 +219,19 @@ pub fn retries(text: &str) -> Result<u32, String> {
     in_range(text, 0, 10)
 }
 
+/// Parses the name of a model: anything but nothing, since each server has names of its own.
+///
+/// # Errors
+///
+/// Fails for nothing.
+pub fn model(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("write the name of a model, such as `gpt-5.1`".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// Parses the name or the code of a language: a few words, which become a part of a sentence.
 ///
 /// # Errors
@@ -283,7 +296,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        delimiter, duration, escape, language, quote, rounds, size, some_time, typed_column,
+        delimiter, duration, escape, language, model, quote, rounds, size, some_time, typed_column,
     };
     use crate::catalog::DType;
     use crate::dataset::{Escape, Quote};
@@ -349,6 +362,13 @@ mod tests {
         assert!(typed_column("zip").is_err());
         assert!(typed_column("=string").is_err());
         assert!(typed_column("zip=varchar").unwrap_err().contains("string, int64"));
+    }
+
+    #[test]
+    fn a_model_has_a_name() {
+        assert_eq!(model(" qwen3:8b").unwrap(), "qwen3:8b");
+        let told = "write the name of a model, such as `gpt-5.1`";
+        assert_eq!([model("").unwrap_err(), model(" ").unwrap_err()], [told, told]);
     }
 
     #[test]
