@@ -100,7 +100,8 @@ and of the files the first goes before the next:
   ~/.config/csv-agent/config.toml, or csv-agent/config.toml in $XDG_CONFIG_HOME: your own
 
 A file in a session or a project comes with data that others may have made. What is marked with * is
-ignored there, with a warning, unless your own file trusts its directory.
+ignored there, with a warning, unless your own file trusts its directory. So is what is marked with +
+where it names a file outside of that directory.
 
 ";
 
@@ -200,8 +201,7 @@ fn exit_codes() -> String {
 fn configuration() -> String {
     let mut text = CONFIG.to_owned();
     for setting in SETTINGS {
-        let mark = if setting.is_for_all() { ' ' } else { '*' };
-        let _ = writeln!(text, "  {:<16} {mark} {}", setting.key(), setting.about());
+        let _ = writeln!(text, "  {:<16} {} {}", setting.key(), setting.mark(), setting.about());
     }
     text + CONFIG_PROFILES
 }

@@ -456,8 +456,8 @@ pub trait AnySetting: Sync {
     fn about(&self) -> &'static str;
     /// Returns the flag and the variable that say it as well.
     fn elsewhere(&self) -> (Option<&'static str>, Option<&'static str>);
-    /// Returns whether a project that is not trusted may decide it.
-    fn is_for_all(&self) -> bool;
+    /// Returns the mark of what a project that is not trusted may say, as `help config` explains it.
+    fn mark(&self) -> char;
     /// Returns whether a project that is not trusted may say this.
     /// Its file stands in `dir`.
     fn project_may_say(&self, value: &Raw, dir: &Path) -> bool;
@@ -482,8 +482,12 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
         (self.flag.map(|it| it.0), self.variable.map(|it| it.0))
     }
 
-    fn is_for_all(&self) -> bool {
-        matches!(self.project, Project::May | Project::MayWithin)
+    fn mark(&self) -> char {
+        match self.project {
+            Project::May => ' ',
+            Project::MayWithin => '+',
+            Project::MayNot | Project::MayTurnOn => '*',
+        }
     }
 
     fn project_may_say(&self, value: &Raw, dir: &Path) -> bool {
