@@ -237,7 +237,9 @@ impl Complaint {
                 format!("check that the key's project and region may use the model `{model}`")
             }
             ProviderErrorKind::Unauthorized => {
-                "set `OPENAI_API_KEY` to a key that is valid for this server".to_owned()
+                "give a key that is valid for this server, in `OPENAI_API_KEY` or as \
+                 `csv-agent help config` says; `csv-agent config show` tells where this one is from"
+                    .to_owned()
             }
             ProviderErrorKind::QuotaExceeded => {
                 "add credit to the account, or use a local server with `--base-url`".to_owned()
@@ -439,6 +441,8 @@ mod tests {
         check(401, "<html>\n<b>no</b>", &Unauthorized);
         check(403, &error("", "unsupported_country_region_territory", "", ""), &Unauthorized);
         check(400, &error("", "invalid_api_key", "", ""), &Unauthorized);
+        let told = Complaint::of_body("").judge(Some(401), &Headers::new(), "m").hint.unwrap();
+        assert!(told.contains("`OPENAI_API_KEY`") && told.contains("config show"), "{told}");
     }
 
     #[test]
