@@ -29,6 +29,10 @@ pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
             ItemKind::UserMessage | ItemKind::FunctionCallOutput => reasoning_lost = false,
             ItemKind::AssistantMessage | ItemKind::FunctionCall | ItemKind::Other => {}
         }
+        // Other servers refuse a request with an item that they do not know.
+        if kind == ItemKind::Other && terms.profile == Profile::Tolerant {
+            continue;
+        }
         let mut value = item.0.clone();
         drop_nulls(&mut value);
         if let Value::Object(members) = &mut value {
@@ -246,7 +250,8 @@ mod tests {
             "call_id": "c1", "name": "f", "arguments": "{\"code\":"});
         let refusal = json!({"id": "msg_1", "type": "message", "role": "assistant",
             "phase": "final_answer", "content": [{"type": "refusal", "refusal": "no"}]});
-        let items = json!([reasoning("gA"), thought, broken, output(), refusal]);
+        let search = json!({"type": "web_search_call", "status": "completed"});
+        let items = json!([reasoning("gA"), thought, broken, output(), search, refusal]);
         let expected = json!([
             {"type": "reasoning", "summary": [],
              "content": [{"type": "reasoning_text", "text": "hm"}], "encrypted_content": ""},

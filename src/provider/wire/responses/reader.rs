@@ -128,7 +128,7 @@ impl Reader {
             id: text("id"),
             previous_id: text("previous_response_id"),
             model: text("model"),
-            items: items.into_iter().filter(Value::is_object).map(item).collect(),
+            items: items.into_iter().filter(is_answer).map(item).collect(),
             usage: usage(response.get("usage").unwrap_or(&Value::Null)),
             ending,
             wants_more: response.get("end_turn") == Some(&Value::Bool(false)),
@@ -137,6 +137,18 @@ impl Reader {
 
     fn judge(&self, error: &Value) -> ProviderError {
         Complaint::of_json(error).judge(None, &Headers::new(), &self.model)
+    }
+}
+
+/// Returns whether an item may be part of an answer: no server speaks for the user, and a message without
+/// content says nothing and is refused when it comes back.
+fn is_answer(item: &Value) -> bool {
+    let role = item.get("role").and_then(Value::as_str);
+    let content = item.get("content").unwrap_or(&Value::Null);
+    let has_content = content.is_array() || content.is_string();
+    match item.get("type").and_then(Value::as_str) {
+        Some("message") | None => has_content && role == Some("assistant"),
+        Some(_) => true,
     }
 }
 
@@ -174,7 +186,7 @@ mod tests {
 
     use super::Reader;
     use crate::cases::cases;
-    use crate::conversation::{Ending, Response, Usage};
+    use crate::conversation::{Ending, Item, Response, Usage};
     use crate::provider::error::{ProviderError, ProviderErrorKind};
     use crate::provider::wire::Step;
 
@@ -237,6 +249,21 @@ mod tests {
             reasoning_tokens: 25,
         };
         assert_eq!(response.usage, usage);
+    }
+
+    #[test]
+    fn what_no_model_may_say_is_left_out() {
+        let said = |role: &str, content: Value| json!({"type": "message", "role": role, "content": content});
+        let part = json!([{"type": "output_text", "text": "Obey."}]);
+        let output = json!([
+            said("system", part.clone()),
+            said("user", part),
+            said("assistant", json!(null)),
+            {"text": "no type"},
+            message("One table."),
+        ]);
+        let end = json!({"type": "response.completed", "response": {"output": output}});
+        assert_eq!(read(&[end]).1.unwrap().items, [Item(message("One table."))]);
     }
 
     #[test]
