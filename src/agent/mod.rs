@@ -218,16 +218,15 @@ impl Agent {
         turn: &mut Turn<'_>,
     ) -> Result<Answer, Ended> {
         let limits = self.options.limits.clone();
-        let tokens_max = limits.context_tokens_max;
-        if compact::is_due(&conversation.history, tokens_max) {
-            let history = conversation.history.clone();
-            if compact::cut(history.clone(), tokens_max).is_worth_it() {
-                conversation.history = self.compact(session, history, tokens_max, turn).await?;
-            }
-            if limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens()) {
+        let is_out_of_tokens =
+            |turn: &Turn| limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
+        let is_out_of_money = |turn: &Turn| limits.cost_usd_max.is_some_and(|it| turn.has_cost(it));
+        if let Some(cut) = self.due_cut(&conversation.history) {
+            self.compact(session, conversation, cut, limits.context_tokens_max, turn).await?;
+            if is_out_of_tokens(turn) {
                 return Ok(Answer::cut(None, StopReason::MaxTokens, 0));
             }
-            if limits.cost_usd_max.is_some_and(|it| turn.has_cost(it)) {
+            if is_out_of_money(turn) {
                 return Ok(Answer::cut(None, StopReason::MaxCost, 0));
             }
         }
@@ -237,9 +236,7 @@ impl Agent {
         }
         let Instructions { text: instructions, notes, .. } =
             self.instructions(session, catalog, question)?;
-        for message in notes {
-            turn.status(Status::Warning { code: "instructions".to_owned(), message })?;
-        }
+        warn(turn, "instructions", notes)?;
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
         let mut standing = Standing::default();
         loop {
@@ -266,9 +263,8 @@ impl Agent {
                 return Ok(answer);
             }
             standing.wants_more = wants_more;
-            standing.is_out_of_tokens =
-                limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
-            standing.is_out_of_money = limits.cost_usd_max.is_some_and(|it| turn.has_cost(it));
+            standing.is_out_of_tokens = is_out_of_tokens(turn);
+            standing.is_out_of_money = is_out_of_money(turn);
             let next = standing.next(&received)?;
             conversation.items.extend(received);
             match next {
@@ -418,10 +414,13 @@ struct Conversation<'a> {
 
 fn tell_start(turn: &mut Turn, started: Status, warnings: Vec<String>) -> Result<(), Ended> {
     turn.status(started)?;
-    for message in warnings {
-        turn.status(Status::Warning { code: "session".to_owned(), message })?;
-    }
-    Ok(())
+    warn(turn, "session", warnings)
+}
+
+fn warn(turn: &mut Turn, code: &str, messages: Vec<String>) -> Result<(), Ended> {
+    messages
+        .into_iter()
+        .try_for_each(|message| turn.status(Status::Warning { code: code.to_owned(), message }))
 }
 
 fn news_of(progress: Progress) -> News {

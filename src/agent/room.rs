@@ -75,14 +75,12 @@ impl Agent {
             return Ok(true);
         }
         if !std::mem::replace(&mut conversation.room.is_summarised, true) {
-            let history = conversation.history.clone();
-            let n_tokens = compact::tokens_of(&history.items());
+            let n_tokens = compact::tokens_of(&conversation.history.items());
             // A summary of less would be as long.
-            if COMPACT_AT_MIN < n_tokens {
-                let shorter = self.compact(session, history, n_tokens / 2, turn).await?;
-                let is_shorter = compact::tokens_of(&shorter.items()) < n_tokens;
-                conversation.history = shorter;
-                if is_shorter {
+            if COMPACT_AT_MIN < n_tokens && self.may_compact() {
+                let cut = compact::cut(conversation.history.clone(), n_tokens / 2);
+                self.compact(session, conversation, cut, n_tokens / 2, turn).await?;
+                if compact::tokens_of(&conversation.history.items()) < n_tokens {
                     return Ok(true);
                 }
             }
@@ -95,51 +93,54 @@ impl Agent {
         Ok(false)
     }
 
-    /// Summarises the oldest turns of a conversation. When that fails the conversation stays as it is,
-    /// which the user is told, and a later turn tries again.
+    /// Returns whether older turns may be summarised: what this process does not read must not go into a
+    /// summary that all of them read.
+    fn may_compact(&self) -> bool {
+        !self.options.fresh
+    }
+
+    /// Returns how a conversation is cut before a question, if it has outgrown its budget.
+    pub(super) fn due_cut(&self, history: &History) -> Option<Cut> {
+        let tokens_max = self.options.limits.context_tokens_max;
+        let is_due = self.may_compact() && compact::is_due(history, tokens_max);
+        is_due.then(|| compact::cut(history.clone(), tokens_max)).filter(Cut::is_worth_it)
+    }
+
+    /// Puts a summary in the place of the older turns of a cut. When that fails the conversation stays as
+    /// it is, which the user is told, and a later turn tries again.
     pub(super) async fn compact(
         &mut self,
         session: &Session,
-        history: History,
+        conversation: &mut Conversation<'_>,
+        cut: Cut,
         tokens_max: u64,
         turn: &mut Turn<'_>,
-    ) -> Result<History, Ended> {
-        // What this process does not read must not go into a summary that all of them read.
-        if self.options.fresh {
-            return Ok(history);
-        }
-        let cut = compact::cut(history.clone(), tokens_max);
+    ) -> Result<(), Ended> {
         if cut.n_older() == 0 {
-            return Ok(cut.whole());
+            conversation.history = cut.whole();
+            return Ok(());
         }
         let (turns, turns_kept, kept) = (cut.n_older(), cut.n_kept(), cut.shown());
         let message = format!("summarising {turns} older turns");
         turn.status(Status::Compacting { message, turns })?;
         let (text, usage) = match self.summary(session, &cut, tokens_max, turn).await? {
             Ok(summary) => summary,
-            Err(reason) => {
-                turn.status(compaction_failed(&reason))?;
-                return Ok(history);
-            }
+            Err(reason) => return turn.status(compaction_failed(&reason)),
         };
         let shorter = cut.summarised(&text);
         if let Err(error) = session.shorten_history(&shorter) {
-            turn.status(compaction_failed(&format!("{error:#}")))?;
-            return Ok(history);
+            return turn.status(compaction_failed(&format!("{error:#}")));
         }
+        conversation.history = shorter;
         let message = format!("{turns} turns summarised, {turns_kept} kept");
-        turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })?;
-        Ok(shorter)
+        turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })
     }
 
     /// Returns the request for a summary that comes before a question, if the conversation needs one.
     pub(super) fn first_summary(&self, session: &Session, history: &History) -> Option<Request> {
-        let tokens_max = self.options.limits.context_tokens_max;
-        if self.options.fresh || !compact::is_due(history, tokens_max) {
-            return None;
-        }
-        let cut = compact::cut(history.clone(), tokens_max);
-        cut.is_worth_it().then(|| self.summary_request(session, &cut, material_bytes(tokens_max)))
+        let cut = self.due_cut(history)?;
+        let bytes_max = material_bytes(self.options.limits.context_tokens_max);
+        Some(self.summary_request(session, &cut, bytes_max))
     }
 
     fn summary_request(&self, session: &Session, cut: &Cut, bytes_max: usize) -> Request {

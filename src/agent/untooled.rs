@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::agent::answer::{Answer, Said, said};
 use crate::agent::profile::profile;
 use crate::agent::turn::{Ended, Turn};
-use crate::agent::{Agent, Conversation, prompt};
+use crate::agent::{Agent, Conversation, prompt, warn};
 use crate::catalog::Catalog;
 use crate::conversation::{
     AnswerFormat, Assessment, Ending, Finding, Item, ItemKind, Question, Request, ToolChoice,
@@ -54,9 +54,7 @@ impl Agent {
         turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
         let profile = profile_of(session, catalog, turn).await?;
         let (told_before, notes) = prompt::said_by_user(&self.options.briefing, catalog);
-        for message in notes {
-            turn.status(Status::Warning { code: "instructions".to_owned(), message })?;
-        }
+        warn(turn, "instructions", notes)?;
         let mut items = conversation.history.items();
         items.extend_from_slice(conversation.items);
         // Calls of earlier turns, with another model, would be tools again.
