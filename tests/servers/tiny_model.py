@@ -1,15 +1,23 @@
-"""Writes a GGUF model of half a megabyte that calls `list_datasets` once and then answers.
+"""Writes a model of half a megabyte that calls `list_datasets` once and then answers, or talks nonsense.
 
 Its weights are a table of which token follows which: the embedding of a token is its own unit vector,
 attention and feed-forward add nothing, and the output matrix holds the successors. The template ends
 with another token when the last message is the output of a tool, so that two chains are enough.
 
-    tiny_model.py FILE [--without-tools]
+    tiny_model.py FILE.gguf [BEHAVIOUR]    as llama.cpp reads it
+    tiny_model.py DIRECTORY [BEHAVIOUR]    as Hugging Face's libraries read it
+
+BEHAVIOUR is `--sound`, or
+    --without-tools    a template that leaves the tools out
+    --endless          an answer that does not end
+    --half-a-call      calls whose arguments break off
 """
 
+import json
 import struct
 import sys
 from array import array
+from pathlib import Path
 
 TEMPLATE = """\
 {%- if tools %}<|im_start|>system
@@ -56,11 +64,22 @@ PLAIN = """\
 {% endfor %}<|im_start|>assistant
 <|answer|>"""
 
-CHAINS = [
-    ["<|call|>", "<tool_call>", '\n{"name": "list_datasets", "arguments": {}}\n', "</tool_call>", "<|im_end|>"],
-    ["<|answer|>", "One table:", " sales.", "<|im_end|>"],
+CALL, ANSWER, SUBJECT = '\n{"name": "list_datasets", "arguments": {}}\n', "One table:", " sales."
+HALF_A_CALL = '\n{"name": "list_datasets", "argum'
+# What a model says, token by token; one that ends with itself goes on for ever.
+SOUND = [
+    ["<|call|>", "<tool_call>", CALL, "</tool_call>", "<|im_end|>"],
+    ["<|answer|>", ANSWER, SUBJECT, "<|im_end|>"],
 ]
-
+CHAINS = {
+    "--sound": SOUND,
+    "--without-tools": SOUND,
+    "--endless": [["<|call|>", ANSWER, SUBJECT, SUBJECT], ["<|answer|>", ANSWER, SUBJECT, SUBJECT]],
+    "--half-a-call": [
+        ["<|call|>", "<tool_call>", HALF_A_CALL, "</tool_call>", "<|im_end|>"],
+        ["<|answer|>", "<tool_call>"],
+    ],
+}
 
 NORMAL, CONTROL, USER_DEFINED = 1, 3, 4
 
@@ -92,7 +111,7 @@ def packed(value):
     return struct.pack("<IIQ", 9, 8 if of_text else 5, len(items)) + b"".join(items)
 
 
-def write(path, metadata, tensors):
+def write_gguf(path, metadata, tensors):
     """Writes GGUF, version 3: what the model is, where its tensors are, and the tensors."""
     def pad(data):
         return data + bytes(-len(data) % 32)
@@ -101,28 +120,52 @@ def write(path, metadata, tensors):
     head += b"".join(text(name) + packed(value) for name, value in metadata.items())
     body = b""
     for name, (shape, values) in tensors.items():
+        # The dimension that varies fastest comes first.
+        shape = shape[::-1]
         head += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, len(body))
         body += pad(array("f", values).tobytes())
-    with open(path, "wb") as file:
-        file.write(pad(head) + body)
+    Path(path).write_bytes(pad(head) + body)
 
 
-def main(path, template):
-    letter = letters()
-    control = ["<|im_start|>", "<|im_end|>", "<|call|>", "<|answer|>"]
-    marks = ["<tool_call>", "</tool_call>"]
-    texts = ['\n{"name": "list_datasets", "arguments": {}}\n', "One table:", " sales."]
-    written = ["".join(letter[it] for it in text.encode()) for text in texts]
-    tokens = [letter[it] for it in range(256)] + written + control + marks
-    types = [NORMAL] * (256 + len(texts)) + [CONTROL] * len(control) + [USER_DEFINED] * len(marks)
-    ids = {text: 256 + at for at, text in enumerate(texts + control + marks)}
-    n_vocab, n_head, n_ff = len(tokens), 16, 32
+def write_safetensors(path, tensors):
+    """Writes the tensors after a JSON text that says where each of them is."""
+    head, body = {}, b""
+    for name, (shape, values) in tensors.items():
+        data = array("f", values).tobytes()
+        head[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    head = json.dumps(head).encode()
+    Path(path).write_bytes(struct.pack("<Q", len(head)) + head + body)
+
+
+class Vocabulary:
+    """The tokens: one for each byte, one for each text of the chains, and the marks."""
+
+    def __init__(self):
+        letter = letters()
+        texts = [CALL, HALF_A_CALL, ANSWER, SUBJECT]
+        written = ["".join(letter[it] for it in text.encode()) for text in texts]
+        self.space = letter[32]
+        self.ordinary = [letter[it] for it in range(256)] + written
+        self.control = ["<|im_start|>", "<|im_end|>", "<|call|>", "<|answer|>"]
+        self.marks = ["<tool_call>", "</tool_call>"]
+        self.tokens = self.ordinary + self.control + self.marks
+        self.types = [NORMAL] * len(self.ordinary) + [CONTROL] * len(self.control)
+        self.types += [USER_DEFINED] * len(self.marks)
+        self.ids = {text: 256 + at for at, text in enumerate(texts + self.control + self.marks)}
+
+
+N_HEAD, N_FF, CONTEXT_TOKENS = 16, 32, 131072
+
+
+def weights(vocabulary, chains):
+    """The tensors by Hugging Face's names, each with its shape and its values row by row."""
+    ids, n_vocab = vocabulary.ids, len(vocabulary.tokens)
     n_embd = (n_vocab + 31) // 32 * 32
-
     embedding = [0.0] * (n_vocab * n_embd)
     follows = [0.0] * (n_vocab * n_embd)
     successors = {token: ids["<|im_end|>"] for token in range(n_vocab)}
-    for chain in CHAINS:
+    for chain in chains:
         successors |= {ids[it]: ids[successor] for it, successor in zip(chain, chain[1:])}
     for token, successor in successors.items():
         embedding[token * n_embd + token] = 1.0
@@ -132,44 +175,138 @@ def main(path, template):
         return shape, [0.0] * (shape[0] * shape[1])
 
     ones = (n_embd,), [1.0] * n_embd
-    write(path, {
+    return n_embd, {
+        "model.embed_tokens": ((n_vocab, n_embd), embedding),
+        "model.norm": ones,
+        "lm_head": ((n_vocab, n_embd), follows),
+        "model.layers.0.input_layernorm": ones,
+        "model.layers.0.self_attn.q_proj": zeros(N_HEAD, n_embd),
+        "model.layers.0.self_attn.k_proj": zeros(N_HEAD, n_embd),
+        "model.layers.0.self_attn.v_proj": zeros(N_HEAD, n_embd),
+        "model.layers.0.self_attn.o_proj": zeros(n_embd, N_HEAD),
+        "model.layers.0.post_attention_layernorm": ones,
+        "model.layers.0.mlp.gate_proj": zeros(N_FF, n_embd),
+        "model.layers.0.mlp.up_proj": zeros(N_FF, n_embd),
+        "model.layers.0.mlp.down_proj": zeros(n_embd, N_FF),
+    }
+
+
+GGUF_NAMES = {
+    "model.embed_tokens": "token_embd",
+    "model.norm": "output_norm",
+    "lm_head": "output",
+    "model.layers.0.input_layernorm": "blk.0.attn_norm",
+    "model.layers.0.self_attn.q_proj": "blk.0.attn_q",
+    "model.layers.0.self_attn.k_proj": "blk.0.attn_k",
+    "model.layers.0.self_attn.v_proj": "blk.0.attn_v",
+    "model.layers.0.self_attn.o_proj": "blk.0.attn_output",
+    "model.layers.0.post_attention_layernorm": "blk.0.ffn_norm",
+    "model.layers.0.mlp.gate_proj": "blk.0.ffn_gate",
+    "model.layers.0.mlp.up_proj": "blk.0.ffn_up",
+    "model.layers.0.mlp.down_proj": "blk.0.ffn_down",
+}
+
+
+def gguf(path, template, chains):
+    """Writes the model as one file."""
+    vocabulary = Vocabulary()
+    n_embd, tensors = weights(vocabulary, chains)
+    write_gguf(path, {
         "general.architecture": "llama",
         "general.name": "tiny",
-        "llama.context_length": 131072,
+        "llama.context_length": CONTEXT_TOKENS,
         "llama.embedding_length": n_embd,
         "llama.block_count": 1,
-        "llama.feed_forward_length": n_ff,
+        "llama.feed_forward_length": N_FF,
         "llama.attention.head_count": 1,
         "llama.attention.head_count_kv": 1,
-        "llama.attention.key_length": n_head,
-        "llama.attention.value_length": n_head,
+        "llama.attention.key_length": N_HEAD,
+        "llama.attention.value_length": N_HEAD,
         "llama.attention.layer_norm_rms_epsilon": 1e-5,
-        "llama.rope.dimension_count": n_head,
-        "llama.vocab_size": n_vocab,
+        "llama.rope.dimension_count": N_HEAD,
+        "llama.vocab_size": len(vocabulary.tokens),
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "gpt-2",
-        "tokenizer.ggml.tokens": tokens,
-        "tokenizer.ggml.token_type": types,
-        "tokenizer.ggml.merges": [f"{letter[32]} {letter[32]}"],
-        "tokenizer.ggml.bos_token_id": ids["<|im_start|>"],
-        "tokenizer.ggml.eos_token_id": ids["<|im_end|>"],
+        "tokenizer.ggml.tokens": vocabulary.tokens,
+        "tokenizer.ggml.token_type": vocabulary.types,
+        "tokenizer.ggml.merges": [f"{vocabulary.space} {vocabulary.space}"],
+        "tokenizer.ggml.bos_token_id": vocabulary.ids["<|im_start|>"],
+        "tokenizer.ggml.eos_token_id": vocabulary.ids["<|im_end|>"],
         "tokenizer.ggml.add_bos_token": False,
         "tokenizer.chat_template": template,
-    }, {
-        "token_embd.weight": ((n_embd, n_vocab), embedding),
-        "output_norm.weight": ones,
-        "output.weight": ((n_embd, n_vocab), follows),
-        "blk.0.attn_norm.weight": ones,
-        "blk.0.attn_q.weight": zeros(n_embd, n_head),
-        "blk.0.attn_k.weight": zeros(n_embd, n_head),
-        "blk.0.attn_v.weight": zeros(n_embd, n_head),
-        "blk.0.attn_output.weight": zeros(n_head, n_embd),
-        "blk.0.ffn_norm.weight": ones,
-        "blk.0.ffn_gate.weight": zeros(n_embd, n_ff),
-        "blk.0.ffn_up.weight": zeros(n_embd, n_ff),
-        "blk.0.ffn_down.weight": zeros(n_ff, n_embd),
-    })
+    }, {f"{GGUF_NAMES[name]}.weight": tensor for name, tensor in tensors.items()})
+
+
+def hugging_face(directory, template, chains):
+    """Writes the model as a directory: configuration, tokenizer, weights."""
+    vocabulary = Vocabulary()
+    n_embd, tensors = weights(vocabulary, chains)
+    begin, end = vocabulary.ids["<|im_start|>"], vocabulary.ids["<|im_end|>"]
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    added = [
+        {
+            "id": vocabulary.ids[it],
+            "content": it,
+            "single_word": False,
+            "lstrip": False,
+            "rstrip": False,
+            "normalized": False,
+            "special": it in vocabulary.control,
+        }
+        for it in vocabulary.control + vocabulary.marks
+    ]
+    files = {
+        "config.json": {
+            "architectures": ["LlamaForCausalLM"],
+            "model_type": "llama",
+            "hidden_size": n_embd,
+            "num_hidden_layers": 1,
+            "intermediate_size": N_FF,
+            "num_attention_heads": 1,
+            "num_key_value_heads": 1,
+            "head_dim": N_HEAD,
+            "rms_norm_eps": 1e-5,
+            "max_position_embeddings": CONTEXT_TOKENS,
+            "vocab_size": len(vocabulary.tokens),
+            "tie_word_embeddings": False,
+            "bos_token_id": begin,
+            "eos_token_id": end,
+            "torch_dtype": "float32",
+        },
+        "tokenizer.json": {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": added,
+            "normalizer": None,
+            "pre_tokenizer": byte_level,
+            "post_processor": None,
+            "decoder": byte_level,
+            "model": {
+                "type": "BPE",
+                "vocab": {token: at for at, token in enumerate(vocabulary.ordinary)},
+                "merges": [],
+            },
+        },
+        "tokenizer_config.json": {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "bos_token": "<|im_start|>",
+            "eos_token": "<|im_end|>",
+            "model_max_length": CONTEXT_TOKENS,
+            "chat_template": template,
+            # What reads calls out of the text; MLX takes it from here, others from an option.
+            "tool_parser_type": "json_tools" if template == TEMPLATE else None,
+        },
+    }
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, value in files.items():
+        (directory / name).write_text(json.dumps(value))
+    named = {f"{name}.weight": tensor for name, tensor in tensors.items()}
+    write_safetensors(directory / "model.safetensors", named)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], PLAIN if "--without-tools" in sys.argv else TEMPLATE)
+    behaviour = sys.argv[2] if 2 < len(sys.argv) else "--sound"
+    write = gguf if sys.argv[1].endswith(".gguf") else hugging_face
+    write(sys.argv[1], PLAIN if behaviour == "--without-tools" else TEMPLATE, CHAINS[behaviour])
