@@ -58,6 +58,18 @@ const NO_TOOLS_WORDS: &[&str] = &[
     "--enable-auto-tool-choice",
     "tools param requires --jinja",
 ];
+/// Words of servers that do not have the model, other than that it was not found or does not exist.
+const NO_MODEL_WORDS: &[&str] = &[
+    // LiteLLM.
+    "invalid model name",
+    // OpenRouter.
+    "is not a valid model",
+    // MLX, which looks for one that it was not started with in what was downloaded.
+    "appropriate cached snapshot folder",
+    "unknown model",
+];
+/// Types of gateways that look a key up in a database that they do not have. They say 400.
+const UNKNOWN_KEY_CODES: &[&str] = &["invalid_api_key", "no_db_connection"];
 /// Codes of a parameter that the server does not know at all.
 const UNKNOWN_CODES: &[&str] = &["unknown_parameter", "unsupported_parameter", "extra_forbidden"];
 
@@ -173,7 +185,7 @@ impl Complaint {
         if status == Some(413) || (is_client_error && too_long) {
             return ProviderErrorKind::ContextTooLong;
         }
-        if matches!(status, Some(401 | 403)) || is_one_of(&["invalid_api_key"]) {
+        if matches!(status, Some(401 | 403)) || is_one_of(UNKNOWN_KEY_CODES) {
             return ProviderErrorKind::Unauthorized;
         }
         if self.says_no_tools(status) {
@@ -272,9 +284,13 @@ impl Complaint {
 
     fn is_about_model(&self) -> bool {
         let words = self.message.to_ascii_lowercase();
-        let says_no_model =
-            words.contains("model") && (words.contains("not found") || words.contains("not exist"));
-        self.code == "model_not_found" || says_no_model
+        // In this order: a gateway names its model after what the server behind it says.
+        let is_missing = ["not found", "not exist"]
+            .iter()
+            .any(|it| words.split_once(it).is_some_and(|(before, _)| before.contains("model")));
+        self.code == "model_not_found"
+            || is_missing
+            || NO_MODEL_WORDS.iter().any(|it| words.contains(it))
     }
 
     /// Returns whether it is the tools that the server refuses, whatever their form.
@@ -396,6 +412,26 @@ mod tests {
         );
         let ollama = "model \"m\" not found, try pulling it first";
         check(404, &error("not_found_error", "", "", ollama), &Rejected);
+        // The server behind a gateway has no such path.
+        let litellm = "litellm.NotFoundError: NotFoundError: OpenAIException - Not Found LiteLLM: model \
+                       group 'm' failed with the error above. No fallback was attempted.";
+        check(404, &error("", "404", "", litellm), &NoEndpoint);
+        let mlx = "Cannot find an appropriate cached snapshot folder for the specified revision";
+        check(404, &serde_json::json!({"error": mlx}).to_string(), &Rejected);
+    }
+
+    #[test]
+    fn a_model_that_is_not_there_is_hinted_at_whatever_the_words() {
+        for words in [
+            "The model `m` does not exist or you do not have access to it.",
+            "/responses: Invalid model name passed in model=m. Call `/v1/models` to view yours.",
+            "m is not a valid model ID",
+        ] {
+            let body = error("invalid_request_error", "400", "", words);
+            let told = Complaint::of_body(&body).judge(Some(400), &Headers::new(), "m").hint;
+            let hint = "check that the server has the model `m`, or choose with `--model`";
+            assert_eq!(told.as_deref(), Some(hint), "{words}");
+        }
     }
 
     #[test]
@@ -441,6 +477,7 @@ mod tests {
         check(401, "<html>\n<b>no</b>", &Unauthorized);
         check(403, &error("", "unsupported_country_region_territory", "", ""), &Unauthorized);
         check(400, &error("", "invalid_api_key", "", ""), &Unauthorized);
+        check(400, &error("no_db_connection", "400", "", "No connected db."), &Unauthorized);
         let told = Complaint::of_body("").judge(Some(401), &Headers::new(), "m").hint.unwrap();
         assert!(told.contains("`OPENAI_API_KEY`") && told.contains("config show"), "{told}");
     }
