@@ -248,6 +248,9 @@ pub enum Status {
     },
 }
 
+/// The code of the warning that not a bound of the turn but the provider cut the answer.
+pub const ANSWER_CUT: &str = "answer_cut";
+
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,6 +3,9 @@
 use crate::conversation::{Item, ItemKind};
 use crate::status::StopReason;
 
+/// Why a provider cuts an answer that it does not want to give.
+pub const CONTENT_FILTER: &str = "content_filter";
+
 /// An answer before it is told.
 #[derive(Debug)]
 pub struct Answer {
@@ -39,7 +42,7 @@ impl Answer {
     /// Makes the answer of a response that the provider cut for this reason.
     pub fn incomplete(said: Option<Said>, reason: &str, rounds: u32) -> Answer {
         let (stop_reason, sentence) = match reason {
-            "content_filter" => {
+            CONTENT_FILTER => {
                 (StopReason::Refused, "The provider's content filter stopped the answer.")
             }
             _ => (

@@ -28,7 +28,7 @@ use std::future::Future;
 
 use serde_json::{Map, json};
 
-use crate::agent::answer::{Answer, Said, said};
+use crate::agent::answer::{Answer, CONTENT_FILTER, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::memory::Memory;
 use crate::agent::prompt::{Briefing, Instructions};
@@ -44,7 +44,7 @@ use crate::catalog::Catalog;
 use crate::conversation::{
     Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
-use crate::event::{Confinement, Status};
+use crate::event::{ANSWER_CUT, Confinement, Status};
 use crate::limits::{Limits, REASONING_BYTES_MAX};
 use crate::provider::{Progress, Provider};
 use crate::python::environment::PythonOptions;
@@ -257,6 +257,7 @@ impl Agent {
             let (sent, Response { items: mut received, ending, wants_more, .. }) = asked;
             pairing::make_call_ids_unique(&sent, &mut received);
             if let Ending::Incomplete(reason) = ending {
+                tell_cut(&reason, turn)?;
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
                 let answer = Answer::incomplete(said(&received), &reason, standing.round);
                 conversation.items.extend(received);
@@ -421,6 +422,16 @@ fn warn(turn: &mut Turn, code: &str, messages: Vec<String>) -> Result<(), Ended>
     messages
         .into_iter()
         .try_for_each(|message| turn.status(Status::Warning { code: code.to_owned(), message }))
+}
+
+/// Says who cut an answer: the turn's own bounds are not to be blamed for it.
+fn tell_cut(reason: &str, turn: &mut Turn) -> Result<(), Ended> {
+    if reason == CONTENT_FILTER {
+        return Ok(());
+    }
+    let message = "the provider cut the answer at an output limit of its own; ask for less at once, or raise \
+                   the limit where the server is yours";
+    turn.status(Status::Warning { code: ANSWER_CUT.to_owned(), message: message.to_owned() })
 }
 
 fn news_of(progress: Progress) -> News {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::agent::answer::{Answer, Said, said};
 use crate::agent::profile::profile;
 use crate::agent::turn::{Ended, Turn};
-use crate::agent::{Agent, Conversation, prompt, warn};
+use crate::agent::{Agent, Conversation, prompt, tell_cut, warn};
 use crate::catalog::Catalog;
 use crate::conversation::{
     AnswerFormat, Assessment, Ending, Finding, Item, ItemKind, Question, Request, ToolChoice,
@@ -81,6 +81,7 @@ impl Agent {
         };
         let answer = match response.ending {
             Ending::Incomplete(reason) => {
+                tell_cut(&reason, turn)?;
                 let said = Some(Said::Text(told(&text, false))).filter(|_| !text.is_empty());
                 Answer::incomplete(said, &reason, round)
             }

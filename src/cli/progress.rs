@@ -12,7 +12,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::GlobalOptions;
 use super::report;
-use crate::event::{Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status};
+use crate::event::{
+    ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
+};
 use crate::render::sanitize;
 use crate::sink::{EventSink, Format};
 use crate::status::StopReason;
@@ -45,6 +47,8 @@ pub struct Story {
     labels: HashMap<String, String>,
     /// Whether the cursor stands behind text of the answer that streams.
     is_text_open: bool,
+    /// Whether it was told that the provider cut the answer to come.
+    is_cut: bool,
 }
 
 impl Story {
@@ -72,6 +76,7 @@ impl Story {
             bar: None,
             labels: HashMap::new(),
             is_text_open: false,
+            is_cut: false,
         };
         story.now("starting");
         story
@@ -129,7 +134,10 @@ impl Story {
 
     fn status(&mut self, status: &Status) {
         match status {
-            Status::Started { model, .. } => self.now(&format!("preparing to ask {model}")),
+            Status::Started { model, .. } => {
+                self.is_cut = false;
+                self.now(&format!("preparing to ask {model}"));
+            }
             Status::ModelRequest { round, message } => {
                 self.now(message);
                 if 0 < self.verbose && !self.is_live {
@@ -184,7 +192,8 @@ impl Story {
                 }
                 self.now("waiting to try again");
             }
-            Status::Warning { message, .. } => {
+            Status::Warning { code, message } => {
+                self.is_cut |= code == ANSWER_CUT;
                 let colour = self.colour;
                 let tell = || report::warning(message, colour);
                 match &self.bar {
@@ -223,7 +232,8 @@ impl Story {
 
     fn replied(&mut self, reply: &ReplyBody) {
         let colour = self.colour;
-        if let Some(reason) = early_end(reply.stop_reason) {
+        // The warning before it has said whose bound it was.
+        if let Some(reason) = early_end(reply.stop_reason).filter(|_| !self.is_cut) {
             report::warning(reason, colour);
         }
         if self.quiet {

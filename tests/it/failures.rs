@@ -404,11 +404,13 @@ fn found_by_program(case: &Case) -> Expected {
     assert!(!run.stderr().contains(KEY) && !run.stderr().contains("panicked"), "{name}: {run}");
     let told = events.iter().filter_map(|it: &Value| match it["phase"].as_str()? {
         "retrying" => Some("retrying"),
-        "warning" => Some("warning"),
+        // The turn says so of what the provider answers for.
+        "warning" if it["code"] != "answer_cut" => Some("warning"),
         _ => None,
     });
+    let is_cut = events.iter().any(|it| it["code"] == "answer_cut");
     let cut = match ending["stop_reason"].as_str() {
-        Some("max_tokens") => Some("max_output_tokens"),
+        Some("max_tokens") if is_cut => Some("max_output_tokens"),
         Some("refused") => Some("content_filter"),
         _ => None,
     };

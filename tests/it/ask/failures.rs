@@ -99,6 +99,13 @@ fn f05_calls_of_an_incomplete_response_do_not_run() {
     check(&bench, [cut.ends_early_for("max_output_tokens")], 7, ending);
     let whole = round().says("So far").runs("c1", COUNT).ends_early_for("max_output_tokens");
     check(&bench, [whole], 7, "max_tokens: So far");
+    // Nobody is sent to a bound of ours that did not do it.
+    bench.answers([round().says("So far").ends_early_for("max_output_tokens")]);
+    let run = bench.ask("q").fails_with(7);
+    let told = run.stderr().lines().filter(|it| it.starts_with("warning")).collect::<Vec<_>>();
+    let cut = "warning: the provider cut the answer at an output limit of its own; ask for less at once, or \
+               raise the limit where the server is yours";
+    assert_eq!(told, [cut]);
     check(&bench, [round().says("It").ends_early_for("content_filter")], 9, "refused: It");
     bench.answers([code("c2", COUNT), good()]);
     ask(&bench, [], "q", 0);

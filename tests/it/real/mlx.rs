@@ -51,3 +51,17 @@ fn nonsense_of_mlx_is_told_as_such() {
         assert_eq!(error["message"], message, "{error}");
     }
 }
+
+#[test]
+fn an_answer_that_mlx_cuts_is_told_as_cut_by_the_server() {
+    let Some(mlx) = start("--endless") else { return };
+    for stream in ["--stream", "--no-stream"] {
+        let bench = Bench::with(["sales.csv"]);
+        let events = mlx.ends_with(7, &bench, MODEL, &["--api", "chat", stream]);
+        let warnings = of_type(&events, "status").into_iter().filter(|it| it["phase"] == "warning");
+        let codes: Vec<_> = warnings.map(|it| it["code"].as_str().unwrap()).collect();
+        assert_eq!(codes, ["answer_cut"]);
+        let reply = of_type(&events, "reply")[0];
+        assert_eq!(reply["usage"]["output_tokens"], 512, "{reply}");
+    }
+}
