@@ -3,6 +3,8 @@
 //! Pure: what is cut, what the model is asked, and what its answer becomes. The turn asks and tells.
 //! Cuts are between turns only.
 
+use std::borrow::Borrow;
+
 use serde_json::{Value, json};
 
 use crate::conversation::{Item, ItemKind};
@@ -41,9 +43,22 @@ pub fn is_due(history: &History, tokens_max: u64) -> bool {
     tokens_max < reported.unwrap_or_else(|| tokens_of(&history.items()))
 }
 
+/// Returns whether a summary can no longer help: there is one, and what goes with every request is over
+/// the budget by itself, but the turns are not.
+pub fn is_in_vain(history: &History, standing_tokens: u64, tokens_max: u64) -> bool {
+    history.summary.is_some()
+        && tokens_max <= standing_tokens
+        && tokens_of(&history.items()) <= tokens_max
+}
+
 /// Returns about how many tokens items are. Providers count exactly, but only afterwards.
 pub fn tokens_of(items: &[Item]) -> u64 {
-    let n_bytes: usize = items.iter().map(|it| bytes_of(&it.0)).sum();
+    tokens_in(items.iter().map(|it| &it.0))
+}
+
+/// Returns about how many tokens values are.
+pub fn tokens_in<V: Borrow<Value>>(values: impl Iterator<Item = V>) -> u64 {
+    let n_bytes: usize = values.map(|it| bytes_of(it.borrow())).sum();
     (n_bytes / TOKEN_BYTES) as u64
 }
 
@@ -252,7 +267,7 @@ fn shown_by(turn: &HistoryTurn) -> impl Iterator<Item = String> {
 mod tests {
     use serde_json::json;
 
-    use super::{cut, drop_images, is_due, shorten_outputs, tokens_of};
+    use super::{cut, drop_images, is_due, is_in_vain, shorten_outputs, tokens_of};
     use crate::conversation::{Item, Question};
     use crate::session::history::{History, HistoryTurn, Summary};
 
@@ -308,6 +323,18 @@ mod tests {
         assert!(!is_due(&history(1, 4_000, Some(100)), 100));
         assert!(is_due(&history(1, 4_000, None), 1_000));
         assert!(!is_due(&history(1, 4_000, None), 2_000));
+    }
+
+    #[test]
+    fn a_second_summary_is_in_vain_where_the_rest_of_each_request_is_over_the_budget() {
+        let first = history(9, 10, Some(5_000));
+        assert!(!is_in_vain(&first, 3_000, 1_000), "a first one takes what there is");
+        let summary = Some(Summary { last_turn: 4, text: "Before.".into() });
+        let again = History { summary, ..first };
+        assert!(is_in_vain(&again, 3_000, 1_000));
+        assert!(!is_in_vain(&again, 3_000, 4_000), "the turns are what is too long");
+        let long = History { turns: history(9, 1_000, Some(7_000)).turns, ..again };
+        assert!(!is_in_vain(&long, 3_000, 1_000), "the turns are too long as well");
     }
 
     #[test]

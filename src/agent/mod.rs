@@ -221,7 +221,10 @@ impl Agent {
         let is_out_of_tokens =
             |turn: &Turn| limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
         let is_out_of_money = |turn: &Turn| limits.cost_usd_max.is_some_and(|it| turn.has_cost(it));
-        if let Some(cut) = self.due_cut(&conversation.history) {
+        let Instructions { text: instructions, notes, .. } =
+            self.instructions(session, catalog, question)?;
+        if let Some(cut) = self.due_cut(&conversation.history, &instructions) {
+            self.tell_small_budget(&conversation.history, &instructions, turn)?;
             self.compact(session, conversation, cut, limits.context_tokens_max, turn).await?;
             if is_out_of_tokens(turn) {
                 return Ok(Answer::cut(None, StopReason::MaxTokens, 0));
@@ -234,8 +237,6 @@ impl Agent {
             turn.round = 1;
             return self.ask_untooled(session, catalog, question, conversation, turn).await;
         }
-        let Instructions { text: instructions, notes, .. } =
-            self.instructions(session, catalog, question)?;
         warn(turn, "instructions", notes)?;
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
         let mut standing = Standing::default();

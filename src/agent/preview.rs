@@ -36,10 +36,11 @@ impl Agent {
         self.recall(session);
         let catalog = self.visible(catalog)?;
         let history = if self.options.fresh { History::default() } else { session.history()? };
-        let (request, columns) = if let Some(request) = self.first_summary(session, &history) {
+        let instructions = self.instructions(session, &catalog, question)?;
+        let summary = self.first_summary(session, &history, &instructions.text);
+        let (request, columns) = if let Some(request) = summary {
             (request, Vec::new())
         } else {
-            let instructions = self.instructions(session, &catalog, question)?;
             let mut items = vec![question.item()];
             let conversation = Conversation { history, items: &mut items, room: Room::default() };
             let mut standing = Standing::default();

@@ -1,6 +1,8 @@
 //! What is done about a conversation that is too long. Between two turns its oldest turns are summarised;
 //! within a turn outputs are shortened, then older turns summarised, and then the turn ends.
 
+use serde_json::json;
+
 use crate::agent::answer::{Said, said};
 use crate::agent::compact::{self, Cut};
 use crate::agent::turn::{Ended, News, Turn};
@@ -12,6 +14,7 @@ use crate::provider::Progress;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::session::Session;
 use crate::session::history::History;
+use crate::tools::{TOOLS, Tool};
 
 /// What was done for a turn that the model had no room for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -100,10 +103,38 @@ impl Agent {
     }
 
     /// Returns how a conversation is cut before a question, if it has outgrown its budget.
-    pub(super) fn due_cut(&self, history: &History) -> Option<Cut> {
+    pub(super) fn due_cut(&self, history: &History, instructions: &str) -> Option<Cut> {
         let tokens_max = self.options.limits.context_tokens_max;
-        let is_due = self.may_compact() && compact::is_due(history, tokens_max);
+        let is_due = self.may_compact()
+            && compact::is_due(history, tokens_max)
+            && !compact::is_in_vain(history, self.standing_tokens(instructions), tokens_max);
         is_due.then(|| compact::cut(history.clone(), tokens_max)).filter(Cut::is_worth_it)
+    }
+
+    /// Says, with the first summary of a session, that none can bring a request below the budget.
+    pub(super) fn tell_small_budget(
+        &self,
+        history: &History,
+        instructions: &str,
+        turn: &mut Turn,
+    ) -> Result<(), Ended> {
+        let tokens_max = self.options.limits.context_tokens_max;
+        let n_tokens = self.standing_tokens(instructions);
+        if history.summary.is_some() || n_tokens < tokens_max {
+            return Ok(());
+        }
+        let message = format!(
+            "the instructions and the tools alone are about {n_tokens} tokens, and `--compact-at` is \
+             {tokens_max}: no summary of older turns brings a request below it; give a larger one"
+        );
+        turn.status(Status::Warning { code: "compact_at_small".to_owned(), message })
+    }
+
+    /// Returns about how many tokens of each request are no part of the conversation.
+    fn standing_tokens(&self, instructions: &str) -> u64 {
+        let tools = TOOLS.iter().map(Tool::declaration).filter(|_| !self.has_no_tools);
+        let tools = tools.map(|it| json!([it.name, it.description, it.parameters]));
+        compact::tokens_in(tools.chain([json!(instructions)]))
     }
 
     /// Puts a summary in the place of the older turns of a cut. When that fails the conversation stays as
@@ -137,8 +168,13 @@ impl Agent {
     }
 
     /// Returns the request for a summary that comes before a question, if the conversation needs one.
-    pub(super) fn first_summary(&self, session: &Session, history: &History) -> Option<Request> {
-        let cut = self.due_cut(history)?;
+    pub(super) fn first_summary(
+        &self,
+        session: &Session,
+        history: &History,
+        instructions: &str,
+    ) -> Option<Request> {
+        let cut = self.due_cut(history, instructions)?;
         let bytes_max = material_bytes(self.options.limits.context_tokens_max);
         Some(self.summary_request(session, &cut, bytes_max))
     }

@@ -83,6 +83,26 @@ fn a_summary_that_fails_changes_nothing_and_is_tried_again() {
 }
 
 #[test]
+fn a_budget_below_the_instructions_is_told_and_not_compacted_for_again() {
+    let bench = Bench::with(["sales.csv"]);
+    let small = ["--compact-at", "1000"];
+    let mut told = Vec::new();
+    for number in 1..=12 {
+        let answer = round().says(&format!("answer {number}")).uses(3_000, 10);
+        let summary = (number == 7).then(|| round().says("Much was said.").uses(900, 90));
+        bench.answers(summary.into_iter().chain([answer]));
+        let turn = ask(&bench, small, &format!("question {number}"), 0);
+        let phases = turn.events.iter().filter(|it| {
+            it["phase"] == "warning" || it["phase"] == "compacting" || it["phase"] == "compacted"
+        });
+        told.extend(phases.map(|it| (number, it["message"].as_str().unwrap().to_owned())));
+    }
+    let [(7, warning), (7, _), (7, compacted)] = &told[..] else { panic!("{told:#?}") };
+    assert!(warning.contains("and `--compact-at` is 1000: no summary"), "{warning}");
+    assert_eq!(compacted, "1 turns summarised, 5 kept");
+}
+
+#[test]
 fn a_fresh_question_neither_compacts_nor_reads_a_summary() {
     let bench = bench(7);
     bench.answers([round().says("Fresh.")]);
