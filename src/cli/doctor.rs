@@ -6,9 +6,10 @@ use tempfile::TempDir;
 
 use super::listing::{self, Listing};
 use super::options::key::KeySource;
-use super::options::settings::Settings;
+use super::options::settings::{BASE_URL_OF_MODEL, Settings};
 use super::options::{GlobalOptions, python_options, sandbox_options};
 use super::{out, report, signals};
+use crate::provider::is_on_this_machine;
 use crate::python::environment::{self, Origin, PythonOptions};
 use crate::python::sandbox::{self, Confinement, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
@@ -105,8 +106,12 @@ fn key(settings: &Settings) -> anyhow::Result<Check> {
             let found = format!("printed by `{}`, says the {origin}", words[0]);
             Check::new("key", State::Ok, found)
         }
+        KeySource::None if is_on_this_machine(&settings.get(&BASE_URL_OF_MODEL)?) => {
+            Check::new("key", State::Ok, "none; the server is on this machine and may need none")
+        }
         KeySource::None => {
-            let found = "OPENAI_API_KEY is not set; most servers want one";
+            let found = "none: neither OPENAI_API_KEY nor `api_key_file` nor `api_key_cmd` is set; most \
+                         servers want one";
             Check::new("key", State::Warning, found)
         }
     })

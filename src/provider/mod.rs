@@ -155,8 +155,9 @@ impl Provider {
         let endpoint = Endpoint::parse(&options.base_url)?;
         options.key = options.key.filter(|key| !key.is_empty());
         if options.key.is_none() && !endpoint.is_loopback() {
-            let message = "no API key: set OPENAI_API_KEY, or use a server on this machine with \
-                           `--profile local` or `--base-url`, or replay with `--replay FILE`";
+            let message = "no API key: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your \
+                           configuration, or use a server on this machine with `--profile local` or \
+                           `--base-url`, or replay with `--replay FILE`";
             return Err(Failure::new(ExitStatus::Auth, message).into());
         }
         let (name, profile) = if endpoint.is_openai() {

@@ -164,3 +164,17 @@ fn settings_of_a_file_hold_for_a_turn() {
     assert_eq!(found["stop_reason"], "max_rounds");
     assert_eq!(bench.request(0).body["model"], "mine");
 }
+
+#[test]
+fn a_key_that_is_missing_is_told_with_all_the_places_it_may_come_from() {
+    let bench = Bench::with(["sales.csv"]);
+    write(&bench, USER, "[profiles.work]\nbase_url = 'https://models.example.com/v1'\n");
+    let places = ["OPENAI_API_KEY", "`api_key_file`", "`api_key_cmd`"];
+    let listed = run(&bench, ["doctor", "--profile", "work"]);
+    let refused = run(&bench, ["ask", "--profile", "work", "-f", "sales.csv", "q"]).fails_with(4);
+    for told in [listed.stdout(), refused.stderr()] {
+        assert!(places.iter().all(|it| told.contains(it)), "{told}");
+    }
+    let local = run(&bench, ["doctor", "--profile", "local"]);
+    assert!(local.stdout().contains("key\tok\tnone; the server is on this machine"), "{local}");
+}

@@ -124,7 +124,9 @@ impl Http {
             let Ok(mut value) = value else {
                 let message = "the API key holds characters that no header can carry";
                 let failure = Failure::new(ExitStatus::Auth, message);
-                return Err(failure.hint("check `OPENAI_API_KEY` for line breaks").into());
+                let hint =
+                    "check it for line breaks; `csv-agent config show` tells where it is from";
+                return Err(failure.hint(hint).into());
             };
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
