@@ -259,12 +259,9 @@ fn images_dropped(error: &anyhow::Error) -> Status {
     Status::Warning { code: "images_dropped".to_owned(), message }
 }
 
-/// Returns whether a model refuses images. Servers say so in words only.
 fn is_about_images(error: &anyhow::Error) -> bool {
     let found = error.downcast_ref::<ProviderError>();
-    found.is_some_and(|it| {
-        it.kind == ProviderErrorKind::Rejected && it.message.to_ascii_lowercase().contains("image")
-    })
+    found.is_some_and(|it| it.kind == ProviderErrorKind::NoImages)
 }
 
 fn is_too_long(error: &anyhow::Error) -> bool {

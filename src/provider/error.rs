@@ -45,6 +45,8 @@ pub enum ProviderErrorKind {
     NoEndpoint,
     /// The model or the server knows no tools.
     NoTools,
+    /// The model reads no images, or not this one.
+    NoImages,
     /// The request is wrong, or the model does not exist: stop.
     Rejected,
     /// The cassette has no such request: stop.
@@ -93,6 +95,7 @@ impl ProviderError {
             | ProviderErrorKind::ContextTooLong
             | ProviderErrorKind::NoEndpoint
             | ProviderErrorKind::NoTools
+            | ProviderErrorKind::NoImages
             | ProviderErrorKind::Rejected
             | ProviderErrorKind::Malformed => ExitStatus::Provider,
         }

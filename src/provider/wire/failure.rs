@@ -68,6 +68,13 @@ const NO_MODEL_WORDS: &[&str] = &[
     "appropriate cached snapshot folder",
     "unknown model",
 ];
+/// Words of servers whose models read no images, also where they say that nothing is found.
+const NO_IMAGES_WORDS: &[&str] = &[
+    // MLX, with 404.
+    "only 'text' content type is supported",
+    // OpenRouter, with 404.
+    "no endpoints found that support image input",
+];
 /// Types of gateways that look a key up in a database that they do not have. They say 400.
 const UNKNOWN_KEY_CODES: &[&str] = &["invalid_api_key", "no_db_connection"];
 /// Codes of a parameter that the server does not know at all.
@@ -212,6 +219,8 @@ impl Complaint {
         };
         if may_pass {
             ProviderErrorKind::Transient { retry_after }
+        } else if self.is_about_images(status) {
+            ProviderErrorKind::NoImages
         } else if matches!(status, Some(404 | 405 | 501)) && !self.is_about_model() {
             ProviderErrorKind::NoEndpoint
         } else {
@@ -268,6 +277,9 @@ impl Complaint {
             ProviderErrorKind::NoTools => {
                 "choose a model that calls tools with `--model`".to_owned()
             }
+            ProviderErrorKind::NoImages => {
+                "check the image, or choose a model that reads images with `--model`".to_owned()
+            }
             _ if self.is_about_model() => {
                 format!("check that the server has the model `{model}`, or choose with `--model`")
             }
@@ -293,6 +305,15 @@ impl Complaint {
             || NO_MODEL_WORDS.iter().any(|it| words.contains(it))
     }
 
+    /// Returns whether it is images that the model does not read. Servers say so in words only, and the
+    /// page of a path that is not there may have the word by chance.
+    fn is_about_images(&self, status: Option<u16>) -> bool {
+        let words = self.message.to_ascii_lowercase();
+        let may_be_a_page = matches!(status, Some(300..400 | 404 | 405 | 501));
+        NO_IMAGES_WORDS.iter().any(|it| words.contains(it))
+            || (!may_be_a_page && words.contains("image"))
+    }
+
     /// Returns whether it is the tools that the server refuses, whatever their form.
     fn says_no_tools(&self, status: Option<u16>) -> bool {
         let words = self.message.to_ascii_lowercase();
@@ -313,7 +334,9 @@ impl Complaint {
             return Some(self.param.clone());
         }
         let words = self.message.to_ascii_lowercase();
-        let (_, rest) = words.split_once("parameter: ")?;
+        // One name, or the first of a list.
+        let mut named = ["parameter: ", "parameters: ["].into_iter();
+        let (_, rest) = named.find_map(|it| words.split_once(it))?;
         let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"' | '`'))?;
         rest[1..].split_once(quote).map(|(name, _)| name.to_owned())
     }
@@ -344,8 +367,8 @@ mod tests {
     use std::time::Duration;
 
     use crate::provider::error::ProviderErrorKind::{
-        self, ContextTooLong, NoEndpoint, NoTools, Overloaded, QuotaExceeded, Rejected, Transient,
-        Unauthorized, UnsupportedField,
+        self, ContextTooLong, NoEndpoint, NoImages, NoTools, Overloaded, QuotaExceeded, Rejected,
+        Transient, Unauthorized, UnsupportedField,
     };
     use crate::provider::transport::Headers;
 
@@ -493,6 +516,15 @@ mod tests {
     }
 
     #[test]
+    fn a_model_that_reads_no_images_says_so_in_words() {
+        let words = "Only 'text' content type is supported.";
+        check(404, &serde_json::json!({"error": words}).to_string(), &NoImages);
+        check(404, &error("", "404", "", "No endpoints found that support image input"), &NoImages);
+        check(400, &error("", "", "", "Image input is not supported by m"), &NoImages);
+        check(404, "<html><meta property=\"og:image\" content=\"a\">Not here</html>", &NoEndpoint);
+    }
+
+    #[test]
     fn an_optional_field_is_named_by_param_or_words() {
         let field = |name: &str| UnsupportedField(name.to_owned());
         let refused = |param: &str, message: &str| {
@@ -501,6 +533,11 @@ mod tests {
         check(400, &refused("reasoning.summary", "must be verified"), &field("reasoning"));
         check(400, &refused("reasoning.effort", ""), &field("reasoning"));
         check(400, &refused("include[0]", ""), &field("include"));
+        check(
+            400,
+            &refused("", "m does not support parameters: ['reasoning_effort'], for model=m."),
+            &field("reasoning_effort"),
+        );
         check(
             400,
             &refused("", "Unknown parameter: 'prompt_cache_key'."),

@@ -37,7 +37,9 @@ fn a_model_without_eyes_is_asked_without_the_images_of_earlier_questions() {
     let first = last_request(&bench).input()[0].clone();
     assert_eq!(first["content"][1]["text"], "(an image that is no longer shown)");
     bench.answers([blind(), blind()]);
-    ask(&bench, ["--image", "dot.png"], "And this?", 6);
+    let turn = ask(&bench, ["--image", "dot.png"], "And this?", 6);
+    let hint = "check the image, or choose a model that reads images with `--model`";
+    assert_eq!(turn.end()["hint"], hint);
 }
 
 #[test]

@@ -61,6 +61,11 @@ fn what_litellm_refuses_is_told_with_what_to_do() {
     let bench = Bench::with(["sales.csv"]);
     let warnings = gateway.calls_and_answers(&bench, "straight", &[]);
     assert_eq!(warnings, ["api_switched"]);
+    for api in ["responses", "chat"] {
+        let thinking = ["--api", api, "--no-stream", "--reasoning", "low"];
+        let warnings = gateway.calls_and_answers(&Bench::with(["sales.csv"]), "tiny", &thinking);
+        assert_eq!(warnings, ["field_dropped"], "{api}");
+    }
     let events = gateway.ends_with(6, &bench, "nonesuch", &["--api", "chat"]);
     let error = of_type(&events, "error")[0];
     let hint = "check that the server has the model `nonesuch`, or choose with `--model`";

@@ -41,6 +41,18 @@ fn mlx_calls_a_tool_and_answers_over_chat_completions() {
 }
 
 #[test]
+fn mlx_without_eyes_is_told_as_such() {
+    let Some(mlx) = start("--sound") else { return };
+    let bench = Bench::with(["sales.csv"]);
+    std::fs::write(bench.path("dot.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    // It says 404 for the other dialect, and for this too.
+    let events = mlx.ends_with(6, &bench, MODEL, &["--image", "dot.png"]);
+    let error = of_type(&events, "error")[0];
+    assert!(error["message"].as_str().unwrap().ends_with("content type is supported."), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("reads images"), "{error}");
+}
+
+#[test]
 fn nonsense_of_mlx_is_told_as_such() {
     let Some(mlx) = start("--half-a-call") else { return };
     for stream in ["--stream", "--no-stream"] {

@@ -55,7 +55,11 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     if let Some(it) = request.reasoning {
         body.insert("reasoning".into(), json!({"effort": effort(it)}));
     }
-    body.retain(|name, _| !terms.omitted.contains(name));
+    // A gateway names what it has made of the field.
+    let is_thoughtless = terms.omitted.contains("reasoning_effort");
+    body.retain(|name, _| {
+        !(terms.omitted.contains(name) || is_thoughtless && name == "reasoning")
+    });
     Value::Object(body)
 }
 
@@ -152,6 +156,8 @@ mod tests {
         check(&request, &terms, "stream", &json!(false));
         check(&request, &terms, "stream_options", &Value::Null);
         terms.omitted.insert("reasoning".into());
+        check(&request, &terms, "reasoning", &Value::Null);
+        terms.omitted = BTreeSet::from(["reasoning_effort".to_owned()]);
         check(&request, &terms, "reasoning", &Value::Null);
         request.tools.clear();
         check(&request, &terms, "tool_choice", &Value::Null);
