@@ -48,7 +48,7 @@ pub fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
             code: error_code(status).to_owned(),
             message,
             hint: found.hint.clone(),
-            retryable: status == ExitStatus::Provider,
+            retryable: found.may_pass(),
             http_status: found.http_status,
             request_id: found.request_id.clone(),
             ..ErrorBody::default()

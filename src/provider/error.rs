@@ -83,6 +83,14 @@ impl ProviderError {
         self
     }
 
+    /// Returns whether the same request may work later.
+    pub fn may_pass(&self) -> bool {
+        matches!(
+            self.kind,
+            ProviderErrorKind::Transient { .. } | ProviderErrorKind::Overloaded { .. }
+        )
+    }
+
     /// Returns the status that the process ends with if nothing helps.
     pub fn exit_status(&self) -> ExitStatus {
         match self.kind {

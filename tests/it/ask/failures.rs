@@ -46,6 +46,14 @@ fn f01_a_rate_limit_passes() {
     check(&bench, [down(), down(), good()], 0, GOOD);
     let ending = "provider: the provider failed with status 500; gave up after 3 tries";
     check(&bench, [down(), down(), down()], 6, ending);
+    bench.answers([down(), down(), down(), round().errs(400, "invalid_request_error", "", "No.")]);
+    let turns = [(); 2].map(|()| ask(&bench, ["--retries", "2"], "q", 6));
+    let may_pass = turns.map(|it| it.end()["retryable"].clone());
+    assert_eq!(
+        may_pass,
+        [true, false],
+        "what was down may be up again, what was wrong stays wrong"
+    );
     check(
         &bench,
         [limit().header("retry-after", "3600")],

@@ -57,9 +57,7 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     }
     // A gateway names what it has made of the field.
     let is_thoughtless = terms.omitted.contains("reasoning_effort");
-    body.retain(|name, _| {
-        !(terms.omitted.contains(name) || is_thoughtless && name == "reasoning")
-    });
+    body.retain(|name, _| !(terms.omitted.contains(name) || is_thoughtless && name == "reasoning"));
     Value::Object(body)
 }
 
