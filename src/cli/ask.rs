@@ -116,6 +116,7 @@ pub fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provi
             Provider::remote(RemoteOptions { key, ..remote.clone() })?
         }
         ProviderChoice::Replay(cassette) => Provider::replay(cassette)?,
+        ProviderChoice::Builtin => Provider::Builtin,
     };
     match &options.record {
         Some(cassette) => provider.recording(cassette),
@@ -127,7 +128,7 @@ pub fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provi
 fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
     match &options.provider {
         ProviderChoice::Remote(_, source) => source.get(),
-        ProviderChoice::Replay(_) => Ok(None),
+        ProviderChoice::Replay(_) | ProviderChoice::Builtin => Ok(None),
     }
 }
 

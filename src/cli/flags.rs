@@ -269,7 +269,7 @@ pub struct SettingFlags {
     #[arg(long, help_heading = "Limits")]
     pub require_sandbox: bool,
 
-    /// Model to ask [default: gpt-5.1]
+    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]
     #[arg(short, long, value_name = "NAME", value_parser = values::model, help_heading = "Model")]
     pub model: Option<String>,
 

@@ -1,9 +1,11 @@
-//! Who answers requests: a server that speaks one of two dialects, or a cassette in its place.
+//! Who answers requests: a server that speaks one of two dialects, a cassette in its place, or the analyst
+//! inside the binary.
 //!
 //! A request becomes JSON in `wire`, travels by a `transport`, and comes back as events that `wire`
 //! makes a response of. What may pass is tried again here, and which dialect a server speaks is found
 //! out here.
 
+mod builtin;
 mod chain;
 pub mod error;
 mod key;
@@ -28,7 +30,9 @@ use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
 use transport::{Answer, Body, Outgoing, Transport};
 use wire::failure::{Complaint, one_line};
-use wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Terms};
+use wire::{
+    OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Storage, Terms,
+};
 
 pub use key::{Key, mask};
 pub use wire::Api;
@@ -41,6 +45,8 @@ pub const BASE_URL: &str = "https://api.openai.com/v1";
 pub enum Provider {
     /// A server, or a cassette that stands for one.
     Remote(Box<Remote>),
+    /// The analyst inside the binary.
+    Builtin,
 }
 
 /// A server and how to talk to it.
@@ -157,7 +163,8 @@ impl Provider {
         if options.key.is_none() && !endpoint.is_loopback() {
             let message = "no API key: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your \
                            configuration, or use a server on this machine with `--profile local` or \
-                           `--base-url`, or replay with `--replay FILE`";
+                           `--base-url`, or ask the analyst inside csv-agent with `--model builtin`, or \
+                           replay with `--replay FILE`";
             return Err(Failure::new(ExitStatus::Auth, message).into());
         }
         let (name, profile) = if endpoint.is_openai() {
@@ -215,34 +222,48 @@ impl Provider {
     ///
     /// Fails when the file cannot be written, or exists and is no cassette.
     pub fn recording(self, path: &Path) -> anyhow::Result<Provider> {
-        let Provider::Remote(mut remote) = self;
-        remote.transport.record(Recorder::append(path, remote.key.clone())?);
-        Ok(Provider::Remote(remote))
+        match self {
+            Provider::Remote(mut remote) => {
+                remote.transport.record(Recorder::append(path, remote.key.clone())?);
+                Ok(Provider::Remote(remote))
+            }
+            Provider::Builtin => {
+                let message = "`--record`: the built-in analyst has no exchange to record";
+                let hint = "leave it out: the same question has the same answer every time";
+                Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            }
+        }
     }
 
-    /// Returns who answers: `openai`, `openai-compatible` or `replay`.
+    /// Returns who answers: `openai`, `openai-compatible`, `replay` or `builtin`.
     pub fn name(&self) -> &'static str {
-        let Provider::Remote(remote) = self;
-        remote.name
+        match self {
+            Provider::Remote(remote) => remote.name,
+            Provider::Builtin => "builtin",
+        }
     }
 
     /// Returns the dialect, as far as it is known: the server may turn out to speak the other.
     pub fn api(&self) -> Api {
-        let Provider::Remote(remote) = self;
-        remote.api
+        match self {
+            Provider::Remote(remote) => remote.api,
+            Provider::Builtin => Api::default(),
+        }
     }
 
     /// Returns the server whose dialect is found out, under a name that may be written down. None
     /// when there is nothing to find out.
     pub fn server(&self) -> Option<&str> {
-        let Provider::Remote(remote) = self;
-        remote.server.as_deref().filter(|_| remote.may_switch)
+        match self {
+            Provider::Remote(remote) => remote.server.as_deref().filter(|_| remote.may_switch),
+            Provider::Builtin => None,
+        }
     }
 
     /// Returns whether the form of the answer is demanded with a request that lists tools. Otherwise
     /// it is only asked for in words, and the answer may have another.
     pub fn enforces_format(&self, tool_choice: ToolChoice) -> bool {
-        let Provider::Remote(remote) = self;
+        let Provider::Remote(remote) = self else { return true };
         match remote.api {
             Api::Responses => true,
             Api::Chat => {
@@ -254,7 +275,7 @@ impl Provider {
     /// Takes the name of the dialect that the server spoke last, to be asked in it first. If it no
     /// longer does, that is found out again.
     pub fn assume(&mut self, api: &str) {
-        let Provider::Remote(remote) = self;
+        let Provider::Remote(remote) = self else { return };
         let known = [Api::Responses, Api::Chat].into_iter().find(|it| it.name() == api);
         if let Some(api) = known.filter(|_| remote.may_switch) {
             remote.api = api;
@@ -263,15 +284,28 @@ impl Provider {
 
     /// Returns the body that a request would have.
     pub fn body(&self, request: &Request) -> Value {
-        let Provider::Remote(remote) = self;
-        remote.encode(request)
+        match self {
+            Provider::Remote(remote) => remote.encode(request),
+            // What a server would get: the analyst reads the request itself.
+            Provider::Builtin => Api::Responses.encode(
+                request,
+                &Terms {
+                    profile: Profile::OpenAi,
+                    stream: false,
+                    omitted: BTreeSet::new(),
+                    storage: Storage::default(),
+                },
+            ),
+        }
     }
 
     /// Returns where requests go, and the headers that they carry, with the key masked; none when a
     /// cassette answers.
     pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
-        let Provider::Remote(remote) = self;
-        remote.transport.destination(remote.api)
+        match self {
+            Provider::Remote(remote) => remote.transport.destination(remote.api),
+            Provider::Builtin => None,
+        }
     }
 
     /// Asks for a response, again if the first tries fail in a way that may pass.
@@ -288,8 +322,10 @@ impl Provider {
         request: &Request,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Response, ProviderError> {
-        let Provider::Remote(remote) = self;
-        remote.respond(request, on_progress).await
+        match self {
+            Provider::Remote(remote) => remote.respond(request, on_progress).await,
+            Provider::Builtin => Ok(builtin::respond(request)),
+        }
     }
 }
 

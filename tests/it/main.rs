@@ -10,6 +10,7 @@
 )]
 
 mod again;
+mod analyst;
 mod ask;
 mod bench;
 mod bytes;

@@ -574,7 +574,8 @@ fn check_refused(options: RemoteOptions, status: ExitStatus, message: &str) {
 fn a_remote_server_needs_a_key() {
     let no_key = "no API key: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your \
                   configuration, or use a server on this machine with `--profile local` or \
-                  `--base-url`, or replay with `--replay FILE`";
+                  `--base-url`, or ask the analyst inside csv-agent with `--model builtin`, or \
+                  replay with `--replay FILE`";
     check_refused(RemoteOptions::default(), ExitStatus::Auth, no_key);
     let blank = RemoteOptions { key: Some(Key::new(" \n")), ..RemoteOptions::default() };
     check_refused(blank, ExitStatus::Auth, no_key);

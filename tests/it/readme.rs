@@ -22,7 +22,7 @@ fn the_first_command_prints_what_the_readme_shows() {
     let script = format!("cd '{}' && csv-agent {command}", root.display());
     let run = Bench::with([]).shell(&script, &[]).succeeds();
     let shown = |text: &str| {
-        let is_path = |line: &&str| line.starts_with("chart: ") && line.ends_with("_product.svg");
+        let is_path = |line: &&str| line.starts_with("chart: ") && line.ends_with("_continent.svg");
         assert_eq!(text.lines().filter(is_path).count(), 1, "{text}");
         text.lines().filter(|it| !is_path(it)).collect::<Vec<_>>().join("\n")
     };

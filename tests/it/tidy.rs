@@ -26,7 +26,7 @@ const FLOORS: [(&str, u32); 17] = [
 ];
 
 /// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
-const DOORS: [(&str, &[&str]); 21] = [
+const DOORS: [(&str, &[&str]); 22] = [
     ("reqwest", &["provider/transport/http.rs"]),
     ("polars", &["dataset/"]),
     ("parquet", &["dataset/"]),
@@ -46,7 +46,8 @@ const DOORS: [(&str, &[&str]); 21] = [
     ("flate2", &["dataset/"]),
     ("bzip2", &["dataset/"]),
     ("zip", &["dataset/"]),
-    ("toml", &["cli/options/"]),
+    ("toml", &["cli/options/", "provider/builtin/lexicon.rs"]),
+    ("rust_stemmers", &["provider/builtin/words.rs"]),
     ("uuid", &["session/", "python/"]),
 ];
 

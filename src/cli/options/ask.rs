@@ -26,6 +26,9 @@ use crate::python::sandbox::SandboxOptions;
 use crate::sink::seal::Seal;
 use crate::status::{ExitStatus, Failure};
 
+/// The model that is none: the analyst inside the binary.
+const BUILTIN: &str = "builtin";
+
 /// What one `ask` does.
 #[derive(Debug)]
 pub struct AskOptions {
@@ -99,6 +102,8 @@ pub enum ProviderChoice {
     Remote(RemoteOptions, KeySource),
     /// A cassette.
     Replay(PathBuf),
+    /// The analyst inside the binary.
+    Builtin,
 }
 
 /// Where the answer goes.
@@ -235,6 +240,7 @@ impl TurnOptions {
         };
         let provider = match flags.replay {
             Some(cassette) => ProviderChoice::Replay(cassette),
+            None if model == BUILTIN => builtin(settings, flags.chain)?,
             None => remote(settings, flags.chain)?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
@@ -264,6 +270,10 @@ impl TurnOptions {
 
 /// A bound on a cost that nobody knows would bound nothing.
 fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
+    if model == BUILTIN {
+        // It costs nothing.
+        return Ok(None);
+    }
     let price = prices::price_of(model, settings)?;
     let bound = settings.choose(&MAX_COST)?;
     if price.is_some() || bound.value.is_none() {
@@ -277,6 +287,19 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
         "add it to your configuration, in USD for a million tokens: `[prices.\"{model}\"]` with `input`, \
          `cached_input` and `output`"
     );
+    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+}
+
+/// What only a server understands is refused, so that nobody takes the analyst for one.
+fn builtin(settings: &Settings, chain: bool) -> anyhow::Result<ProviderChoice> {
+    let base_url = settings.choose(&BASE_URL_OF_MODEL)?.origin;
+    let flag = match base_url {
+        Origin::Flag(name) => Some(name),
+        _ => chain.then_some("--chain"),
+    };
+    let Some(flag) = flag else { return Ok(ProviderChoice::Builtin) };
+    let message = format!("`{flag}`: the built-in analyst asks no server");
+    let hint = format!("leave out `{flag}`, or name a model of the server with `--model NAME`");
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 

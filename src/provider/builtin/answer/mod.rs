@@ -1,0 +1,251 @@
+//! The answer: what is shown, and the sentences that go with it.
+
+mod chart;
+mod describe;
+mod sentence;
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::code::Program;
+use super::ground::Place;
+use super::reading::{Check, Group, Reading, What};
+use super::schema::Table;
+use super::talk::{Done, Turn};
+use crate::limits::CHART_ROWS_MAX;
+
+/// The code that prepares the frame of a chart, and the chart, once that code has run.
+type Drawing = (Option<String>, Option<Value>);
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    reading: &'a Reading,
+    tables: &'a [&'a Table],
+    program: &'a Program,
+    /// The first rows of the result.
+    head: Vec<Value>,
+    /// The columns of the result.
+    columns: Vec<String>,
+    /// Those that hold numbers.
+    numbers: Vec<String>,
+    /// How many rows the result has.
+    n_rows: u64,
+    /// The reply.
+    pub text: String,
+    verdict: Option<(bool, String)>,
+}
+
+/// Says that the code failed.
+pub fn failed(error: &str) -> String {
+    let last = error.lines().rev().find(|it| !it.trim().is_empty()).unwrap_or(error);
+    format!("I could not compute the answer: {last}")
+}
+
+/// Returns to how many decimals the numbers of an answer are rounded: enough for the smallest of those seen.
+pub fn decimals(heads: &[&Done]) -> u32 {
+    let rows = heads.iter().filter_map(|it| it.output["head"].as_array()).flatten();
+    let cells = rows.filter_map(Value::as_object).flatten();
+    let numbers = cells.filter_map(|(_, it)| it.as_f64()).map(f64::abs).filter(|it| 0.0 < *it);
+    match numbers.fold(f64::INFINITY, f64::min) {
+        small if small < 1e-4 => 12,
+        small if small < 0.01 => 8,
+        _ => 4,
+    }
+}
+
+impl<'a> Answer<'a> {
+    /// Reads what the code gave.
+    pub fn new(
+        reading: &'a Reading,
+        tables: &'a [&'a Table],
+        program: &'a Program,
+        output: &Value,
+    ) -> Answer<'a> {
+        let head = output["head"].as_array().cloned().unwrap_or_default();
+        let texts = |it: &Value| it.as_str().map(str::to_owned);
+        let columns: Vec<String> =
+            output["columns"].as_array().into_iter().flatten().filter_map(texts).collect();
+        let is_number = |it: &&String| {
+            let dtype = output["dtypes"][it.as_str()].as_str().unwrap_or_default().to_lowercase();
+            dtype.starts_with("int") || dtype.starts_with("float") || dtype.starts_with("uint")
+        };
+        let numbers = columns.iter().filter(is_number).cloned().collect();
+        let n_rows = output["row_count"].as_u64().unwrap_or_default();
+        let mut answer = Answer {
+            reading,
+            tables,
+            program,
+            head,
+            columns,
+            numbers,
+            n_rows,
+            text: String::new(),
+            verdict: None,
+        };
+        if let What::Check(check) = &reading.what {
+            answer.verdict = Some(answer.judge(check));
+        }
+        answer
+    }
+}
+
+impl Answer<'_> {
+    /// Returns the calls that show the result and were not made yet.
+    pub fn shown(&self, turn: &Turn) -> Vec<(&'static str, Value)> {
+        let is_open = |it: &(&'static str, Value)| turn.done(it.0, &it.1).is_none();
+        let mut calls = Vec::new();
+        let has_table = 0 < self.n_rows && 1 < self.n_rows * self.columns.len() as u64;
+        if has_table {
+            let name = self.logical_name();
+            calls.push((
+                "send_data_to_ui_as_df",
+                json!({"df_name": "result", "logical_name": name}),
+            ));
+        }
+        if let Some((code, spec)) = self.chart(turn) {
+            if let Some(code) = code {
+                let prepare = ("python_repl", json!({"code": code}));
+                if is_open(&prepare) {
+                    calls.push(prepare);
+                    return calls.into_iter().filter(is_open).collect();
+                }
+            }
+            if let Some(spec) = spec {
+                calls.push(("send_chart_to_ui", spec));
+            }
+        }
+        calls.into_iter().filter(is_open).collect()
+    }
+
+    fn logical_name(&self) -> String {
+        let table = super::code::slug(&self.tables[0].name);
+        let measure = self.program.measures.first().map(|it| super::code::slug(it));
+        let groups: Vec<String> =
+            self.program.groups.iter().map(|it| super::code::slug(it)).collect();
+        match (measure, groups.is_empty()) {
+            (Some(measure), true) => measure,
+            (Some(measure), false) => format!("{measure}_by_{}", groups.join("_and_")),
+            (None, _) => table,
+        }
+    }
+
+    /// Adds the sentences, now that all is shown.
+    pub fn finished(mut self, turn: &Turn) -> Self {
+        let mut text = match &self.verdict {
+            Some((_, message)) => message.clone(),
+            None => self.sentence(),
+        };
+        let _ = write!(text, "\n\nI read this as: {}.", self.describe());
+        for note in self.notes() {
+            let _ = write!(text, " {note}");
+        }
+        let chart = turn.calls.iter().rev().find(|it| it.name == "send_chart_to_ui");
+        if let Some(error) = chart.and_then(Done::error) {
+            let _ = write!(text, " There is no chart: {}.", error.trim_end_matches('.'));
+        } else if chart.is_none() && self.reading.chart.is_some() {
+            text += " There is no chart: the result does not fit one.";
+        } else if chart.is_some() && CHART_ROWS_MAX as u64 <= self.n_rows {
+            let _ =
+                write!(text, " The chart shows {CHART_ROWS_MAX} of {} rows.", grouped(self.n_rows));
+        }
+        self.text = text;
+        self
+    }
+
+    /// Returns the answer with its verdict, in the form that a gate reads.
+    pub fn with_verdict(&self) -> Value {
+        let (assessment, findings) = match &self.verdict {
+            None => (Value::Null, Vec::new()),
+            Some((true, _)) => (json!("good"), Vec::new()),
+            Some((false, message)) => {
+                let column = self.checked_column();
+                let finding = json!({
+                    "severity": "bad", "message": message, "dataset": self.tables[0].name, "column": column,
+                });
+                (json!("bad"), vec![finding])
+            }
+        };
+        json!({"text": self.text, "findings": findings, "assessment": assessment})
+    }
+
+    fn checked_column(&self) -> Option<String> {
+        let What::Check(check) = &self.reading.what else { return None };
+        let place = match check {
+            Check::Any(filters) | Check::All(filters) => filters.last()?.place,
+            Check::Unique(places)
+            | Check::Present(places)
+            | Check::Varies(places)
+            | Check::Inliers(places) => *places.first()?,
+            Check::Refers(join) => join.left,
+        };
+        Some(self.name(place))
+    }
+
+    fn name(&self, place: Place) -> String {
+        super::code::column_name(self.tables, self.reading, place)
+    }
+
+    fn named(&self, places: &[Place]) -> String {
+        let names: Vec<String> = places.iter().map(|it| format!("`{}`", self.name(*it))).collect();
+        names.join(", ")
+    }
+
+    /// Returns what the user should know of how it was computed.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.reading.notes.clone();
+        let groups: &[Group] = match &self.reading.what {
+            What::Aggregate { groups, .. } | What::Share { groups, .. } => groups,
+            _ => &[],
+        };
+        for group in groups {
+            let place = group.place();
+            let column = &self.tables[place.table].columns[place.column];
+            if 0 < column.n_missing && place.table == 0 {
+                notes.push(format!(
+                    "Rows without `{}` ({} in all) are in no group.",
+                    column.name,
+                    grouped(column.n_missing)
+                ));
+            }
+        }
+        if let What::Aggregate { measures, groups, .. } = &self.reading.what
+            && groups.is_empty()
+        {
+            for place in measures.iter().filter_map(|it| it.of).filter(|it| it.table == 0) {
+                let column = &self.tables[place.table].columns[place.column];
+                if 0 < column.n_missing {
+                    notes.push(format!(
+                        "`{}` is missing in {} of all rows; these do not count.",
+                        column.name,
+                        grouped(column.n_missing)
+                    ));
+                }
+            }
+        }
+        notes
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map(|it| it.to_uppercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
+}
+
+/// Writes a whole number with its thousands apart.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let n = digits.len();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if 0 < at && (n - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,253 @@
+//! The first sentence of an answer: the numbers that carry it.
+
+use serde_json::Value;
+
+use super::{Answer, capital, grouped};
+use crate::provider::builtin::reading::{Check, Over, What};
+
+impl Answer<'_> {
+    /// Returns the first sentence: the numbers that answer.
+    pub(super) fn sentence(&self) -> String {
+        let first = self.head.first();
+        let measure = self.program.measures.first();
+        let value = |row: &Value, column: &str| shown(&row[column]);
+        match (&self.reading.what, first, measure) {
+            (What::Check(_), ..) | (_, None, _) => "No rows match.".to_owned(),
+            (What::Aggregate { measures, groups, over: Over::Plain, .. }, Some(row), _)
+                if groups.is_empty() =>
+            {
+                let parts: Vec<String> = measures
+                    .iter()
+                    .zip(&self.program.measures)
+                    .map(|(measure, label)| {
+                        format!("{} is **{}**", self.measure(measure), value(row, label))
+                    })
+                    .collect();
+                let text = parts.join(", ");
+                format!("{}.", capital(&text))
+            }
+            (What::Share { groups, .. }, Some(row), _) if groups.is_empty() => {
+                let part =
+                    if row["count"].is_null() { value(row, "part") } else { value(row, "count") };
+                format!("**{}%**: {part} of {}.", value(row, "share_percent"), value(row, "of"))
+            }
+            (What::Ratio { groups, .. }, Some(row), Some(label)) if groups.is_empty() => format!(
+                "**{}** of the totals; {} as the mean over rows.",
+                value(row, label),
+                value(row, &format!("mean_{label}"))
+            ),
+            (What::Difference { between, .. }, Some(row), _) => format!(
+                "{} has {}, {} has {}: the difference is **{}**.",
+                between[0],
+                value(row, &between[0]),
+                between[1],
+                value(row, &between[1]),
+                value(row, "difference")
+            ),
+            (What::Correlation(places, _), Some(row), _)
+                if places.len() == 2 && self.n_rows == 1 =>
+            {
+                format!(
+                    "The correlation of {} is **{}**.",
+                    self.named(places),
+                    value(row, "correlation")
+                )
+            }
+            (What::Missing(places, _), Some(row), _) if places.len() == 1 && self.n_rows == 1 => {
+                format!(
+                    "**{}** values of {} are missing.",
+                    value(row, "missing"),
+                    self.named(places)
+                )
+            }
+            (What::Size, Some(row), _) => {
+                format!(
+                    "**{}** rows and **{}** columns.",
+                    value(row, "rows"),
+                    value(row, "columns")
+                )
+            }
+            (What::Duplicates(places), Some(row), _) if places.is_empty() => {
+                format!("**{}** rows repeat an earlier one.", value(row, "duplicate_rows"))
+            }
+            (_, Some(row), Some(measure)) if !self.program.groups.is_empty() => {
+                self.sentence_of_groups(row, measure)
+            }
+            (What::Rows { .. } | What::Outliers(..), _, _) if self.n_rows == 1 => {
+                "One row, in the table.".to_owned()
+            }
+            (What::Outliers(places, true), Some(row), _) if places.len() == 1 => {
+                format!("**{}** outliers in {}.", value(row, "outliers"), self.named(places))
+            }
+            (What::Outliers(places, false), _, _) if places.len() == 1 => {
+                format!("**{}** outliers, in the table.", grouped(self.n_rows))
+            }
+            _ => format!("**{}** rows, in the table.", grouped(self.n_rows)),
+        }
+    }
+
+    /// Says which group is at either end.
+    fn sentence_of_groups(&self, row: &Value, measure: &str) -> String {
+        let value = |row: &Value, column: &str| shown(&row[column]);
+        let key = |row: &Value| {
+            let name = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+            let groups = self.program.groups.iter();
+            let keys: Vec<String> = groups.map(|it| name(&row[it.as_str()])).collect();
+            keys.join(", ")
+        };
+        if self.n_rows == 1 {
+            return format!(
+                "**{}**: {} {}.",
+                key(row),
+                measure.replace('_', " "),
+                value(row, measure)
+            );
+        }
+        let complete = self.head.len() as u64 == self.n_rows;
+        let number = |it: &&Value| it[measure].as_f64();
+        let most = self.head.iter().filter(|it| number(it).is_some()).max_by(|one, other| {
+            number(one).unwrap_or_default().total_cmp(&number(other).unwrap_or_default())
+        });
+        let least = self.head.iter().filter(|it| number(it).is_some()).min_by(|one, other| {
+            number(one).unwrap_or_default().total_cmp(&number(other).unwrap_or_default())
+        });
+        match (most, least) {
+            (Some(most), Some(least)) if complete && most[measure] == least[measure] => {
+                let keys: Vec<String> = self.head.iter().map(key).collect();
+                let (all, measure_name) = (keys.join(", "), measure.replace('_', " "));
+                format!("**{all}** are equal: {measure_name} {}.", value(most, measure))
+            }
+            (Some(most), Some(least)) if complete => format!(
+                "**{}** has the largest {}, {}; {} has the smallest, {}. The table has all {}.",
+                key(most),
+                measure.replace('_', " "),
+                value(most, measure),
+                key(least),
+                value(least, measure),
+                grouped(self.n_rows)
+            ),
+            _ => format!(
+                "{} groups, in the table; the first is {} ({}).",
+                grouped(self.n_rows),
+                key(row),
+                value(row, measure)
+            ),
+        }
+    }
+
+    /// Returns whether a check holds, and one sentence on it.
+    pub(super) fn judge(&self, check: &Check) -> (bool, String) {
+        let (n, of) = (self.n_rows, self.tables[0].n_rows);
+        let rows =
+            |n: u64| if n == 1 { "1 row".to_owned() } else { format!("{} rows", grouped(n)) };
+        let table = &self.tables[0].name;
+        let is_good = n == 0;
+        let message = match check {
+            Check::Any(filters) if is_good => {
+                format!("No: no row of `{table}` has {}.", self.conditions(filters))
+            }
+            Check::Any(filters) => {
+                format!("Yes: {} of {} have {}.", grouped(n), rows(of), self.conditions(filters))
+            }
+            Check::All(filters) if is_good => {
+                format!("Yes: every row of `{table}` has {}.", self.conditions(filters))
+            }
+            Check::All(filters) => {
+                format!(
+                    "No: {} of {} do not have {}.",
+                    grouped(n),
+                    rows(of),
+                    self.conditions(filters)
+                )
+            }
+            Check::Unique(places) if places.is_empty() && is_good => {
+                format!("No row of `{table}` comes twice.")
+            }
+            Check::Unique(places) if places.is_empty() => {
+                format!("{} of {} are duplicates of each other.", grouped(n), rows(of))
+            }
+            Check::Unique(places) if is_good => {
+                format!("No: {} is unique in {}.", self.named(places), rows(of))
+            }
+            Check::Unique(places) => format!(
+                "There are duplicates: {} of {} share their {} with another row.",
+                grouped(n),
+                rows(of),
+                self.named(places)
+            ),
+            Check::Present(places) => {
+                let what =
+                    if places.is_empty() { "any column".to_owned() } else { self.named(places) };
+                if is_good {
+                    format!("Nothing is missing in {what} of {}.", rows(of))
+                } else {
+                    format!("{} of {} have missing values in {what}.", grouped(n), rows(of))
+                }
+            }
+            Check::Refers(join) => {
+                let other = &self.tables[1].name;
+                if is_good {
+                    format!("Every {} is in `{other}`.", self.named(&[join.left]))
+                } else {
+                    format!(
+                        "{} of {} have a {} that is not in `{other}`.",
+                        grouped(n),
+                        rows(of),
+                        self.named(&[join.left])
+                    )
+                }
+            }
+            Check::Varies(_) if is_good => "No column has one value only.".to_owned(),
+            Check::Varies(_) => {
+                let names: Vec<String> = self
+                    .head
+                    .iter()
+                    .filter_map(|it| it["column"].as_str())
+                    .map(|it| format!("`{it}`"))
+                    .collect();
+                format!("One value only: {}.", names.join(", "))
+            }
+            Check::Inliers(places) => {
+                let what =
+                    if places.is_empty() { "its numbers".to_owned() } else { self.named(places) };
+                if is_good {
+                    format!("No value of {what} is an outlier.")
+                } else {
+                    format!("{} of {} have an outlier in {what}.", grouped(n), rows(of))
+                }
+            }
+        };
+        (is_good, message)
+    }
+}
+
+/// Writes a cell for people.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(it) => match (it.as_i64(), it.as_f64()) {
+            (Some(whole), _) => {
+                let sign = if whole < 0 { "-" } else { "" };
+                format!("{sign}{}", grouped(whole.unsigned_abs()))
+            }
+            (None, Some(value)) => fraction(value),
+            _ => it.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn fraction(value: f64) -> String {
+    let decimals = match value.abs() {
+        it if 1000.0 <= it => 2,
+        it if 0.01 <= it => 4,
+        _ => return format!("{value}"),
+    };
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    let rest = rest.trim_end_matches('0');
+    let sign = if value < 0.0 { "-" } else { "" };
+    if rest.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
+}

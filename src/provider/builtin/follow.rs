@@ -1,0 +1,448 @@
+//! From a question to its reading: which tables it is about, which values it names, what it takes up of
+//! the question before.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::answer::{self, Answer};
+use super::ground::{self, Facts, Held, Mark, Meaning, Place};
+use super::parse::{self, Doubt, Scene};
+use super::reading::{Check, Reading, What};
+use super::schema::{Kind, Table};
+use super::words::Token;
+use super::{Asked, Next, code, look, suggest};
+
+/// Values that a question looks up at most: what the tool allows, and some to spare.
+const FINDS_MAX: usize = 24;
+/// Tables that are tried two by two.
+const JOINED_MAX: usize = 12;
+/// Columns of text that are looked through for a misspelled value.
+const LOOKED_MAX: usize = 30;
+/// Rows up to which they are.
+const LOOKED_ROWS_MAX: u64 = 2_000_000;
+
+/// A question that was read.
+#[derive(Debug)]
+pub struct Found {
+    /// The tables that it is about.
+    pub tables: Vec<usize>,
+    /// What it asks.
+    pub reading: Reading,
+    /// How much of it was placed.
+    weight: usize,
+}
+
+/// What is known of a question.
+pub enum Understood {
+    /// What it asks.
+    Read(Found),
+    /// What has to be looked up first.
+    Look(Vec<(&'static str, Value)>),
+    /// Why it is not understood.
+    Not(Doubt),
+}
+
+impl Asked<'_> {
+    /// Decides what to do next.
+    pub(super) fn next(&self) -> Next {
+        let found = match self.understand() {
+            Understood::Look(calls) => return Next::Calls(calls),
+            Understood::Not(doubt) => {
+                return Next::Refuse(suggest::refusal(&doubt, self.tables, self.lexicon));
+            }
+            Understood::Read(found) => found,
+        };
+        let tables: Vec<&Table> = found.tables.iter().map(|it| &self.tables[*it]).collect();
+        let plan = code::program(&found.reading, &tables, 4);
+        let mut heads = Vec::new();
+        let mut calls = Vec::new();
+        for load in &plan.loads {
+            let name = &tables[load.table].name;
+            let (tool, arguments) = if load.columns.is_empty() {
+                ("load_dataset_full", json!({"name": name, "df_name": load.variable}))
+            } else {
+                let columns = &load.columns;
+                (
+                    "load_dataset_columns",
+                    json!({"name": name, "columns": columns, "df_name": load.variable}),
+                )
+            };
+            match self.turn.done(tool, &arguments) {
+                Some(done) => heads.push(done),
+                None => calls.push((tool, arguments)),
+            }
+        }
+        if !calls.is_empty() {
+            return Next::Calls(calls);
+        }
+        if let Some(error) = heads.iter().find_map(|it| it.error()) {
+            return Next::Refuse(answer::failed(error));
+        }
+        let decimals = answer::decimals(&heads);
+        let program = code::program(&found.reading, &tables, decimals);
+        let arguments = json!({"code": program.code});
+        let Some(done) = self.turn.done("python_repl", &arguments) else {
+            return Next::Calls(vec![("python_repl", arguments)]);
+        };
+        if let Some(error) = done.error() {
+            return Next::Refuse(answer::failed(error));
+        }
+        let answer = Answer::new(&found.reading, &tables, &program, &done.output);
+        let shown = answer.shown(self.turn);
+        if !shown.is_empty() {
+            return Next::Calls(shown);
+        }
+        let answer = answer.finished(self.turn);
+        let verdict = answer.with_verdict();
+        Next::Say(answer.text, verdict)
+    }
+
+    /// Reads the question as far as what was looked up allows.
+    pub(super) fn understand(&self) -> Understood {
+        let tokens = self.lexicon.words.tokens(&self.turn.question);
+        let singles: Vec<Vec<usize>> = (0..self.tables.len()).map(|it| vec![it]).collect();
+        if !self.turn.calls.iter().any(|it| it.name == "find_value_columns")
+            && let Some(calls) = self.finds(&tokens, &singles)
+        {
+            return Understood::Look(calls);
+        }
+        if let Some(calls) = self.flags(&tokens, &singles) {
+            return Understood::Look(calls);
+        }
+        let outcome = self.read(&tokens, &singles);
+        let is_read = matches!(outcome, Understood::Read(_));
+        match self.looks(&tokens, is_read) {
+            Some(calls) if !calls.is_empty() => Understood::Look(calls),
+            _ => outcome,
+        }
+    }
+
+    fn read(&self, tokens: &[Token], singles: &[Vec<usize>]) -> Understood {
+        let mut found: Vec<Found> = Vec::new();
+        let mut doubts: Vec<(usize, Doubt)> = Vec::new();
+        let mut try_tables = |tables: &[usize], found: &mut Vec<Found>| {
+            let (marks, outcome) = self.parsed(tokens, tables);
+            let n_open = marks.iter().filter(|it| it.meaning == Meaning::Unknown).count();
+            match outcome {
+                Ok(reading) => {
+                    let weight = weight(&marks);
+                    found.push(Found { tables: tables.to_vec(), reading, weight });
+                }
+                Err(doubt) => doubts.push((n_open, doubt)),
+            }
+        };
+        if self.continues(tokens) && !self.last_tables.is_empty() {
+            try_tables(self.last_tables, &mut found);
+        }
+        if found.is_empty() {
+            for tables in singles {
+                try_tables(tables, &mut found);
+            }
+        }
+        let named: Vec<usize> =
+            (0..self.tables.len()).filter(|it| self.names(tokens, *it)).collect();
+        if found.is_empty() || needs_two(&found, &named) {
+            let mut joined = Vec::new();
+            for one in singles.iter().take(JOINED_MAX) {
+                for other in singles.iter().take(JOINED_MAX) {
+                    if one != other {
+                        try_tables(&[one[0], other[0]], &mut joined);
+                    }
+                }
+            }
+            // Rows are those of the larger table.
+            joined.retain(|it| {
+                self.tables[it.tables[1]].n_rows <= self.tables[it.tables[0]].n_rows
+                    || matches!(it.reading.what, What::Check(Check::Refers(_)))
+            });
+            if !joined.is_empty() && !found.is_empty() {
+                found.retain(|it| matches!(it.reading.what, What::Check(Check::Refers(_))));
+                joined.retain(|it| named.iter().any(|named| it.tables.contains(named)));
+            }
+            found.append(&mut joined);
+        }
+        found.sort_by_key(|it| {
+            let n_named = it.tables.iter().filter(|it| named.contains(it)).count();
+            (
+                std::cmp::Reverse(n_named),
+                std::cmp::Reverse(it.weight),
+                self.position(tokens, it.tables[0]),
+                it.tables.clone(),
+            )
+        });
+        if let [one, other, ..] = &found[..] {
+            let n_said = |it: &Found| it.tables.iter().filter(|it| named.contains(it)).count();
+            if one.weight == other.weight
+                && self.position(tokens, one.tables[0]) == self.position(tokens, other.tables[0])
+                && n_said(one) == n_said(other)
+                && one.tables.len() == other.tables.len()
+            {
+                let of: Vec<String> =
+                    found.iter().map(|it| self.tables[it.tables[0]].name.clone()).collect();
+                let last = self.last_tables.to_vec();
+                if !found.iter().any(|it| it.tables == last) {
+                    return Understood::Not(Doubt::Ambiguous(self.turn.question.clone(), of));
+                }
+                found.retain(|it| it.tables == last);
+            }
+        }
+        if let Some(found) = found.into_iter().next() {
+            return Understood::Read(found);
+        }
+        doubts.sort_by_key(|it| it.0);
+        Understood::Not(doubts.into_iter().next().map_or(Doubt::Unasked, |it| it.1))
+    }
+
+    /// Returns whether the question names a table.
+    fn names(&self, tokens: &[Token], table: usize) -> bool {
+        self.position(tokens, table) < tokens.len()
+    }
+
+    /// Returns where the question names a table; its length when it does not.
+    fn position(&self, tokens: &[Token], table: usize) -> usize {
+        let words = &self.tables[table].words;
+        let n = words.len().max(1);
+        let at = tokens.windows(n).position(|it| {
+            it.len() == words.len() && it.iter().zip(words).all(|(it, word)| it.stem == *word)
+        });
+        at.unwrap_or(tokens.len())
+    }
+
+    /// Returns whether a question takes up the one before.
+    fn continues(&self, tokens: &[Token]) -> bool {
+        self.last.is_some() && tokens.len() <= 12
+    }
+
+    fn parsed(&self, tokens: &[Token], tables: &[usize]) -> (Vec<Mark>, Result<Reading, Doubt>) {
+        let subset: Vec<&Table> = tables.iter().map(|it| &self.tables[*it]).collect();
+        let facts = self.facts(tables);
+        let marks = ground::marks(&self.turn.question, tokens, &subset, &facts, self.lexicon);
+        let last = self.last.filter(|_| self.last_tables == tables);
+        let scene = Scene {
+            tables: &subset,
+            tokens,
+            lexicon: self.lexicon,
+            last,
+            wants_verdict: self.wants_verdict,
+        };
+        let outcome = parse::parse(scene, &marks);
+        (marks, outcome)
+    }
+
+    /// Returns the calls that find out which columns hold what the question may name.
+    fn finds(
+        &self,
+        tokens: &[Token],
+        singles: &[Vec<usize>],
+    ) -> Option<Vec<(&'static str, Value)>> {
+        let mut calls = Vec::new();
+        let share = (FINDS_MAX / self.tables.len().max(1)).max(1);
+        for tables in singles {
+            let table = &self.tables[tables[0]];
+            if !table.columns.iter().any(|it| it.kind == Kind::Text) {
+                continue;
+            }
+            let (marks, _) = self.parsed(tokens, tables);
+            let phrases = ground::phrases(&self.turn.question, tokens, &marks);
+            let mut wanted: Vec<String> = Vec::new();
+            for phrase in phrases {
+                let singular = ground::singular(&phrase);
+                wanted.extend(self.lexicon.written(&phrase).iter().cloned());
+                wanted.push(phrase);
+                wanted.extend(singular);
+            }
+            wanted.dedup();
+            for value in wanted.into_iter().take(share) {
+                if calls.len() < FINDS_MAX {
+                    calls.push(("find_value_columns", json!({"name": table.name, "value": value})));
+                }
+            }
+        }
+        (!calls.is_empty()).then_some(calls)
+    }
+
+    /// Returns the calls that find out whether numbers that sound like a yes or a no are 0 and 1.
+    fn flags(
+        &self,
+        tokens: &[Token],
+        singles: &[Vec<usize>],
+    ) -> Option<Vec<(&'static str, Value)>> {
+        if self.turn.calls.iter().any(|it| it.arguments["df_name"] == "numbers") {
+            return None;
+        }
+        let mut calls = Vec::new();
+        for tables in singles {
+            let table = &self.tables[tables[0]];
+            if table.verbs().next().is_none() {
+                continue;
+            }
+            let (marks, _) = self.parsed(tokens, tables);
+            let is_said = |column: &usize| {
+                marks.iter().any(|it| match &it.meaning {
+                    Meaning::Column(places) => places.iter().any(|it| it.column == *column),
+                    _ => false,
+                })
+            };
+            let said: Vec<String> =
+                table.verbs().filter(is_said).map(|it| table.columns[it].name.clone()).collect();
+            if said.is_empty() {
+                continue;
+            }
+            let load = json!({"name": table.name, "columns": said, "df_name": "numbers"});
+            calls.push(("load_dataset_columns", load));
+            calls.push(("python_repl", json!({"code": look::flags_code(&said)})));
+        }
+        (!calls.is_empty()).then_some(calls)
+    }
+
+    /// Returns the calls that find out how values are spelled; none when that is known, or of no use.
+    fn looks(&self, tokens: &[Token], is_read: bool) -> Option<Vec<(&'static str, Value)>> {
+        let has_looked = self.turn.calls.iter().any(|it| it.arguments["df_name"] == "texts");
+        if has_looked {
+            return None;
+        }
+        let mut calls = Vec::new();
+        for (index, table) in self.tables.iter().enumerate() {
+            let held = self.held(index);
+            let (marks, _) = self.parsed(tokens, &[index]);
+            let mut columns: Vec<String> = Vec::new();
+            let mut phrases: Vec<String> = Vec::new();
+            for (phrase, columns_of) in held {
+                let is_used = marks.iter().any(|it| {
+                    matches!(it.meaning, Meaning::Value(_)) && {
+                        let text =
+                            &self.turn.question[tokens[it.start].start..tokens[it.end - 1].end];
+                        let text = text.to_lowercase();
+                        text == phrase
+                            || ground::singular(&text).as_deref() == Some(phrase.as_str())
+                            || self.lexicon.written(&text).contains(&phrase)
+                    }
+                });
+                if is_used {
+                    columns.extend(columns_of);
+                    phrases.push(phrase);
+                }
+            }
+            if !is_read && table.n_rows <= LOOKED_ROWS_MAX {
+                let unknown: Vec<String> = ground::phrases(&self.turn.question, tokens, &marks);
+                if !unknown.is_empty() {
+                    let texts = table.columns.iter().filter(|it| it.kind == Kind::Text);
+                    columns.extend(texts.take(LOOKED_MAX).map(|it| it.name.clone()));
+                    phrases.extend(unknown.into_iter().take(FINDS_MAX));
+                }
+            }
+            columns.sort_unstable();
+            columns.dedup();
+            phrases.sort_unstable();
+            phrases.dedup();
+            if columns.is_empty() || phrases.is_empty() {
+                continue;
+            }
+            let load = json!({"name": table.name, "columns": columns, "df_name": "texts"});
+            calls.push(("load_dataset_columns", load));
+            calls.push(("python_repl", json!({"code": look::code(&columns, &phrases)})));
+        }
+        Some(calls)
+    }
+
+    /// Returns the phrases that columns of text hold, by what was found.
+    fn held(&self, table: usize) -> BTreeMap<String, Vec<String>> {
+        let name = &self.tables[table].name;
+        let mut held: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for done in &self.turn.calls {
+            if done.name != "find_value_columns" || done.arguments["name"] != name.as_str() {
+                continue;
+            }
+            let Some(phrase) = done.arguments["value"].as_str() else { continue };
+            let columns = done.output["columns"].as_array().into_iter().flatten();
+            for column in columns.filter(|it| it["dtype"] == "string") {
+                if let Some(column) = column["column"].as_str() {
+                    held.entry(phrase.to_owned()).or_default().push(column.to_owned());
+                }
+            }
+        }
+        held
+    }
+
+    /// Returns what is known of values, in terms of some of the tables.
+    fn facts(&self, tables: &[usize]) -> Facts {
+        let mut facts = Facts::default();
+        for (local, index) in tables.iter().enumerate() {
+            let table = &self.tables[*index];
+            let place =
+                |column: &str| table.column(column).map(|column| Place { table: local, column });
+            let mut put = |phrase: &str, column: &str, spellings: Vec<String>| {
+                let Some(place) = place(column) else { return };
+                let all = facts.values.entry(phrase.to_owned()).or_default();
+                match all.iter_mut().find(|it| it.place == place) {
+                    Some(held) => held.spellings = spellings,
+                    None => all.push(Held { place, spellings }),
+                }
+            };
+            for (phrase, columns) in self.held(*index) {
+                for column in columns {
+                    put(&phrase, &column, vec![phrase.clone()]);
+                }
+            }
+            // A look belongs to the table that was loaded just before.
+            let mut loaded: Option<&str> = None;
+            for done in &self.turn.calls {
+                match done.name.as_str() {
+                    "load_dataset_columns" if done.arguments["df_name"] == "texts" => {
+                        loaded = done.arguments["name"].as_str();
+                    }
+                    "python_repl" if loaded == Some(table.name.as_str()) => {
+                        for (phrase, column, spellings) in look::spelled(&done.output) {
+                            put(&phrase, &column, spellings);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // A plural names what its singular names.
+        let tokens = self.lexicon.words.tokens(&self.turn.question);
+        for start in 0..tokens.len() {
+            for end in start + 1..=tokens.len().min(start + 4) {
+                let text =
+                    self.turn.question[tokens[start].start..tokens[end - 1].end].to_lowercase();
+                if facts.values.contains_key(&text) {
+                    continue;
+                }
+                // What the data writes in another way, first as it is usual.
+                let written = self.lexicon.written(&text).iter().cloned();
+                let mut others = written.chain(ground::singular(&text));
+                if let Some(held) = others.find_map(|it| facts.values.get(&it)).cloned() {
+                    facts.values.insert(text, held);
+                }
+            }
+        }
+        facts
+    }
+}
+
+/// Returns whether a question that one table can answer is about two: it names both and asks whether
+/// they agree.
+fn needs_two(found: &[Found], named: &[usize]) -> bool {
+    let is_check = found.iter().any(|it| {
+        matches!(it.reading.what, What::Check(Check::Present(_) | Check::Any(_) | Check::All(_)))
+    });
+    let is_elsewhere = found.iter().all(|it| !it.tables.iter().any(|it| named.contains(it)));
+    is_check && 2 <= named.len() || is_elsewhere && !named.is_empty()
+}
+
+/// Returns how much of a question means something.
+fn weight(marks: &[Mark]) -> usize {
+    let told = marks.iter().filter(|it| {
+        matches!(
+            it.meaning,
+            Meaning::Column(_)
+                | Meaning::Value(_)
+                | Meaning::Table(_)
+                | Meaning::Noun
+                | Meaning::Adjective { .. }
+        )
+    });
+    told.map(|it| it.end - it.start).sum()
+}

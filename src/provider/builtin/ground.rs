@@ -1,0 +1,526 @@
+//! Grounding: which words of a question name a column, a value or a table of this data, and which mean
+//! something in the language.
+//!
+//! Every span of words gets a weight for what it may mean; the spans that cover the question best win.
+//! A word that nothing covers stays unknown, and the question is then not answered.
+
+use std::collections::HashMap;
+
+use strsim::damerau_levenshtein;
+
+use super::lexicon::{Concept, Lexicon, TimeUnit};
+use super::schema::{Kind, Table};
+use super::words::{Token, TokenKind};
+
+/// Words of the longest phrase.
+const SPAN_MAX: usize = 7;
+/// How far a column's score may be from the best for both to be meant.
+const TIE: f64 = 0.045;
+/// The same for names that are only said in part: how long they are decides nothing.
+const PART_TIE: f64 = 0.09;
+/// Score from which a name counts as said in full.
+const FULL: f64 = 0.93;
+
+/// A column of one of the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Which table.
+    pub table: usize,
+    /// Which of its columns.
+    pub column: usize,
+}
+
+/// A part of a question and what it means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// The first token.
+    pub start: usize,
+    /// Behind the last token.
+    pub end: usize,
+    /// What it means.
+    pub meaning: Meaning,
+}
+
+/// What a part of a question means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Meaning {
+    /// A phrase of the language.
+    Word(Concept),
+    /// A column, or one of several whose names fit as well.
+    Column(Vec<Place>),
+    /// A value, in the columns that hold it.
+    Value(Vec<Held>),
+    /// A table as such.
+    Table(usize),
+    /// What a row of the table is.
+    Noun,
+    /// A unit of time.
+    Unit(TimeUnit),
+    /// A month, from 1.
+    Month(i8),
+    /// A day of the week, from Monday as 1.
+    Weekday(i8),
+    /// An adjective or a verb that speaks of a column.
+    Adjective {
+        /// The columns it may speak of.
+        of: Vec<Place>,
+        /// Whether its superlative is the least.
+        low: bool,
+        /// Whether it is one: `cheapest`.
+        is_superlative: bool,
+    },
+    /// An amount.
+    Number(f64),
+    /// A place in an order.
+    Ordinal(u32),
+    /// A day.
+    Day(jiff::civil::Date),
+    /// A month of a year, as its first day.
+    MonthOf(jiff::civil::Date),
+    /// A unit of measure.
+    Measure,
+    /// Text between quotes that no column holds.
+    Text(String),
+    /// Nothing by itself.
+    Stop,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// A column that holds a value, and how the value is spelled there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The column.
+    pub place: Place,
+    /// Every spelling that is meant; none when it is a word within values.
+    pub spellings: Vec<String>,
+}
+
+/// What tools have told about values.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Facts {
+    /// Columns that hold a phrase, by the phrase in lower case.
+    pub values: HashMap<String, Vec<Held>>,
+}
+
+/// Returns the marks that cover the question best, in its order.
+pub fn marks(
+    question: &str,
+    tokens: &[Token],
+    tables: &[&Table],
+    facts: &Facts,
+    lexicon: &Lexicon,
+) -> Vec<Mark> {
+    let ground = Ground { question, tokens, tables, facts, lexicon };
+    // The best way to cover the tokens from each on: its weight, and the first mark.
+    let mut best: Vec<(f64, Mark)> = Vec::with_capacity(tokens.len());
+    for start in (0..tokens.len()).rev() {
+        let mut found: Option<(f64, Mark)> = None;
+        for end in (start + 1..=tokens.len().min(start + SPAN_MAX)).rev() {
+            let rest = tokens.len() - end;
+            let behind = if rest == 0 { 0.0 } else { best[rest - 1].0 };
+            for (weight, meaning) in ground.meanings(start, end) {
+                let weight = weight + behind;
+                if found.as_ref().is_none_or(|(most, _)| *most < weight) {
+                    found = Some((weight, Mark { start, end, meaning }));
+                }
+            }
+        }
+        let unknown = Mark { start, end: start + 1, meaning: Meaning::Unknown };
+        let behind = best.last().map_or(0.0, |it| it.0);
+        best.push(found.filter(|it| behind < it.0).unwrap_or((behind, unknown)));
+    }
+    let mut marks = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let mark = best[tokens.len() - 1 - at].1.clone();
+        at = mark.end;
+        marks.push(mark);
+    }
+    marks
+}
+
+struct Ground<'a> {
+    question: &'a str,
+    tokens: &'a [Token],
+    tables: &'a [&'a Table],
+    facts: &'a Facts,
+    lexicon: &'a Lexicon,
+}
+
+impl Ground<'_> {
+    /// Returns what a span may mean, each with its weight.
+    fn meanings(&self, start: usize, end: usize) -> Vec<(f64, Meaning)> {
+        let span = &self.tokens[start..end];
+        #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
+        let n = span.len() as f64;
+        let mut found = Vec::new();
+        let stems: Vec<String> = span.iter().map(|it| it.stem.clone()).collect();
+        let is_plain = span.iter().all(|it| it.kind == TokenKind::Word);
+        let words: Vec<String> = span.iter().map(|it| it.lower.clone()).collect();
+        let phrase = self.lexicon.phrase(&words).filter(|_| is_plain);
+        if let Some(concept) = phrase {
+            found.push((n.mul_add(1.05, -0.05), Meaning::Word(concept)));
+        }
+        let text = self.question[span[0].start..span[span.len() - 1].end].to_lowercase();
+        if let Some(held) = self.held(&text) {
+            let is_written_so =
+                self.question[span[0].start..].starts_with(char::is_uppercase) && 0 < start;
+            let is_near = self.is_beside(start, end, &held);
+            let is_sure = is_written_so || is_near || phrase.is_none();
+            found.push((if is_sure { 1.25 * n } else { 0.9 * n }, Meaning::Value(held)));
+        }
+        let (score, places) = self.columns(span);
+        if !places.is_empty() {
+            let bonus = if FULL <= score { 0.3 * n } else { 0.0 };
+            // A stem that stands for a unit as well is the column only when it has its full name.
+            found.push((score.mul_add(n, bonus), Meaning::Column(places)));
+        }
+        if let Some(table) = self.table(&stems) {
+            // A table that has the name of one of its columns is what is meant, unless it is quoted.
+            // A fraction of it is what is measured: a `tip` of `tips`.
+            let is_column = self.tables[table].name.to_lowercase() != text
+                && self.places().any(|it| {
+                    self.column(it).kind == Kind::Real
+                        && self.column(it).name.to_lowercase() == text
+                });
+            let weight = if is_column { 0.9 } else { 1.65 };
+            found.push((weight * n, Meaning::Table(table)));
+        }
+        if let [token] = span {
+            self.single(token, &mut found);
+        }
+        // `2 million`
+        if let [Token { kind: TokenKind::Number(value), .. }, scale] = span
+            && let Some(scale) = self.lexicon.scale(&scale.lower)
+        {
+            found.push((2.1, Meaning::Number(value * scale)));
+        }
+        found
+    }
+
+    fn single(&self, token: &Token, found: &mut Vec<(f64, Meaning)>) {
+        match token.kind {
+            TokenKind::Number(value) => found.push((1.0, Meaning::Number(value))),
+            TokenKind::Ordinal(place) => found.push((1.0, Meaning::Ordinal(place))),
+            TokenKind::Quoted => found.push((0.5, Meaning::Text(token.text.clone()))),
+            TokenKind::Day(day) => found.push((1.0, Meaning::Day(day))),
+            TokenKind::Month(day) => found.push((1.0, Meaning::MonthOf(day))),
+            TokenKind::Word => {}
+        }
+        if token.kind != TokenKind::Word {
+            return;
+        }
+        let lexicon = self.lexicon;
+        if let Some(value) = lexicon.number(&token.lower) {
+            found.push((0.8, Meaning::Number(value)));
+        }
+        if let Some(place) = lexicon.ordinal(&token.lower) {
+            found.push((0.85, Meaning::Ordinal(place)));
+        }
+        if let Some(unit) = lexicon.unit(&token.stem) {
+            found.push((0.97, Meaning::Unit(unit)));
+        }
+        if let Some(month) = lexicon.month(&token.lower) {
+            found.push((0.96, Meaning::Month(month)));
+        }
+        if let Some(day) = lexicon.weekday(&token.lower) {
+            found.push((0.96, Meaning::Weekday(day)));
+        }
+        if lexicon.is_measure(&token.lower) {
+            found.push((0.31, Meaning::Measure));
+        }
+        if let Some(adjective) = lexicon.adjective(&token.lower) {
+            let of = self.spoken_of(&adjective.of);
+            if !of.is_empty() {
+                let (low, is_superlative) = (adjective.low, token.lower.ends_with("est"));
+                found.push((0.92, Meaning::Adjective { of, low, is_superlative }));
+            }
+        }
+        if lexicon.period(std::slice::from_ref(&token.stem)).is_some() {
+            found.push((0.4, Meaning::Stop));
+        }
+        if self.is_noun(token) {
+            found.push((0.7, Meaning::Noun));
+        }
+        if lexicon.is_stop(&token.stem) {
+            found.push((0.3, Meaning::Stop));
+        }
+    }
+
+    /// Returns where a value is held; in the plural too.
+    fn held(&self, text: &str) -> Option<Vec<Held>> {
+        let held = self.facts.values.get(text)?;
+        (!held.is_empty()).then(|| held.clone())
+    }
+
+    /// Returns whether the name of a column that holds the value stands beside it.
+    fn is_beside(&self, start: usize, end: usize, held: &[Held]) -> bool {
+        let beside = [start.checked_sub(1), Some(end)];
+        let stems = beside.into_iter().flatten().filter_map(|at| self.tokens.get(at));
+        stems
+            .into_iter()
+            .any(|token| held.iter().any(|it| self.column(it.place).words.contains(&token.stem)))
+    }
+
+    fn column(&self, place: Place) -> &super::schema::Column {
+        &self.tables[place.table].columns[place.column]
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place> {
+        self.tables.iter().enumerate().flat_map(|(table, it)| {
+            (0..it.columns.len()).map(move |column| Place { table, column })
+        })
+    }
+
+    /// Returns the columns whose names fit a span best, and how well.
+    fn columns(&self, span: &[Token]) -> (f64, Vec<Place>) {
+        let is_word = |it: &Token| {
+            matches!(it.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Number(_))
+        };
+        if !span.iter().all(is_word) || matches!(span[0].kind, TokenKind::Number(_)) {
+            return (0.0, Vec::new());
+        }
+        let said: Vec<&Token> = span.iter().collect();
+        let scored: Vec<(f64, Place)> = self
+            .places()
+            .map(|it| (self.score(&said, &self.column(it).words, &self.column(it).name), it))
+            .filter(|(score, _)| 0.5 <= *score)
+            .collect();
+        let best = scored.iter().map(|it| it.0).fold(0.0, f64::max);
+        let tie = if best < 0.9 { PART_TIE } else { TIE };
+        let fit = scored.into_iter().filter(|it| best - tie < it.0);
+        (best, fit.map(|it| it.1).collect())
+    }
+
+    /// Returns how well words name a column: from 0 to 1, not at all below 0.5.
+    fn score(&self, said: &[&Token], name: &[String], exact: &str) -> f64 {
+        let lexicon = self.lexicon;
+        if let [token] = said
+            && token.text == exact
+        {
+            return 1.0;
+        }
+        let stems: Vec<&str> = said.iter().map(|it| it.stem.as_str()).collect();
+        // The unit at the end of a name is seldom said.
+        let bare = match name {
+            [rest @ .., unit] if !rest.is_empty() && lexicon.is_measure(unit) => rest,
+            name => name,
+        };
+        if stems == name {
+            return 1.0;
+        }
+        if stems == bare {
+            return 0.97;
+        }
+        let joined: String = stems.concat();
+        if 3 < joined.len() && (joined == name.concat() || joined == bare.concat()) {
+            return 0.96;
+        }
+        if let [token] = said
+            && 2 < name.len()
+            && token.lower.len() == name.len()
+            && name.iter().zip(token.lower.chars()).all(|(word, it)| word.starts_with(it))
+        {
+            return 0.95;
+        }
+        // Stop words within a name may be left out, and must not carry it alone.
+        let told: Vec<&Token> =
+            said.iter().filter(|it| !lexicon.is_stop(&it.stem)).copied().collect();
+        if told.is_empty() || told.len() + 1 < said.len() {
+            return 0.0;
+        }
+        let is_edge_stop = lexicon.is_stop(stems[0]) || lexicon.is_stop(stems[stems.len() - 1]);
+        if is_edge_stop && told.len() < said.len() {
+            return 0.0;
+        }
+        self.covered(&told, bare)
+    }
+
+    /// Returns how well words name a column, each standing for one of its words.
+    fn covered(&self, told: &[&Token], name: &[String]) -> f64 {
+        let mut left: Vec<&String> = name.iter().collect();
+        let (mut sum, mut n_found) = (0.0, 0.0);
+        for token in told {
+            let best = left
+                .iter()
+                .enumerate()
+                .map(|(at, word)| (self.likeness(token, word), at))
+                .max_by(|one, other| one.0.total_cmp(&other.0))
+                .filter(|it| 0.0 < it.0);
+            let Some((likeness, at)) = best else { return 0.0 };
+            left.remove(at);
+            sum += likeness;
+            n_found += 1.0;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
+        let n_words = name.len() as f64;
+        let mean = sum / n_found;
+        // The words of a name that were not said cost something, its last word most.
+        let coverage = if left.is_empty() { 1.0 } else { 0.35f64.mul_add(n_found / n_words, 0.5) };
+        let has_last = name.last().is_some_and(|last| !left.contains(&last));
+        mean * coverage * 0.95 - if has_last { 0.0 } else { 0.005 }
+    }
+
+    /// Returns how well a word stands for a word of a name: from 0 to 1.
+    fn likeness(&self, token: &Token, word: &str) -> f64 {
+        let (stem, lower) = (token.stem.as_str(), token.lower.as_str());
+        if stem == word {
+            return 1.0;
+        }
+        if self.lexicon.are_synonyms(stem, word) {
+            return 0.9;
+        }
+        let is_known = self.lexicon.phrase(std::slice::from_ref(&token.lower)).is_some()
+            || self.lexicon.is_stop(stem)
+            || self.lexicon.unit(stem).is_some()
+            || self.lexicon.adjective(lower).is_some();
+        let shorter = stem.len().min(word.len());
+        if is_known {
+            return 0.0;
+        }
+        // `trq` is `torque` without its vowels.
+        let mut letters = stem.chars();
+        let is_skeleton = 2 < word.len()
+            && word.len() < stem.len()
+            && !word.contains(['a', 'e', 'i', 'o', 'u'])
+            && word.chars().next() == stem.chars().next()
+            && word.chars().all(|it| letters.any(|letter| letter == it));
+        if is_skeleton {
+            return 0.8;
+        }
+        if self.lexicon.may_speak_of(stem, word) {
+            return 0.65;
+        }
+        // `class` of `pclass`.
+        if 4 <= stem.len() && word.len() <= stem.len() + 2 && word.ends_with(stem) {
+            return 0.85;
+        }
+        if 3 <= shorter && (lower.starts_with(word) || word.starts_with(stem)) {
+            return 0.85;
+        }
+        let allowed = match stem.len() {
+            0..=4 => 0,
+            5..=8 => 1,
+            _ => 2,
+        };
+        if 0 < allowed
+            && damerau_levenshtein(stem, word) <= allowed
+            && stem.chars().next() == word.chars().next()
+        {
+            return 0.82;
+        }
+        0.0
+    }
+
+    /// Returns the table that a span names.
+    fn table(&self, stems: &[String]) -> Option<usize> {
+        self.tables.iter().position(|it| it.words == stems)
+    }
+
+    /// Returns whether a word may say what a row is.
+    fn is_noun(&self, token: &Token) -> bool {
+        let stem = token.stem.as_str();
+        let is_part = |word: &String| {
+            word == stem
+                || 4 < stem.len() && word.ends_with(stem)
+                || 5 < stem.len() && damerau_levenshtein(word, stem) <= 1
+        };
+        let singular = token.lower.trim_end_matches('s');
+        let is_within = |name: &str| {
+            let name = name.to_lowercase();
+            let name = name.trim_end_matches('s');
+            3 < singular.len() && (name.ends_with(singular) || name.starts_with(singular))
+        };
+        if self.tables.iter().any(|it| it.words.iter().any(is_part) || is_within(&it.name)) {
+            return true;
+        }
+        let Some(cues) = self.lexicon.noun_cues(stem) else { return false };
+        let has = |words: &[String]| words.iter().any(|word| cues.contains(word));
+        self.tables
+            .iter()
+            .any(|it| has(&it.words) || it.columns.iter().any(|column| has(&column.words)))
+    }
+
+    /// Returns the numbers that an adjective may speak of, out of the likeliest word for them.
+    fn spoken_of(&self, stems: &[String]) -> Vec<Place> {
+        for stem in stems {
+            let found: Vec<Place> = self
+                .places()
+                .filter(|it| {
+                    let column = self.column(*it);
+                    column.kind.is_number() && column.words.contains(stem)
+                })
+                .collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// Returns the phrases of a question that may be values, to be looked up; the likelier first.
+pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark]) -> Vec<String> {
+    let at = |token: usize| marks.iter().find(|it| (it.start..it.end).contains(&token));
+    let is_open = |token: usize| {
+        let mark = at(token);
+        let is_capital = 0 < token && tokens[token].text.starts_with(char::is_uppercase);
+        match mark.map(|it| &it.meaning) {
+            Some(Meaning::Stop | Meaning::Measure) => is_capital,
+            Some(Meaning::Word(concept)) => {
+                is_capital
+                    || matches!(
+                        concept,
+                        Concept::First | Concept::Last | Concept::True | Concept::False
+                    )
+            }
+            Some(Meaning::Number(_) | Meaning::Unit(_) | Meaning::Day(_) | Meaning::MonthOf(_)) => {
+                false
+            }
+            None | Some(_) => true,
+        }
+    };
+    let is_unknown = |token: usize| {
+        at(token).is_none_or(|it| matches!(it.meaning, Meaning::Unknown | Meaning::Text(_)))
+    };
+    let mut found: Vec<(u32, String)> = Vec::new();
+    for start in 0..tokens.len() {
+        for end in start + 1..=tokens.len().min(start + 4) {
+            if !(is_open(start) && is_open(end - 1))
+                || tokens[start..end].iter().any(|it| it.lower == ",")
+            {
+                continue;
+            }
+            let n_unknown = (start..end).filter(|it| is_unknown(*it)).count();
+            let is_single = end - start == 1;
+            if !is_single && n_unknown == 0 && !tokens[start].text.starts_with(char::is_uppercase) {
+                continue;
+            }
+            let rank = match (n_unknown, is_single) {
+                (0, _) => 2,
+                (_, true) => 0,
+                _ => 1,
+            };
+            let text = &question[tokens[start].start..tokens[end - 1].end];
+            found.push((rank, text.to_lowercase()));
+        }
+    }
+    found.sort_by_key(|it| it.0);
+    let mut phrases: Vec<String> = Vec::new();
+    for (_, phrase) in found {
+        if !phrases.contains(&phrase) {
+            phrases.push(phrase);
+        }
+    }
+    phrases
+}
+
+/// Returns a phrase in the singular, when it may be a plural.
+pub fn singular(phrase: &str) -> Option<String> {
+    let stripped = phrase.strip_suffix('s').filter(|it| 2 < it.len() && !it.ends_with('s'))?;
+    match stripped.strip_suffix("ie") {
+        Some(start) => Some(format!("{start}y")),
+        None => Some(stripped.to_owned()),
+    }
+}

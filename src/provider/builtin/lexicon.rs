@@ -1,0 +1,432 @@
+//! What words of a language mean, out of a file of that language.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::words::Words;
+
+/// English.
+pub static ENGLISH: LazyLock<Lexicon> =
+    LazyLock::new(|| Lexicon::parse(include_str!("lexicon/en.toml")));
+
+/// What a phrase asks for, whatever the language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Concept {
+    HowMany,
+    Max,
+    Min,
+    Distinct,
+    Sum,
+    Mean,
+    Median,
+    Std,
+    Var,
+    Spread,
+    Iqr,
+    Quantile,
+    Quartiles,
+    Mode,
+    Rarest,
+    Most,
+    Least,
+    By,
+    Each,
+    OverTime,
+    Growth,
+    Change,
+    PeriodChange,
+    Cumulative,
+    Rolling,
+    Share,
+    Ratio,
+    AsShare,
+    Compare,
+    Versus,
+    Difference,
+    Correlation,
+    Distribution,
+    Outliers,
+    Missing,
+    Present,
+    Duplicate,
+    IsUnique,
+    Constant,
+    Describe,
+    Columns,
+    Rows,
+    Size,
+    Preview,
+    First,
+    Earliest,
+    Latest,
+    Last,
+    List,
+    Which,
+    Sorted,
+    Descending,
+    Ascending,
+    Gt,
+    Ge,
+    Lt,
+    Le,
+    Eq,
+    Ne,
+    Not,
+    Without,
+    Between,
+    And,
+    Of,
+    Contains,
+    StartsWith,
+    EndsWith,
+    IsAny,
+    IsAll,
+    Check,
+    Negative,
+    NonNegative,
+    Positive,
+    Zero,
+    Nonzero,
+    #[serde(rename = "true_")]
+    True,
+    #[serde(rename = "false_")]
+    False,
+    Than,
+    ExistsIn,
+    Has,
+    Chart,
+    BarChart,
+    ColumnChart,
+    StackedChart,
+    LineChart,
+    ScatterChart,
+    WhatAbout,
+    Only,
+    Weekend,
+    Weekday,
+    DayOfWeek,
+    MonthOfYear,
+    HourOfDay,
+    NameOf,
+}
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeUnit {
+    Year,
+    Quarter,
+    Month,
+    Week,
+    Day,
+    Hour,
+}
+
+/// How a period lies to the date that follows its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PeriodWord {
+    Before,
+    After,
+    Since,
+    Last,
+    This,
+    During,
+}
+
+/// An adjective or a verb that speaks of a column.
+#[derive(Debug)]
+pub struct Adjective {
+    /// Stems of words, one of which the column's name has; the likelier first.
+    pub of: Vec<String>,
+    /// Whether its superlative is the least: `cheap`.
+    pub low: bool,
+}
+
+/// What words mean.
+pub struct Lexicon {
+    /// Cuts text into words.
+    pub words: Words,
+    /// By their words in lower case.
+    phrases: HashMap<Vec<String>, Concept>,
+    stop: Vec<String>,
+    units: HashMap<String, TimeUnit>,
+    months: HashMap<String, i8>,
+    weekdays: HashMap<String, i8>,
+    periods: HashMap<Vec<String>, PeriodWord>,
+    numbers: HashMap<String, f64>,
+    ordinals: HashMap<String, u32>,
+    scales: HashMap<String, f64>,
+    measures: Vec<String>,
+    synonyms: Vec<Vec<String>>,
+    adjectives: Vec<(Vec<String>, Adjective)>,
+    nouns: HashMap<String, Vec<String>>,
+    prepositions: BTreeMap<String, Vec<String>>,
+    implied: HashMap<String, Vec<String>>,
+    values: HashMap<String, Vec<String>>,
+    loose: HashMap<String, Vec<String>>,
+    additive: Vec<String>,
+    intensive: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    stemmer: String,
+    stop: String,
+    phrases: HashMap<Concept, Vec<String>>,
+    units: HashMap<TimeUnit, Vec<String>>,
+    months: Names,
+    weekdays: Names,
+    periods: HashMap<PeriodWord, Vec<String>>,
+    numbers: HashMap<String, f64>,
+    ordinals: HashMap<String, u32>,
+    scales: HashMap<String, f64>,
+    measures: WordList,
+    synonyms: Groups,
+    adjectives: Vec<AdjectiveEntry>,
+    nouns: HashMap<String, String>,
+    prepositions: BTreeMap<String, String>,
+    implied: HashMap<String, String>,
+    values: HashMap<String, String>,
+    loose: HashMap<String, String>,
+    additive: WordList,
+    intensive: WordList,
+}
+
+#[derive(Deserialize)]
+struct Names {
+    names: Vec<String>,
+    #[serde(default)]
+    short: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct WordList {
+    words: String,
+}
+
+#[derive(Deserialize)]
+struct Groups {
+    groups: String,
+}
+
+#[derive(Deserialize)]
+struct AdjectiveEntry {
+    words: Vec<String>,
+    of: Vec<String>,
+    #[serde(default)]
+    low: bool,
+}
+
+/// Reads `usa us united states|america`: words apart by blanks, or phrases that `|` ends.
+fn alternatives(text: &str) -> Vec<String> {
+    match text.split_once('|') {
+        None => text.split_whitespace().map(str::to_owned).collect(),
+        Some((before, after)) => {
+            let mut words: Vec<&str> = before.split_whitespace().collect();
+            // The two words before the bar are one name.
+            let tail = words.split_off(words.len().saturating_sub(2)).join(" ");
+            let all = words.into_iter().map(str::to_owned);
+            all.chain([tail]).chain(after.split_whitespace().map(str::to_owned)).collect()
+        }
+    }
+}
+
+impl Lexicon {
+    /// Reads the file of a language. It is a part of the program: a mistake in it is one of the program,
+    /// and the tests read every file.
+    fn parse(text: &str) -> Lexicon {
+        #[expect(clippy::unwrap_used, reason = "a part of the program, read by tests")]
+        let file: File = toml::from_str(text).unwrap();
+        #[expect(clippy::unwrap_used, reason = "a part of the program, read by tests")]
+        let words = Words::new(&file.stemmer).unwrap();
+        let stems = |text: &str| -> Vec<String> {
+            words.tokens(text).into_iter().map(|it| it.stem).collect()
+        };
+        let list = |text: &str| -> Vec<String> {
+            text.split_whitespace().map(|it| words.stem(it)).collect()
+        };
+        let phrases = file.phrases.iter();
+        let lower = |text: &str| -> Vec<String> {
+            words.tokens(text).into_iter().map(|it| it.lower).collect()
+        };
+        let phrases = phrases.flat_map(|(it, texts)| texts.iter().map(|text| (lower(text), *it)));
+        let units = file.units.iter();
+        let units = units.flat_map(|(it, texts)| texts.iter().map(|text| (words.stem(text), *it)));
+        let periods = file.periods.iter();
+        let periods = periods.flat_map(|(it, texts)| texts.iter().map(|text| (stems(text), *it)));
+        let numbered = |names: &Names| -> HashMap<String, i8> {
+            let each =
+                |it: &Vec<String>| -> Vec<(String, i8)> { it.iter().cloned().zip(1..).collect() };
+            each(&names.names).into_iter().chain(each(&names.short)).collect()
+        };
+        Lexicon {
+            phrases: phrases.collect(),
+            stop: list(&file.stop),
+            units: units.collect(),
+            months: numbered(&file.months),
+            weekdays: numbered(&file.weekdays),
+            periods: periods.collect(),
+            numbers: file.numbers,
+            ordinals: file.ordinals,
+            scales: file.scales,
+            measures: file.measures.words.split_whitespace().map(str::to_owned).collect(),
+            synonyms: file.synonyms.groups.lines().map(list).filter(|it| !it.is_empty()).collect(),
+            adjectives: file
+                .adjectives
+                .into_iter()
+                .map(|it| {
+                    let stems_of = |of: Vec<String>| of.iter().map(|it| words.stem(it)).collect();
+                    (it.words, Adjective { of: stems_of(it.of), low: it.low })
+                })
+                .collect(),
+            nouns: file.nouns.iter().map(|(it, cues)| (words.stem(it), list(cues))).collect(),
+            prepositions: file.prepositions.iter().map(|(it, of)| (it.clone(), list(of))).collect(),
+            implied: file.implied.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
+            values: file
+                .values
+                .iter()
+                .map(|(it, of)| (it.replace('_', " "), alternatives(of)))
+                .collect(),
+            loose: file.loose.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
+            additive: list(&file.additive.words),
+            intensive: list(&file.intensive.words),
+            words,
+        }
+    }
+
+    /// Returns what a phrase means, given its words in lower case; the last may be in the plural.
+    pub fn phrase(&self, words: &[String]) -> Option<Concept> {
+        let singular = || {
+            let (last, rest) = words.split_last()?;
+            let mut words = rest.to_vec();
+            words.push(last.strip_suffix('s').filter(|it| 2 < it.len())?.to_owned());
+            self.phrases.get(&words)
+        };
+        self.phrases.get(words).or_else(singular).copied()
+    }
+
+    /// Returns whether a word carries nothing.
+    pub fn is_stop(&self, stem: &str) -> bool {
+        self.stop.iter().any(|it| it == stem)
+    }
+
+    /// Returns the unit of time that a word names.
+    pub fn unit(&self, stem: &str) -> Option<TimeUnit> {
+        self.units.get(stem).copied()
+    }
+
+    /// Returns the month that a word names, from 1.
+    pub fn month(&self, lower: &str) -> Option<i8> {
+        self.months.get(lower).copied()
+    }
+
+    /// Returns the day of the week that a word names, from Monday as 1. It may stand in the plural.
+    pub fn weekday(&self, lower: &str) -> Option<i8> {
+        let singular = lower.strip_suffix('s').unwrap_or(lower);
+        self.weekdays.get(lower).or_else(|| self.weekdays.get(singular)).copied()
+    }
+
+    /// Returns how a period lies to the date behind this word.
+    pub fn period(&self, stems: &[String]) -> Option<PeriodWord> {
+        self.periods.get(stems).copied()
+    }
+
+    /// Returns the amount that a word names.
+    pub fn number(&self, lower: &str) -> Option<f64> {
+        self.numbers.get(lower).copied()
+    }
+
+    /// Returns the place in an order that a word names.
+    pub fn ordinal(&self, lower: &str) -> Option<u32> {
+        self.ordinals.get(lower).copied()
+    }
+
+    /// Returns by what a word multiplies the number before it.
+    pub fn scale(&self, lower: &str) -> Option<f64> {
+        self.scales.get(lower).copied()
+    }
+
+    /// Returns whether a word is a unit of measure.
+    pub fn is_measure(&self, lower: &str) -> bool {
+        self.measures.iter().any(|it| it == lower)
+    }
+
+    /// Returns whether two stems stand for each other in names of columns.
+    pub fn are_synonyms(&self, one: &str, other: &str) -> bool {
+        let has = |group: &[String], it: &str| group.iter().any(|word| word == it);
+        self.synonyms.iter().any(|group| has(group, one) && has(group, other))
+    }
+
+    /// Returns the adjective or verb that a word is.
+    pub fn adjective(&self, lower: &str) -> Option<&Adjective> {
+        let found = self.adjectives.iter().find(|(words, _)| words.iter().any(|it| it == lower));
+        found.map(|(_, adjective)| adjective)
+    }
+
+    /// Returns the cues in names of columns that let a noun stand for a row.
+    pub fn noun_cues(&self, stem: &str) -> Option<&[String]> {
+        self.nouns.get(stem).map(Vec::as_slice)
+    }
+
+    /// Returns stems of names that a preposition speaks of: `from` of an origin.
+    pub fn preposition(&self, lower: &str) -> Option<&[String]> {
+        self.prepositions.get(lower).map(Vec::as_slice)
+    }
+
+    /// Returns words in the names of columns that a bare number behind a noun is of.
+    pub fn implied(&self, stem: &str) -> &[String] {
+        self.implied.get(stem).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns how data may write what a word says in another way: `usa` for `american`.
+    pub fn written(&self, lower: &str) -> &[String] {
+        self.values.get(lower).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a word may speak of a column that has this word in its name, if no name fits better.
+    pub fn may_speak_of(&self, stem: &str, word: &str) -> bool {
+        self.loose.get(stem).is_some_and(|it| it.iter().any(|it| it == word))
+    }
+
+    /// Returns whether the values of a column add up, as far as its name says.
+    pub fn is_additive(&self, stems: &[String]) -> Option<bool> {
+        let has = |list: &[String]| stems.iter().any(|stem| list.iter().any(|it| it == stem));
+        match (has(&self.additive), has(&self.intensive)) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{ENGLISH, File};
+
+    #[test]
+    fn no_phrase_has_two_meanings() {
+        let file: File = toml::from_str(include_str!("lexicon/en.toml")).unwrap();
+        let mut seen = HashMap::new();
+        for (concept, phrases) in &file.phrases {
+            for phrase in phrases {
+                let before = seen.insert(phrase.as_str(), concept);
+                assert!(before.is_none_or(|it| it == concept), "{phrase}: {before:?}, {concept:?}");
+            }
+        }
+        assert!(500 < seen.len());
+    }
+
+    #[test]
+    fn other_ways_to_write_a_value_are_words_or_phrases() {
+        assert_eq!(ENGLISH.written("german"), ["germany", "de", "deu"]);
+        assert_eq!(ENGLISH.written("american"), ["usa", "us", "united states", "america"]);
+        assert_eq!(ENGLISH.written("penguin"), [""; 0]);
+    }
+}

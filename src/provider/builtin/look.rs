@@ -1,0 +1,75 @@
+//! A look at values: how those that a question names are spelled in the data.
+
+use serde_json::Value;
+
+use super::code::quoted;
+
+/// Values of a column up to which a misspelled one is looked for.
+const NEAR_MAX: u32 = 5_000;
+
+/// Writes code that prints how phrases are spelled in columns: `{phrase: {column: [spelling, …]}}`.
+///
+/// A phrase that is no value may be nearly one, or a word of some, which then has no spelling.
+pub fn code(columns: &[String], phrases: &[String]) -> String {
+    let list = |items: &[String]| {
+        let quoted: Vec<String> = items.iter().map(|it| quoted(it)).collect();
+        quoted.join(", ")
+    };
+    format!(
+        "\
+import json
+from difflib import get_close_matches
+
+spelled = {{}}
+for column in [{}]:
+    values = {{}}
+    for value in texts[column].dropna().unique():
+        values.setdefault(value.strip().casefold(), []).append(value)
+    for phrase in [{}]:
+        near = [phrase] * (phrase in values)
+        if not near and len(phrase) > 4 and len(values) <= {NEAR_MAX}:
+            near = get_close_matches(phrase, values, 1, 0.85)
+        if near:
+            spelled.setdefault(phrase, {{}})[column] = values[near[0]]
+        elif len(phrase) > 3 and any(f\" {{phrase}} \" in f\" {{it}} \" for it in values):
+            spelled.setdefault(phrase, {{}})[column] = []
+print(json.dumps(spelled))",
+        list(columns),
+        list(phrases),
+    )
+}
+
+/// Writes code that prints which of some columns hold nothing but 0 and 1: `{"flags": [column, …]}`.
+pub fn flags_code(columns: &[String]) -> String {
+    let quoted: Vec<String> = columns.iter().map(|it| quoted(it)).collect();
+    format!(
+        "import json\n\nflags = [it for it in [{}] if set(numbers[it].dropna().unique()) <= {{0, 1}}]\n\
+         print(json.dumps({{\"flags\": flags}}))",
+        quoted.join(", ")
+    )
+}
+
+/// Reads which columns hold nothing but 0 and 1.
+pub fn flags(output: &Value) -> Vec<String> {
+    let printed = output["stdout"].as_str().unwrap_or_default();
+    let found = serde_json::from_str::<Value>(printed.trim()).unwrap_or_default();
+    serde_json::from_value(found["flags"].clone()).unwrap_or_default()
+}
+
+/// Reads what the code printed: phrase, column, spellings; none of a word within values.
+pub fn spelled(output: &Value) -> Vec<(String, String, Vec<String>)> {
+    let printed = output["stdout"].as_str().unwrap_or_default();
+    let Ok(Value::Object(phrases)) = serde_json::from_str::<Value>(printed.trim()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (phrase, columns) in phrases {
+        // What a list stands for is no phrase.
+        let Value::Object(columns) = columns else { continue };
+        for (column, values) in columns {
+            let values: Vec<String> = serde_json::from_value(values).unwrap_or_default();
+            found.push((phrase.clone(), column, values));
+        }
+    }
+    found
+}

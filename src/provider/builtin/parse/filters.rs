@@ -1,0 +1,608 @@
+//! Conditions: which rows count.
+
+use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::ground::{Held, Meaning, Place};
+use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::reading::{Filter, Op, Scalar, Test, Within};
+use crate::provider::builtin::schema::Kind;
+use crate::provider::builtin::words::TokenKind;
+
+/// Marks between a column and what it is compared with.
+const REACH: usize = 3;
+
+impl Parser<'_> {
+    /// Takes every condition off the list.
+    pub(super) fn filters(&mut self) -> Result<Vec<Placed>, Doubt> {
+        let mut found: Vec<Placed> = Vec::new();
+        for (at, filters) in self.periods() {
+            let placed = |filter| Placed { filter, at, is_predicate: false };
+            found.extend(filters.into_iter().map(placed));
+        }
+        self.comparisons(&mut found)?;
+        self.signs(&mut found);
+        self.texts(&mut found)?;
+        self.values(&mut found)?;
+        self.equalities(&mut found)?;
+        self.flags(&mut found);
+        self.absences(&mut found)?;
+        found.sort_by_key(|it| it.at);
+        let n_recent = found.iter().filter(|it| matches!(it.filter.test, Test::Last(..))).count();
+        // The last week and the last 7 days are two things, and no day is in two years.
+        let is_one = |it: &Filter| {
+            matches!(&it.test, Test::Part(..) | Test::Is(Op::Eq, _)) && !it.is_negated
+        };
+        let contradicts = found.iter().enumerate().any(|(at, it)| {
+            let others = found[at + 1..].iter().map(|it| &it.filter);
+            is_one(&it.filter)
+                && others.into_iter().any(|other| {
+                    let same_part = match (&it.filter.test, &other.test) {
+                        (Test::Part(one, _), Test::Part(two, _)) => one == two,
+                        (Test::Is(..), Test::Is(..)) => true,
+                        _ => false,
+                    };
+                    is_one(other) && other.place == it.filter.place && same_part
+                })
+        });
+        if 1 < n_recent || contradicts { Err(Doubt::Unasked) } else { Ok(found) }
+    }
+
+    /// `price over 100`, `at least 4 cylinders`, `heavier than 4000`, `between 10 and 20`.
+    fn comparisons(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
+        for at in 0..self.marks.len() {
+            if self.word(at) == Some(Concept::Between) && self.range(at, found)? {
+                continue;
+            }
+            let adjective = match self.meaning(at) {
+                Some(Meaning::Adjective { of, low, is_superlative: false }) => {
+                    Some((of.clone(), *low))
+                }
+                _ => None,
+            };
+            if let Some((of, low)) = adjective {
+                let mut next = at + 1;
+                if matches!(self.word(next), Some(Concept::Than)) {
+                    next += 1;
+                }
+                let op = match self.word(next) {
+                    Some(concept) => op_of(concept),
+                    None => None,
+                };
+                let number_at = if op.is_some() { next + 1 } else { next };
+                let is_than = next == at + 2 || op.is_some();
+                if let (Some(Meaning::Number(value)), true) = (self.meaning(number_at), is_than) {
+                    let value = *value;
+                    let op = op.unwrap_or(if low { Op::Lt } else { Op::Gt });
+                    let place = self.only(at, &of)?;
+                    (at..=number_at).for_each(|it| self.take(it));
+                    found.push(is(place, op, Scalar::Number(value), at));
+                }
+                continue;
+            }
+            let Some(op) = self.word(at).and_then(op_of) else { continue };
+            if let Some(Meaning::Number(value)) = self.meaning(at + 1) {
+                let value = *value;
+                let negated = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::Not);
+                if let Some(place) = self.compared(at, at + 1)? {
+                    self.take(at);
+                    self.take(at + 1);
+                    let mut placed = is(place, op, Scalar::Number(value), at);
+                    if negated {
+                        self.take(at - 1);
+                        placed.filter.is_negated = true;
+                    }
+                    found.push(placed);
+                } else if self.is_noun(at + 2) {
+                    self.take(at);
+                    self.take(at + 1);
+                    self.take(at + 2);
+                    self.count_test = Some((op, value));
+                }
+            } else if let Some(Meaning::Number(value)) =
+                at.checked_sub(1).and_then(|it| self.meaning(it))
+            {
+                // `100 or more`
+                let value = *value;
+                if let Some(place) = self.compared(at - 1, at)? {
+                    self.take(at);
+                    self.take(at - 1);
+                    found.push(is(place, op, Scalar::Number(value), at - 1));
+                }
+            } else if self.is_number_column(at + 1)
+                && let Some(left) = self.left_column(at)
+            {
+                let left = self.one(left, |it| it.kind.is_number())?;
+                let right = self.one(at + 1, |it| it.kind.is_number())?;
+                self.take(at);
+                let filter = Filter { place: left, test: Test::IsTo(op, right), is_negated: false };
+                found.push(Placed { filter, at, is_predicate: true });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `between 10 and 20` at a mark.
+    fn range(&mut self, at: usize, found: &mut Vec<Placed>) -> Result<bool, Doubt> {
+        let number = |it: usize| match self.meaning(it) {
+            Some(Meaning::Number(value)) => Some(*value),
+            _ => None,
+        };
+        let joint = self.marks.get(at + 2).map(|it| self.scene.tokens[it.start].lower.as_str());
+        if !matches!(joint, Some("and" | "to" | "or")) {
+            return Ok(false);
+        }
+        let (Some(low), Some(high)) = (number(at + 1), number(at + 3)) else { return Ok(false) };
+        let Some(place) = self.compared(at, at + 3)? else { return Ok(false) };
+        (at..=at + 3).for_each(|it| self.take(it));
+        let (low, high) = (low.min(high), low.max(high));
+        found.push(is(place, Op::Ge, Scalar::Number(low), at));
+        found.push(is(place, Op::Le, Scalar::Number(high), at));
+        Ok(true)
+    }
+
+    /// Finds and takes the column that a comparison from mark `start` to `end` is about.
+    fn compared(&mut self, start: usize, end: usize) -> Result<Option<Place>, Doubt> {
+        let right = (end + 1..self.marks.len().min(end + 2))
+            .find(|it| self.is_number_column(*it) || self.speaks_of_number(*it));
+        let left = self.left_column(start);
+        // `with over 100 horsepower` has its column behind it, `horsepower over 100` before.
+        let chosen = match (left, right) {
+            (Some(left), Some(right)) => {
+                let is_bound = (left + 1..start).all(|it| self.used[it] || self.is_joint(it))
+                    && left + 1 == start
+                    || (left + 1..start).any(|it| self.word(it) == Some(Concept::Which));
+                let is_of_right = (left + 1..start).any(|it| {
+                    matches!(self.word(it), Some(Concept::Of | Concept::And | Concept::By))
+                });
+                if is_bound && !is_of_right { left } else { right }
+            }
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => return Ok(self.implied(start).or_else(|| self.only_number())),
+        };
+        let place = match self.meaning(chosen) {
+            Some(Meaning::Adjective { of, .. }) => {
+                let of = of.clone();
+                let place = self.only(chosen, &of)?;
+                self.take(chosen);
+                place
+            }
+            _ => self.one(chosen, |it| it.kind.is_number())?,
+        };
+        Ok(Some(place))
+    }
+
+    fn is_joint(&self, at: usize) -> bool {
+        let joints =
+            [Concept::Which, Concept::Of, Concept::And, Concept::Not, Concept::IsAll, Concept::Eq];
+        self.word(at).is_some_and(|it| joints.contains(&it))
+    }
+
+    fn speaks_of_number(&self, at: usize) -> bool {
+        matches!(self.meaning(at), Some(Meaning::Adjective { is_superlative: false, .. }))
+    }
+
+    /// Returns the column before a mark, with nothing between them but what joins them.
+    fn left_column(&self, at: usize) -> Option<usize> {
+        for it in (at.saturating_sub(REACH)..at).rev() {
+            if self.is_number_column(it) || self.speaks_of_number(it) {
+                return Some(it);
+            }
+            if !self.used[it] && !self.is_joint(it) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Returns the column that a noun before a bare number implies: the age of people.
+    fn implied(&self, at: usize) -> Option<Place> {
+        let noun = (0..at).rev().find(|it| self.is_noun(*it))?;
+        let stem = &self.scene.tokens[self.marks[noun].end - 1].stem;
+        let wanted = self.scene.lexicon.implied(stem);
+        let mut found = wanted.iter().filter_map(|word| {
+            self.places().find(|it| {
+                let column = self.column(*it);
+                column.kind.is_number() && column.words == [word.clone()]
+            })
+        });
+        found.next()
+    }
+
+    /// Returns the only column of numbers, when the question names none.
+    fn only_number(&self) -> Option<Place> {
+        let mut numbers = self.places().filter(|it| self.kind(*it).is_number());
+        let only = numbers.next()?;
+        let is_named = self.open().any(|it| self.is_number_column(it));
+        (numbers.next().is_none() && !is_named).then_some(only)
+    }
+
+    /// Returns the one column that an adjective speaks of; a column beside it decides between several.
+    pub(super) fn only(&self, at: usize, of: &[Place]) -> Result<Place, Doubt> {
+        if let [place] = of {
+            return Ok(*place);
+        }
+        let names = of.iter().map(|it| self.column(*it).name.clone()).collect();
+        Err(Doubt::Ambiguous(self.text(at), names))
+    }
+
+    /// `negative profit`, `profit is below zero`.
+    fn signs(&mut self, found: &mut Vec<Placed>) {
+        let signs = [
+            (Concept::Negative, Op::Lt),
+            (Concept::NonNegative, Op::Ge),
+            (Concept::Positive, Op::Gt),
+            (Concept::Zero, Op::Eq),
+            (Concept::Nonzero, Op::Ne),
+        ];
+        for at in 0..self.marks.len() {
+            let Some((_, op)) = signs.iter().find(|it| self.word(at) == Some(it.0)) else {
+                continue;
+            };
+            let near = self.left_column(at).or_else(|| {
+                (at + 1 < self.marks.len() && self.is_number_column(at + 1)).then_some(at + 1)
+            });
+            let Some(near) = near else { continue };
+            let Ok(place) = self.one(near, |it| it.kind.is_number()) else { continue };
+            self.take(at);
+            let before = at
+                .checked_sub(1)
+                .filter(|it| matches!(self.word(*it), Some(Concept::Not | Concept::Ne)));
+            let mut placed = is(place, *op, Scalar::Number(0.0), at);
+            if let Some(before) = before {
+                self.take(before);
+                placed.filter.is_negated = true;
+            }
+            found.push(placed);
+        }
+    }
+
+    /// `title contains star`, `names starting with A`.
+    fn texts(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
+        let hows = [
+            (Concept::Contains, Within::Contains),
+            (Concept::StartsWith, Within::Starts),
+            (Concept::EndsWith, Within::Ends),
+        ];
+        for at in 0..self.marks.len() {
+            let Some((_, how)) = hows.iter().find(|it| self.word(at) == Some(it.0)) else {
+                continue;
+            };
+            let text = match self.meaning(at + 1) {
+                Some(Meaning::Text(text)) => text.clone(),
+                Some(Meaning::Unknown | Meaning::Value(_)) => self.text(at + 1),
+                Some(_)
+                    if self.marks[at + 1].end - self.marks[at + 1].start == 1
+                        && !self.is_column(at + 1) =>
+                {
+                    self.text(at + 1)
+                }
+                _ => continue,
+            };
+            let is_text = |it: &usize| {
+                self.is_column(*it)
+                    && self
+                        .choose(*it, |it| it.kind == Kind::Text)
+                        .iter()
+                        .all(|it| self.kind(*it) == Kind::Text)
+            };
+            let left = (0..at).rev().filter(|it| !self.used[*it]).find(is_text);
+            let right = (at + 2..self.marks.len()).filter(|it| !self.used[*it]).find(is_text);
+            let place = if let Some(column) = left.or(right) {
+                self.one(column, |it| it.kind == Kind::Text)?
+            } else {
+                let mut texts = self.places().filter(|it| self.kind(*it) == Kind::Text);
+                match (texts.next(), texts.next()) {
+                    (Some(only), None) => only,
+                    _ => continue,
+                }
+            };
+            let is_negated = at.checked_sub(1).is_some_and(|it| {
+                matches!(self.word(it), Some(Concept::Not | Concept::Ne | Concept::Without))
+            });
+            if is_negated {
+                self.take(at - 1);
+            }
+            self.take(at);
+            self.take(at + 1);
+            let filter = Filter { place, test: Test::Text(*how, text), is_negated };
+            found.push(Placed { filter, at, is_predicate: true });
+        }
+        Ok(())
+    }
+
+    /// `Adelie`, `from JFK`, `not in Europe`, `species Adelie`.
+    fn values(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
+        let mut last: Option<(usize, Place)> = None;
+        for at in 0..self.marks.len() {
+            let Some(Meaning::Value(held)) = self.meaning(at) else { continue };
+            let held = held.clone();
+            let beside = self.named_beside(at, &held);
+            let spoken = self.preposed(at, &held);
+            // `JFK or LGA` are of one column.
+            let same = last.filter(|(before, _)| at - before <= 2).map(|it| it.1);
+            let chosen = if let Some((mark, place)) = beside {
+                self.take(mark);
+                Some(place)
+            } else if let [only] = &held[..] {
+                Some(only.place)
+            } else {
+                spoken.or(same.filter(|place| held.iter().any(|it| it.place == *place)))
+            };
+            let Some(place) = chosen else {
+                let names = held.iter().map(|it| self.column(it.place).name.clone()).collect();
+                return Err(Doubt::Ambiguous(self.text(at), names));
+            };
+            let spellings = held.into_iter().find(|it| it.place == place).map(|it| it.spellings);
+            let Some(spellings) = spellings else { continue };
+            // `not UA or DL` is neither.
+            let goes_on = last.filter(|(before, it)| at - before <= 2 && *it == place);
+            let was_negated = goes_on.is_some()
+                && found.iter().rev().any(|it| it.filter.place == place && it.filter.is_negated);
+            let is_negated = self.negation(at) || was_negated;
+            self.take(at);
+            let predicate = at.checked_sub(1).is_some_and(|it| {
+                matches!(self.marks[it].meaning, Meaning::Word(Concept::Which | Concept::Ne))
+            });
+            if spellings.is_empty() {
+                // A word within values is meant where a name stands: `Ford`, `ford cars`.
+                let first = self.text(at).chars().next();
+                let is_name = first.is_some_and(char::is_uppercase) && 0 < self.marks[at].start;
+                let is_quoted = self.scene.tokens[self.marks[at].start].kind == TokenKind::Quoted;
+                if !is_name && !is_quoted && !self.is_noun(at + 1) {
+                    return Err(Doubt::Unplaced(vec![self.text(at)]));
+                }
+                let test = Test::Text(Within::Contains, self.text(at));
+                let filter = Filter { place, test, is_negated };
+                found.push(Placed { filter, at, is_predicate: predicate });
+                continue;
+            }
+            let merges = found.iter_mut().find(|it| {
+                it.filter.place == place
+                    && it.filter.is_negated == is_negated
+                    && matches!(it.filter.test, Test::In(_))
+            });
+            if let Some(Test::In(values)) = merges.map(|it| &mut it.filter.test) {
+                values.extend(spellings);
+            } else {
+                let filter = Filter { place, test: Test::In(spellings), is_negated };
+                found.push(Placed { filter, at, is_predicate: predicate });
+            }
+            if let Some((before, _)) = last.filter(|(before, it)| at - before == 2 && *it == place)
+                && matches!(self.word(before + 1), Some(Concept::And))
+            {
+                self.take(before + 1);
+            }
+            last = Some((at, place));
+        }
+        Ok(())
+    }
+
+    /// Takes a negation before a value: `not Adelie`, `excluding the Adelie`.
+    fn negation(&mut self, at: usize) -> bool {
+        let mut before = at;
+        for _ in 0..2 {
+            let Some(it) = before.checked_sub(1) else { return false };
+            match self.word(it) {
+                Some(Concept::Ne | Concept::Not | Concept::Without) => {
+                    self.take(it);
+                    return true;
+                }
+                Some(Concept::Of | Concept::Eq | Concept::By) | None
+                    if self.used[it] || self.word(it).is_some() =>
+                {
+                    before = it;
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Returns the column that holds the value and whose name stands beside it.
+    fn named_beside(&self, at: usize, held: &[Held]) -> Option<(usize, Place)> {
+        let is_near = |it: &usize| {
+            let (low, high) = (at.min(*it), at.max(*it));
+            (low + 1..high).all(|it| {
+                let joins = [
+                    Concept::Which,
+                    Concept::Eq,
+                    Concept::Ne,
+                    Concept::Not,
+                    Concept::By,
+                    Concept::Of,
+                ];
+                self.word(it).is_some_and(|it| joins.contains(&it))
+            })
+        };
+        let near = (at.saturating_sub(3)..self.marks.len().min(at + 2)).filter(is_near);
+        near.filter(|it| *it != at).find_map(|it| match self.meaning(it)? {
+            Meaning::Column(places) => {
+                let is_group = it.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::By);
+                let place = places.iter().find(|it| held.iter().any(|held| held.place == **it))?;
+                (!is_group).then_some((it, *place))
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the column that a preposition before the value speaks of.
+    fn preposed(&self, at: usize, held: &[Held]) -> Option<Place> {
+        let word = self.word_before(at)?;
+        let stems = self.scene.lexicon.preposition(word)?;
+        let found = held
+            .iter()
+            .find(|it| self.column(it.place).words.iter().any(|word| stems.contains(word)));
+        found.map(|it| it.place)
+    }
+
+    /// `with 8 cylinders`, `cylinders = 8`, `class 3`.
+    fn equalities(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
+        for at in 0..self.marks.len() {
+            // `3rd class`, `first class`
+            let place = match self.meaning(at) {
+                Some(Meaning::Ordinal(place)) => Some(*place),
+                Some(Meaning::Word(Concept::First)) => Some(1),
+                _ => None,
+            };
+            if let Some(value) = place {
+                let is_whole = |it: &usize| {
+                    self.is_column(*it)
+                        && self.choose(*it, |_| true).iter().all(|it| self.kind(*it) == Kind::Whole)
+                };
+                if is_whole(&(at + 1)) {
+                    let column = self.one(at + 1, |_| true)?;
+                    self.take(at);
+                    found.push(is(column, Op::Eq, Scalar::Number(f64::from(value)), at));
+                }
+                continue;
+            }
+            let Some(Meaning::Number(value)) = self.meaning(at) else { continue };
+            let value = *value;
+            let before = at.checked_sub(1).and_then(|it| self.word(it));
+            let ranks =
+                [Concept::Most, Concept::Least, Concept::First, Concept::Last, Concept::Mode];
+            let is_rank = before.is_some_and(|it| ranks.contains(&it))
+                || self.word(at + 1).is_some_and(|it| ranks.contains(&it))
+                || matches!(
+                    self.meaning(at + 1),
+                    Some(Meaning::Adjective { is_superlative: true, .. })
+                )
+                || matches!(self.word(at + 1), Some(Concept::Quantile));
+            if is_rank {
+                continue;
+            }
+            let right = self.is_number_column(at + 1)
+                && self
+                    .choose(at + 1, |it| it.kind.is_number())
+                    .iter()
+                    .any(|it| self.kind(*it) == Kind::Whole);
+            let left = [at.checked_sub(1), at.checked_sub(2)];
+            let left = left.into_iter().flatten().find(|it| {
+                self.is_number_column(*it)
+                    && (it + 1..at).all(|it| {
+                        matches!(self.word(it), Some(Concept::Which | Concept::Eq | Concept::Of))
+                    })
+            });
+            let column = match (left, right) {
+                (Some(left), _) if left + 1 < at || !right => left,
+                (_, true) => at + 1,
+                (Some(left), false) => left,
+                (None, false) => continue,
+            };
+            let (low, high) = (column.min(at), column.max(at));
+            let is_negated = (low.saturating_sub(1)..high)
+                .any(|it| matches!(self.word(it), Some(Concept::Not | Concept::Ne)));
+            let place = self.one(column, |it| it.kind.is_number())?;
+            for it in low.saturating_sub(1)..=high {
+                if low <= it || matches!(self.word(it), Some(Concept::Not | Concept::Ne)) {
+                    self.take(it);
+                }
+            }
+            let op = if is_negated { Op::Ne } else { Op::Eq };
+            found.push(is(place, op, Scalar::Number(value), at));
+        }
+        Ok(())
+    }
+
+    /// `who survived`, `non smokers`: columns that are true or false, said as a condition.
+    fn flags(&mut self, found: &mut Vec<Placed>) {
+        for at in 0..self.marks.len() {
+            let Some(Meaning::Column(places)) = self.meaning(at) else { continue };
+            let [place] = places[..] else { continue };
+            if self.kind(place) != Kind::Bool {
+                continue;
+            }
+            let before = at.checked_sub(1).and_then(|it| self.word(it));
+            let is_group = matches!(
+                before,
+                Some(Concept::By | Concept::Each | Concept::Missing | Concept::Distinct)
+            ) || at.checked_sub(1).is_some_and(|it| {
+                self.word(it) == Some(Concept::And) && 1 < it && self.is_column(it - 1)
+            }) || matches!(self.word(at + 1), Some(Concept::Missing))
+                || self.has(&[Concept::Distribution, Concept::Describe]);
+            if is_group {
+                continue;
+            }
+            let mut is_negated = self.negation(at);
+            self.take(at);
+            let mut next = at + 1;
+            while matches!(self.word(next), Some(Concept::Which | Concept::Eq)) {
+                next += 1;
+            }
+            if let Some(concept @ (Concept::True | Concept::False)) = self.word(next) {
+                is_negated ^= concept == Concept::False;
+                self.take(next);
+            }
+            let filter = Filter { place, test: Test::True, is_negated };
+            found.push(Placed { filter, at, is_predicate: true });
+        }
+    }
+
+    /// `with missing age`, `without an email`: when the question is not about what is missing.
+    fn absences(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
+        for at in 0..self.marks.len() {
+            let (is_missing, joint) = match self.word(at) {
+                Some(Concept::Without | Concept::Missing) => (true, at),
+                Some(Concept::Present | Concept::Has) => (false, at),
+                _ => continue,
+            };
+            let has_noun = (0..at).any(|it| self.is_noun(it));
+            let is_about = self.word(at) == Some(Concept::Missing) && !has_noun;
+            let right = (at + 1..self.marks.len().min(at + 3))
+                .find(|it| self.is_column(*it))
+                .filter(|it| (at + 1..*it).all(|it| self.is_glue_word(it)));
+            let left = (at.saturating_sub(2)..at).rev().find(|it| self.is_column(*it));
+            let Some(column) = right.or(left) else { continue };
+            if is_about || self.has(&[Concept::IsAny, Concept::IsAll]) {
+                continue;
+            }
+            // `missing values per column` asks about what is missing.
+            let is_group = column.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::By);
+            if is_group {
+                continue;
+            }
+            let place = self.one(column, |_| true)?;
+            self.take(joint);
+            // `no discount` of a column that always has a number is a discount of nothing.
+            let is_nothing = self.word_of(at) == Some(Concept::Without)
+                && self.kind(place).is_number()
+                && self.column(place).n_missing == 0;
+            if is_nothing {
+                found.push(is(place, Op::Eq, Scalar::Number(0.0), at));
+                continue;
+            }
+            let filter = Filter { place, test: Test::Missing, is_negated: !is_missing };
+            found.push(Placed { filter, at, is_predicate: true });
+        }
+        Ok(())
+    }
+
+    /// Returns the concept of a mark, taken or not.
+    fn word_of(&self, at: usize) -> Option<Concept> {
+        match self.marks.get(at)?.meaning {
+            Meaning::Word(concept) => Some(concept),
+            _ => None,
+        }
+    }
+
+    fn is_glue_word(&self, at: usize) -> bool {
+        matches!(self.word(at), Some(Concept::Of | Concept::Missing | Concept::Each))
+    }
+}
+
+/// Returns how a concept compares.
+pub(super) fn op_of(concept: Concept) -> Option<Op> {
+    Some(match concept {
+        Concept::Gt => Op::Gt,
+        Concept::Ge => Op::Ge,
+        Concept::Lt => Op::Lt,
+        Concept::Le => Op::Le,
+        Concept::Eq => Op::Eq,
+        Concept::Ne => Op::Ne,
+        _ => return None,
+    })
+}
+
+fn is(place: Place, op: Op, scalar: Scalar, at: usize) -> Placed {
+    let filter = Filter { place, test: Test::Is(op, scalar), is_negated: false };
+    Placed { filter, at, is_predicate: true }
+}

@@ -1,0 +1,309 @@
+//! What is counted, added up or averaged, and by what.
+
+use super::{Doubt, Parser};
+use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::lexicon::{Concept, TimeUnit};
+use crate::provider::builtin::reading::{Agg, Group, Measure, Part};
+use crate::provider::builtin::schema::Kind;
+
+impl Parser<'_> {
+    /// Takes the groups: `by cut and color`, `per month`, `in each region`, `monthly`.
+    pub(super) fn groups(&mut self) -> Result<Vec<Group>, Doubt> {
+        let mut groups = Vec::new();
+        for at in 0..self.marks.len() {
+            match self.word(at) {
+                Some(Concept::By) if !self.is_rank_by(at) => {
+                    let mut next = at + 1;
+                    while matches!(self.word(next), Some(Concept::Each | Concept::HowMany)) {
+                        self.take(next);
+                        next += 1;
+                    }
+                    while let Some(group) = self.group_at(next, true)? {
+                        groups.push(group);
+                        self.take(at);
+                        next += 1;
+                        let is_more = self.word(next) == Some(Concept::And)
+                            && self.can_group(next + 1)
+                            && !self.is_measured(next + 1);
+                        if !is_more {
+                            break;
+                        }
+                        self.take(next);
+                        next += 1;
+                    }
+                }
+                Some(Concept::Each) if self.can_group(at + 1) => {
+                    if let Some(group) = self.group_at(at + 1, true)? {
+                        groups.push(group);
+                        self.take(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for at in 0..self.marks.len() {
+            let is_adverb = matches!(self.meaning(at), Some(Meaning::Unit(_)))
+                && (self.text(at).ends_with("ly") || self.text(at).eq_ignore_ascii_case("annual"));
+            if is_adverb && let Some(group) = self.group_at(at, true)? {
+                groups.push(group);
+            }
+        }
+        // `by weekday` is one phrase.
+        for at in 0..self.marks.len() {
+            let is_part =
+                self.word(at).is_some_and(|it| part_of(it).is_some() && it != Concept::Weekday);
+            if is_part && let Some(group) = self.group_at(at, true)? {
+                groups.push(group);
+            }
+        }
+        groups.dedup();
+        Ok(groups)
+    }
+
+    /// Returns whether a column is what an aggregate before it is taken of.
+    fn is_measured(&self, at: usize) -> bool {
+        self.is_number_column(at)
+            && self.choose(at, |_| true).iter().all(|it| self.kind(*it) == Kind::Real)
+    }
+
+    /// `by revenue` behind `top 5` is no group.
+    fn is_rank_by(&self, at: usize) -> bool {
+        let ranks = [Concept::Most, Concept::Least, Concept::First, Concept::Last, Concept::Sorted];
+        let is_ranked = (0..at).any(|it| {
+            self.word(it).is_some_and(|it| ranks.contains(&it))
+                || matches!(self.meaning(it), Some(Meaning::Adjective { is_superlative: true, .. }))
+        });
+        let has_target = (0..at).any(|it| self.is_number_column(it))
+            || (0..at).any(|it| agg_of(self.word(it)).is_some());
+        let is_number = self.is_number_column(at + 1)
+            || agg_of(self.word(at + 1)).is_some()
+            || self.word(at + 1) == Some(Concept::HowMany);
+        is_ranked && is_number && !has_target
+    }
+
+    fn can_group(&self, at: usize) -> bool {
+        match self.meaning(at) {
+            Some(Meaning::Column(_) | Meaning::Unit(_)) => true,
+            Some(Meaning::Table(table)) => *table == 1,
+            Some(Meaning::Word(concept)) => part_of(*concept).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Takes the group that a mark names.
+    pub(super) fn group_at(&mut self, at: usize, takes: bool) -> Result<Option<Group>, Doubt> {
+        let group = match self.meaning(at) {
+            Some(Meaning::Column(_)) => {
+                let place = self.one(at, |it| !it.kind.is_number())?;
+                let is_hour = self.kind(place) == Kind::Moment;
+                return Ok(Some(if is_hour {
+                    Group::Time(place, TimeUnit::Day)
+                } else {
+                    Group::By(place)
+                }));
+            }
+            Some(Meaning::Table(table)) if *table == 1 => {
+                // A table that is joined is told by its names.
+                let of = *table;
+                let label =
+                    self.places().find(|it| it.table == of && self.column(*it).words == ["name"]);
+                let text = self.places().find(|it| {
+                    let column = self.column(*it);
+                    it.table == of
+                        && column.kind == Kind::Text
+                        && !column.words.iter().any(|it| it == "id" || it == "code")
+                });
+                match label.or(text) {
+                    Some(place) => Group::By(place),
+                    None => return Ok(None),
+                }
+            }
+            Some(Meaning::Unit(unit)) => {
+                let unit = *unit;
+                let clock = self.places().find(|it| self.kind(*it) == Kind::Clock);
+                let has_hours = self.calendar().is_some_and(|it| self.kind(it) != Kind::Day);
+                if unit == TimeUnit::Hour && !has_hours {
+                    let Some(clock) = clock else { return Ok(None) };
+                    if takes {
+                        self.take(at);
+                    }
+                    return Ok(Some(Group::Part(clock, Part::Hour)));
+                }
+                match self.calendar() {
+                    Some(place) => Group::Time(place, unit),
+                    None => return Ok(None),
+                }
+            }
+            Some(Meaning::Word(concept)) => match (part_of(*concept), self.calendar()) {
+                (Some(Part::Hour), place) if place.is_none_or(|it| self.kind(it) == Kind::Day) => {
+                    match self.places().find(|it| self.kind(*it) == Kind::Clock) {
+                        Some(clock) => Group::Part(clock, Part::Hour),
+                        None => return Ok(None),
+                    }
+                }
+                (Some(part), Some(place)) => Group::Part(place, part),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        if takes {
+            self.take(at);
+        }
+        Ok(Some(group))
+    }
+
+    /// Takes aggregates with the columns they are of: `min and max price`, `average of x and y`.
+    pub(super) fn aggregates(&mut self) -> Result<Vec<Measure>, Doubt> {
+        let mut pending: Vec<Agg> = Vec::new();
+        let mut has_columns = false;
+        let mut found: Vec<Measure> = Vec::new();
+        let mut bare = Vec::new();
+        for at in 0..self.marks.len() {
+            let quantile = self.quantile_at(at);
+            if let Some(aggs) = quantile.or_else(|| agg_of(self.word(at))) {
+                if has_columns {
+                    pending.clear();
+                }
+                has_columns = false;
+                pending.extend(aggs);
+                self.take(at);
+            } else if self.is_column(at) && !pending.is_empty() {
+                let is_group = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::By);
+                if is_group {
+                    continue;
+                }
+                let counts = pending.iter().all(|it| matches!(it, Agg::Count | Agg::Distinct));
+                let is_whole_number = |kind: Kind| kind.is_number();
+                let places = self.choose(at, |it| counts || is_whole_number(it.kind));
+                let fit = places.iter().all(|it| {
+                    counts
+                        || self.kind(*it).is_number()
+                        || self.kind(*it).is_time()
+                        || self.kind(*it) == Kind::Bool
+                });
+                if !fit || has_columns && !self.is_joined(at) {
+                    continue;
+                }
+                self.take(at);
+                // Names that fit equally well are all meant, as far as that can be read.
+                if 3 < places.len() || counts && 1 < places.len() {
+                    let names = places.iter().map(|it| self.column(*it).name.clone()).collect();
+                    return Err(Doubt::Ambiguous(self.text(at), names));
+                }
+                for place in places {
+                    found.extend(pending.iter().map(|agg| Measure { agg: *agg, of: Some(place) }));
+                }
+                has_columns = true;
+            }
+        }
+        if !has_columns {
+            bare.append(&mut pending);
+        }
+        for agg in bare {
+            found.push(Measure { agg, of: None });
+        }
+        Ok(found)
+    }
+
+    /// Returns whether a column goes on a list of columns: `price and carat`.
+    fn is_joined(&self, at: usize) -> bool {
+        at.checked_sub(1).is_some_and(|it| {
+            matches!(self.marks[it].meaning, Meaning::Word(Concept::And | Concept::Versus))
+        })
+    }
+
+    /// Takes `90th percentile`, `percentile 90`, `0.9 quantile`.
+    fn quantile_at(&mut self, at: usize) -> Option<Vec<Agg>> {
+        if self.word(at) != Some(Concept::Quantile) {
+            let text =
+                self.meaning(at).filter(|it| **it == Meaning::Unknown).map(|_| self.text(at))?;
+            let percent: f64 = text.to_lowercase().strip_prefix('p')?.parse().ok()?;
+            return (0.0..=100.0).contains(&percent).then(|| vec![Agg::Quantile(percent / 100.0)]);
+        }
+        let share_at = |it: usize| {
+            let value = match self.meaning(it)? {
+                Meaning::Ordinal(place) => f64::from(*place),
+                Meaning::Number(value) => *value,
+                _ => return None,
+            };
+            let share = if value <= 1.0 && value.fract() != 0.0 { value } else { value / 100.0 };
+            Some(share).filter(|it| (0.0..=1.0).contains(it))
+        };
+        // `10th, 50th and 90th percentile`
+        let mut taken = Vec::new();
+        let mut before = at;
+        while let Some(it) = before.checked_sub(1) {
+            match share_at(it) {
+                Some(share) => taken.push((it, Some(share))),
+                None if self.word(it) == Some(Concept::And) && !taken.is_empty() => {
+                    taken.push((it, None));
+                }
+                None => break,
+            }
+            before = it;
+        }
+        taken.reverse();
+        if taken.is_empty() {
+            let behind =
+                [at + 1, at + 2].into_iter().find_map(|it| Some((it, Some(share_at(it)?))));
+            taken.extend(behind);
+        }
+        for (at, _) in &taken {
+            self.take(*at);
+        }
+        let shares: Vec<Agg> = taken.into_iter().filter_map(|it| it.1).map(Agg::Quantile).collect();
+        (!shares.is_empty()).then_some(shares)
+    }
+
+    /// Returns what a number of a column is when nothing says: a total where values add up, else a mean.
+    pub(super) fn usual(&mut self, place: Place) -> Measure {
+        let column = self.column(place);
+        // `revenue` adds up, though the column that it is may be called `price`.
+        let lexicon = self.scene.lexicon;
+        let said: Vec<String> = self
+            .marks
+            .iter()
+            .filter(|it| matches!(&it.meaning, Meaning::Column(places) if places.contains(&place)))
+            .flat_map(|it| self.scene.tokens[it.start..it.end].iter().map(|it| it.stem.clone()))
+            .collect();
+        let is_additive = lexicon.is_additive(&said).or_else(|| lexicon.is_additive(&column.words));
+        let agg = match is_additive {
+            Some(true) => Agg::Sum,
+            _ => Agg::Mean,
+        };
+        let (name, other) = (&column.name, if agg == Agg::Sum { "average" } else { "total" });
+        let read = if agg == Agg::Sum { "total" } else { "average" };
+        self.notes.push(format!(
+            "The question does not say what to make of `{name}`; I took the {read}, not the {other}."
+        ));
+        Measure { agg, of: Some(place) }
+    }
+}
+
+/// Returns the part of a date that a concept names.
+pub(super) fn part_of(concept: Concept) -> Option<Part> {
+    Some(match concept {
+        Concept::DayOfWeek | Concept::Weekday => Part::Weekday,
+        Concept::MonthOfYear => Part::Month,
+        Concept::HourOfDay => Part::Hour,
+        _ => return None,
+    })
+}
+
+/// Returns how a concept makes one of many values.
+pub(super) fn agg_of(concept: Option<Concept>) -> Option<Vec<Agg>> {
+    Some(match concept? {
+        Concept::Distinct => vec![Agg::Distinct],
+        Concept::Sum => vec![Agg::Sum],
+        Concept::Max => vec![Agg::Max],
+        Concept::Min => vec![Agg::Min],
+        Concept::Mean => vec![Agg::Mean],
+        Concept::Median => vec![Agg::Median],
+        Concept::Std => vec![Agg::Std],
+        Concept::Var => vec![Agg::Var],
+        Concept::Spread => vec![Agg::Min, Agg::Max],
+        Concept::Iqr => vec![Agg::Iqr],
+        Concept::Quartiles => vec![Agg::Quantile(0.25), Agg::Quantile(0.5), Agg::Quantile(0.75)],
+        _ => return None,
+    })
+}

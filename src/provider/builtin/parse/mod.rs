@@ -1,0 +1,371 @@
+//! Parsing: marks become a reading, or a doubt that is told to the user.
+//!
+//! Each step takes the marks that it understands off the list. What stays at the end and means something
+//! was not understood, and then the question is not answered.
+
+mod check;
+mod filters;
+mod intent;
+mod measures;
+mod period;
+mod rank;
+mod takeup;
+
+use super::ground::{Mark, Meaning, Place};
+use super::lexicon::{Concept, Lexicon, TimeUnit};
+use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, What};
+use super::schema::{Column, Kind, Table};
+use super::words::Token;
+
+/// Why a question has no reading.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Doubt {
+    /// Words that could not be placed.
+    Unplaced(Vec<String>),
+    /// A word that may name one of several columns.
+    Ambiguous(String, Vec<String>),
+    /// All words are known, and together they ask nothing that is known.
+    Unasked,
+}
+
+/// What a question is read in.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// The tables: one, or two to be joined.
+    pub tables: &'a [&'a Table],
+    /// The question's tokens.
+    pub tokens: &'a [Token],
+    /// The language.
+    pub lexicon: &'a Lexicon,
+    /// The reading that the question may take up.
+    pub last: Option<&'a Reading>,
+    /// Whether a verdict is asked for beside the answer.
+    pub wants_verdict: bool,
+}
+
+/// Reads a question.
+///
+/// # Errors
+///
+/// Fails with what could not be placed, or read in one way only.
+pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
+    let kept = |it: &&Mark| !matches!(it.meaning, Meaning::Stop | Meaning::Measure);
+    let marks: Vec<Mark> = marks.iter().filter(kept).cloned().collect();
+    let used = vec![false; marks.len()];
+    let mut parser = Parser { scene, marks, used, notes: Vec::new(), count_test: None };
+    if let Some(last) = scene.last {
+        let mut follower = parser.clone();
+        let chart = follower.chart();
+        let filters = follower.filters();
+        let taken = filters.and_then(|it| follower.take_up(last, it, chart));
+        if let Ok(reading) = taken
+            && (parser.is_led() || own(&mut parser.clone(), scene).is_err())
+        {
+            return Ok(reading);
+        }
+    }
+    if scene.last.is_none() && parser.goes_on() {
+        return Err(Doubt::Unasked);
+    }
+    let unknown: Vec<String> = (0..parser.marks.len())
+        .filter(|it| parser.marks[*it].meaning == Meaning::Unknown)
+        .map(|it| parser.text(it))
+        .collect();
+    match own(&mut parser, scene) {
+        // What makes no sense may do so for a word that nobody knows.
+        Err(Doubt::Unasked) if !unknown.is_empty() => Err(Doubt::Unplaced(unknown)),
+        outcome => outcome,
+    }
+}
+
+/// Reads a question by itself.
+fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
+    let chart = parser.chart();
+    let filters = parser.filters()?;
+    let what = parser.intent(&filters, chart)?;
+    let filters = match what {
+        // What is asked about is no condition on it.
+        What::Check(Check::Any(_) | Check::All(_)) | What::Share { .. } => rest_of(filters, &what),
+        _ => filters.into_iter().map(|it| it.filter).collect(),
+    };
+    parser.nothing_left()?;
+    if let What::Aggregate { measures, .. } = &what {
+        let computes =
+            |it: &Measure| !matches!(it.agg, Agg::Count | Agg::Distinct | Agg::Min | Agg::Max);
+        let fits = |place: Place| {
+            let kind = parser.kind(place);
+            kind.is_number() || kind == Kind::Bool
+        };
+        if measures.iter().any(|it| computes(it) && it.of.is_some_and(|it| !fits(it))) {
+            return Err(Doubt::Unasked);
+        }
+    }
+    let notes = std::mem::take(&mut parser.notes);
+    let join = match scene.tables {
+        [_, _] if !matches!(what, What::Check(Check::Refers(_))) => {
+            Some(join_of(scene.tables, scene.lexicon).ok_or(Doubt::Unasked)?)
+        }
+        _ => None,
+    };
+    Ok(Reading { join, filters, what, chart, notes })
+}
+
+/// Returns how the second table goes with the first: by columns of the same name, or by one that names
+/// the other table: `customer_id` and `id` of `customers`.
+pub fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
+    let [one, other] = tables else { return None };
+    let fits = |left: &Column, right: &Column| {
+        let same_kind = left.kind == right.kind || left.kind.is_number() && right.kind.is_number();
+        let is_key = |words: &[String]| {
+            words.iter().any(|it| lexicon.are_synonyms(it, "id") || it == "id" || it == "code")
+        };
+        let other_words: Vec<&String> =
+            left.words.iter().filter(|it| !is_key(std::slice::from_ref(it))).collect();
+        let names_table = is_key(&left.words)
+            && is_key(&right.words)
+            && !other_words.is_empty()
+            && other_words.iter().all(|it| other.words.contains(it) || right.words.contains(it));
+        let is_bare_key = left.words.iter().all(|it| is_key(std::slice::from_ref(it)));
+        let score = match () {
+            () if !same_kind => 0,
+            () if left.words == other.words && is_key(&right.words) && right.words.len() == 1 => 5,
+            () if is_bare_key => 0,
+            () if left.name == right.name && is_key(&left.words) => 4,
+            () if left.name == right.name && left.kind == Kind::Text => 3,
+            () if left.words == right.words && left.kind == Kind::Text => 3,
+            () if names_table => 2,
+            () if left.name == right.name && left.kind == Kind::Whole => 1,
+            () => 0,
+        };
+        (0 < score).then_some(score)
+    };
+    let mut best: Option<(u32, Join)> = None;
+    for (left, of_left) in one.columns.iter().enumerate() {
+        for (right, of_right) in other.columns.iter().enumerate() {
+            let Some(score) = fits(of_left, of_right) else { continue };
+            if best.as_ref().is_none_or(|it| it.0 < score) {
+                let left = Place { table: 0, column: left };
+                let right = Place { table: 1, column: right };
+                best = Some((score, Join { left, right }));
+            }
+        }
+    }
+    best.map(|it| it.1)
+}
+
+/// A condition and where it stood.
+#[derive(Debug, Clone, PartialEq)]
+struct Placed {
+    filter: Filter,
+    /// The first mark of it.
+    at: usize,
+    /// Whether it says something of rows that are otherwise described: `is over 5`, not `Adelie`.
+    is_predicate: bool,
+}
+
+#[derive(Clone)]
+struct Parser<'a> {
+    scene: Scene<'a>,
+    marks: Vec<Mark>,
+    used: Vec<bool>,
+    notes: Vec<String>,
+    /// What must hold of the number of rows in a group: `with more than 50 flights`.
+    count_test: Option<(super::reading::Op, f64)>,
+}
+
+impl<'a> Parser<'a> {
+    fn column(&self, place: Place) -> &'a Column {
+        &self.scene.tables[place.table].columns[place.column]
+    }
+
+    fn kind(&self, place: Place) -> Kind {
+        self.column(place).kind
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place> + use<'a> {
+        let tables = self.scene.tables;
+        tables.iter().enumerate().flat_map(|(table, it)| {
+            (0..it.columns.len()).map(move |column| Place { table, column })
+        })
+    }
+
+    /// Returns the marks that no step has taken yet.
+    fn open(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        let used = self.used.clone();
+        (0..used.len()).filter(move |it| !used[*it])
+    }
+
+    fn take(&mut self, at: usize) {
+        self.used[at] = true;
+    }
+
+    fn meaning(&self, at: usize) -> Option<&Meaning> {
+        self.marks.get(at).filter(|_| !self.used[at]).map(|it| &it.meaning)
+    }
+
+    fn word(&self, at: usize) -> Option<Concept> {
+        match self.meaning(at) {
+            Some(Meaning::Word(concept)) => Some(*concept),
+            _ => None,
+        }
+    }
+
+    /// Returns the words before a mark, as far as they are no part of another that says something.
+    fn word_before(&self, at: usize) -> Option<&str> {
+        let start = self.marks.get(at)?.start;
+        self.scene.tokens.get(start.checked_sub(1)?).map(|it| it.lower.as_str())
+    }
+
+    /// Returns the text of a mark.
+    fn text(&self, at: usize) -> String {
+        let mark = &self.marks[at];
+        let tokens = self.scene.tokens[mark.start..mark.end].iter();
+        tokens.map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn first_word(&self, wanted: &[Concept]) -> Option<usize> {
+        self.open().find(|it| self.word(*it).is_some_and(|it| wanted.contains(&it)))
+    }
+
+    fn has(&self, wanted: &[Concept]) -> bool {
+        self.first_word(wanted).is_some()
+    }
+
+    /// Takes every mark of these concepts; returns whether there was one.
+    fn take_all(&mut self, wanted: &[Concept]) -> bool {
+        let mut is_any = false;
+        while let Some(at) = self.first_word(wanted) {
+            self.take(at);
+            is_any = true;
+        }
+        is_any
+    }
+
+    /// Returns the columns of a mark that suit, or all of them when none does.
+    fn choose(&self, at: usize, suits: impl Fn(&Column) -> bool) -> Vec<Place> {
+        let Some(Meaning::Column(places)) = self.meaning(at) else { return Vec::new() };
+        let suiting: Vec<Place> =
+            places.iter().copied().filter(|it| suits(self.column(*it))).collect();
+        if suiting.is_empty() { places.clone() } else { suiting }
+    }
+
+    /// Takes the one column that a mark names.
+    fn one(&mut self, at: usize, suits: impl Fn(&Column) -> bool) -> Result<Place, Doubt> {
+        let places = self.choose(at, suits);
+        if let [place] = places[..] {
+            self.take(at);
+            return Ok(place);
+        }
+        let names = places.iter().map(|it| self.column(*it).name.clone()).collect();
+        Err(Doubt::Ambiguous(self.text(at), names))
+    }
+
+    fn is_column(&self, at: usize) -> bool {
+        matches!(self.meaning(at), Some(Meaning::Column(_)))
+    }
+
+    fn is_number_column(&self, at: usize) -> bool {
+        let Some(Meaning::Column(places)) = self.meaning(at) else { return false };
+        places.iter().any(|it| self.kind(*it).is_number())
+    }
+
+    fn is_noun(&self, at: usize) -> bool {
+        match self.meaning(at) {
+            Some(Meaning::Noun | Meaning::Table(_) | Meaning::Word(Concept::Rows)) => true,
+            // Where a row is a day, days are rows.
+            Some(Meaning::Unit(TimeUnit::Day)) => {
+                let is_daily = self.places().any(|it| self.kind(it) == Kind::Day);
+                let before = at.checked_sub(1).map(|it| &self.marks[it].meaning);
+                let is_amount = matches!(
+                    before,
+                    Some(
+                        Meaning::Number(_)
+                            | Meaning::Word(
+                                Concept::By | Concept::Each | Concept::Last | Concept::Which
+                            )
+                    )
+                );
+                is_daily && !is_amount && (self.text(at) == "days" || self.text(at) == "day")
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the shape of the chart that is asked for.
+    fn chart(&mut self) -> Option<Shape> {
+        let shapes = [
+            (Concept::BarChart, Shape::Bar),
+            (Concept::ColumnChart, Shape::Column),
+            (Concept::StackedChart, Shape::Stacked),
+            (Concept::LineChart, Shape::Line),
+            (Concept::ScatterChart, Shape::Scatter),
+        ];
+        let mut found = None;
+        for (concept, shape) in shapes {
+            if self.take_all(&[concept]) {
+                found = Some(shape);
+            }
+        }
+        if self.take_all(&[Concept::Chart]) {
+            found = found.or(Some(Shape::Any));
+        }
+        // A histogram is a chart by its name.
+        let is_histogram = |it: &usize| {
+            self.word(*it) == Some(Concept::Distribution) && self.text(*it).starts_with("histogram")
+        };
+        if found.is_none() && self.open().any(|it| is_histogram(&it)) {
+            found = Some(Shape::Column);
+        }
+        found
+    }
+
+    /// Fails when marks are left that mean something.
+    fn nothing_left(&self) -> Result<(), Doubt> {
+        let glue = |concept: Concept| {
+            matches!(
+                concept,
+                Concept::Of
+                    | Concept::And
+                    | Concept::Which
+                    | Concept::List
+                    | Concept::Rows
+                    | Concept::Each
+                    | Concept::By
+                    | Concept::HowMany
+                    | Concept::WhatAbout
+                    | Concept::Only
+                    | Concept::NameOf
+                    | Concept::Versus
+                    | Concept::Compare
+                    | Concept::Sorted
+                    | Concept::Check
+                    | Concept::Present
+                    | Concept::Than
+                    | Concept::IsAny
+            )
+        };
+        let left: Vec<String> = self
+            .open()
+            .filter(|at| match &self.marks[*at].meaning {
+                // `by` what, nobody found out.
+                Meaning::Word(Concept::By | Concept::Each) => {
+                    self.open().any(|it| it == at + 1 && self.is_noun(it))
+                        && self.word(*at) == Some(Concept::By)
+                }
+                Meaning::Word(concept) => !glue(*concept),
+                _ => !self.is_noun(*at),
+            })
+            .map(|at| self.text(at))
+            .collect();
+        if left.is_empty() { Ok(()) } else { Err(Doubt::Unplaced(left)) }
+    }
+}
+
+/// Returns the conditions that are not what is asked about.
+fn rest_of(filters: Vec<Placed>, what: &What) -> Vec<Filter> {
+    let part: &[Filter] = match what {
+        What::Share { part, .. } | What::Check(Check::Any(part) | Check::All(part)) => part,
+        _ => &[],
+    };
+    filters.into_iter().map(|it| it.filter).filter(|it| !part.contains(it)).collect()
+}

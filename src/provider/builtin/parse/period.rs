@@ -1,0 +1,413 @@
+//! Periods: years, quarters, months and days in a question, and the columns that they are about.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, date};
+
+use super::Parser;
+use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::lexicon::{Concept, PeriodWord, TimeUnit};
+use crate::provider::builtin::reading::{Filter, Op, Part, Scalar, Test};
+use crate::provider::builtin::schema::Kind;
+
+/// A stretch of time, or a part of every year.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Period {
+    /// From a day up to, and without, another.
+    Days(Date, Date),
+    /// A year.
+    Year(i16),
+    /// From a year up to, and without, another.
+    Years(i16, i16),
+    /// A month of every year.
+    Month(i8),
+    /// A quarter of every year.
+    Quarter(i8),
+}
+
+/// Years that a bare number may be.
+const YEARS: std::ops::RangeInclusive<i16> = 1700..=2100;
+
+impl Parser<'_> {
+    /// Takes the conditions on time.
+    pub(super) fn periods(&mut self) -> Vec<(usize, Vec<Filter>)> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < self.marks.len() {
+            if self.used[at] {
+                at += 1;
+            } else if let Some((filters, end)) = self.part_of_week(at).or_else(|| self.recent(at)) {
+                found.push((at, filters));
+                (at..end).for_each(|it| self.take(it));
+                at = end;
+            } else if let Some((period, end)) = self.period_at(at) {
+                let word = self.period_word(at);
+                if matches!(period, Period::Year(_) | Period::Years(..)) && !self.is_year(at, word)
+                {
+                    at += 1;
+                    continue;
+                }
+                let until = self.until(at, end);
+                let filters = self.in_period(at, word, period, until.map(|it| it.0));
+                let Some(filters) = filters else {
+                    at += 1;
+                    continue;
+                };
+                let end = until.map_or(end, |it| it.1);
+                let before = self.marks[..at].len();
+                if 0 < before && self.is_glue(before - 1) {
+                    self.take(before - 1);
+                }
+                found.push((at, filters));
+                (at..end).for_each(|it| self.take(it));
+                at = end;
+            } else {
+                at += 1;
+            }
+        }
+        found
+    }
+
+    fn is_glue(&self, at: usize) -> bool {
+        let glue = [Concept::Of, Concept::Between, Concept::Gt, Concept::Le, Concept::Lt];
+        self.word(at).is_some_and(|it| glue.contains(&it))
+    }
+
+    /// Returns how the period that begins here is meant.
+    fn period_word(&self, at: usize) -> Option<PeriodWord> {
+        let start = self.marks[at].start;
+        let tokens = self.scene.tokens;
+        for n in [2, 1] {
+            let Some(from) = start.checked_sub(n) else { continue };
+            let stems: Vec<String> = tokens[from..start].iter().map(|it| it.stem.clone()).collect();
+            if let Some(word) = self.scene.lexicon.period(&stems) {
+                return Some(word);
+            }
+        }
+        match at.checked_sub(1).and_then(|it| self.word(it)) {
+            Some(Concept::Between | Concept::Ge) => Some(PeriodWord::Since),
+            Some(Concept::Gt) => Some(PeriodWord::After),
+            Some(Concept::Lt | Concept::Le) => Some(PeriodWord::Before),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a number is a year: a word says so, or there is nothing else that it could be.
+    fn is_year(&self, at: usize, word: Option<PeriodWord>) -> bool {
+        let beside = |it: usize| {
+            self.is_number_column(it)
+                && !self.choose(it, |_| true).iter().any(|it| self.is_year_column(*it))
+        };
+        let is_beside_column = at.checked_sub(1).is_some_and(beside);
+        let is_compared = matches!(
+            at.checked_sub(1).and_then(|it| self.word(it)),
+            Some(Concept::Gt | Concept::Ge | Concept::Lt | Concept::Le | Concept::Between)
+        );
+        let has_other = self.open().any(|it| {
+            self.is_number_column(it)
+                && !self.choose(it, |_| true).iter().any(|it| self.is_year_column(*it))
+        });
+        match word {
+            Some(
+                PeriodWord::During | PeriodWord::Since | PeriodWord::Before | PeriodWord::After,
+            ) if !is_compared => !is_beside_column || !has_other,
+            // `countries 2007`: a number that nothing else takes.
+            _ => {
+                let takes = |it: usize| {
+                    matches!(
+                        self.word(it),
+                        Some(
+                            Concept::Most
+                                | Concept::Least
+                                | Concept::First
+                                | Concept::Last
+                                | Concept::Eq
+                        )
+                    )
+                };
+                let is_taken = at.checked_sub(1).is_some_and(takes) || takes(at + 1);
+                let counts = self.is_column(at + 1) || self.is_noun(at + 1);
+                !is_compared && !is_beside_column && !is_taken && (!has_other || !counts)
+            }
+        }
+    }
+
+    fn is_year_column(&self, place: Place) -> bool {
+        let column = self.column(place);
+        column.kind.is_time()
+            || column.kind == Kind::Whole
+                && column.words.iter().any(|it| self.scene.lexicon.unit(it) == Some(TimeUnit::Year))
+    }
+
+    /// Reads a period that begins at a mark. Returns the mark behind it.
+    fn period_at(&self, at: usize) -> Option<(Period, usize)> {
+        match *self.meaning(at)? {
+            Meaning::Day(day) => Some((Period::Days(day, day.tomorrow().ok()?), at + 1)),
+            Meaning::MonthOf(day) => {
+                Some((Period::Days(day, day.checked_add(1.month()).ok()?), at + 1))
+            }
+            Meaning::Month(month) => {
+                let number = |at: usize| match self.meaning(at) {
+                    Some(Meaning::Number(value)) => Some(*value),
+                    _ => None,
+                };
+                let ordinal = |at: usize| match self.meaning(at) {
+                    Some(Meaning::Ordinal(value)) => Some(f64::from(*value)),
+                    _ => number(at),
+                };
+                // `March 2013`, `March 5 2013`, `5 March 2013`
+                if let Some(year) = number(at + 1).and_then(year_of) {
+                    let start = date(year, month, 1);
+                    return Some((Period::Days(start, start.checked_add(1.month()).ok()?), at + 2));
+                }
+                let day = ordinal(at + 1).filter(|it| (1.0..=31.0).contains(it));
+                let mut next = at + 2;
+                if self.word(next) == Some(Concept::And) {
+                    next += 1;
+                }
+                if let (Some(day), Some(year)) = (day, number(next).and_then(year_of)) {
+                    #[expect(clippy::cast_possible_truncation, reason = "at most 31")]
+                    let start = Date::new(year, month, day as i8).ok()?;
+                    return Some((Period::Days(start, start.tomorrow().ok()?), next + 1));
+                }
+                Some((Period::Month(month), at + 1))
+            }
+            Meaning::Number(value) => {
+                let year = year_of(value)?;
+                Some((Period::Year(year), at + 1))
+            }
+            Meaning::Unknown => {
+                let text = self.text(at).to_lowercase();
+                if let Some(quarter) = text.strip_prefix('q').and_then(|it| it.parse().ok()) {
+                    let quarter: i8 = Some(quarter).filter(|it| (1..=4).contains(it))?;
+                    if let Some(Meaning::Number(value)) = self.meaning(at + 1) {
+                        let start = date(year_of(*value)?, quarter * 3 - 2, 1);
+                        let end = start.checked_add(3.months()).ok()?;
+                        return Some((Period::Days(start, end), at + 2));
+                    }
+                    return Some((Period::Quarter(quarter), at + 1));
+                }
+                let decade: i16 = text.strip_suffix('s')?.parse().ok()?;
+                let decade = match decade {
+                    20..=90 => decade + 1900,
+                    _ => decade,
+                };
+                let is_decade = decade % 10 == 0 && YEARS.contains(&decade);
+                is_decade.then_some((Period::Years(decade, decade + 10), at + 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads `to 2012` or `and 2012` behind a period. Returns the other end and the mark behind it.
+    fn until(&self, at: usize, end: usize) -> Option<(Period, usize)> {
+        let is_range = matches!(self.period_word(at), Some(PeriodWord::Since | PeriodWord::During))
+            || at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::Between);
+        let between = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::Between);
+        let joint = self.marks.get(end)?;
+        let text = self.scene.tokens[joint.start].lower.as_str();
+        let is_joined = match text {
+            "and" => between,
+            "to" | "until" | "through" | "till" => is_range,
+            _ => false,
+        };
+        if !is_joined {
+            return None;
+        }
+        self.period_at(end + 1)
+    }
+
+    /// Returns the conditions for rows to lie in a period.
+    fn in_period(
+        &mut self,
+        at: usize,
+        word: Option<PeriodWord>,
+        period: Period,
+        until: Option<Period>,
+    ) -> Option<Vec<Filter>> {
+        let place = self.time_column(at, period)?;
+        let is = |op: Op, scalar: Scalar| Filter {
+            place,
+            test: Test::Is(op, scalar),
+            is_negated: false,
+        };
+        if self.kind(place) == Kind::Whole {
+            let number = |value: i16| Scalar::Number(f64::from(value));
+            let (start, end) = match period {
+                Period::Year(year) => (year, year + 1),
+                Period::Years(start, end) => (start, end),
+                Period::Month(month) => (i16::from(month), i16::from(month) + 1),
+                Period::Quarter(quarter) => (i16::from(quarter), i16::from(quarter) + 1),
+                Period::Days(..) => return None,
+            };
+            let until = match until {
+                Some(Period::Year(year)) => Some(year),
+                Some(Period::Month(month)) => Some(i16::from(month)),
+                Some(_) => return None,
+                None => None,
+            };
+            return Some(match (until, word) {
+                (Some(last), _) => vec![is(Op::Ge, number(start)), is(Op::Le, number(last))],
+                (None, Some(PeriodWord::Before)) => vec![is(Op::Lt, number(start))],
+                (None, Some(PeriodWord::After)) => vec![is(Op::Gt, number(end - 1))],
+                (None, Some(PeriodWord::Since)) if !self.says_from(at) => {
+                    vec![is(Op::Ge, number(start))]
+                }
+                (None, _) if start + 1 == end => vec![is(Op::Eq, number(start))],
+                (None, _) => vec![is(Op::Ge, number(start)), is(Op::Lt, number(end))],
+            });
+        }
+        let part = |part: Part, value: i64| Filter {
+            place,
+            test: Test::Part(part, vec![value]),
+            is_negated: false,
+        };
+        let days = |period: Period| -> Option<(Date, Date)> {
+            match period {
+                Period::Days(start, end) => Some((start, end)),
+                Period::Year(year) => Some((date(year, 1, 1), date(year + 1, 1, 1))),
+                Period::Years(start, end) => Some((date(start, 1, 1), date(end, 1, 1))),
+                Period::Month(_) | Period::Quarter(_) => None,
+            }
+        };
+        let Some((start, end)) = days(period) else {
+            let (of, value) = match period {
+                Period::Month(month) => (Part::Month, month),
+                Period::Quarter(quarter) => (Part::Quarter, quarter),
+                _ => return None,
+            };
+            let values = match until {
+                None => vec![i64::from(value)],
+                Some(Period::Month(last)) if value <= last => {
+                    (i64::from(value)..=i64::from(last)).collect()
+                }
+                Some(_) => return None,
+            };
+            return Some(vec![Filter { place, test: Test::Part(of, values), is_negated: false }]);
+        };
+        let end = match until {
+            Some(until) => days(until)?.1,
+            None => end,
+        };
+        Some(match word {
+            Some(PeriodWord::Before) => vec![is(Op::Lt, Scalar::Day(start))],
+            Some(PeriodWord::After) => vec![is(Op::Ge, Scalar::Day(end))],
+            Some(PeriodWord::Since) if until.is_none() && !self.says_from(at) => {
+                vec![is(Op::Ge, Scalar::Day(start))]
+            }
+            _ => match period {
+                Period::Year(year) if until.is_none() => vec![part(Part::Year, i64::from(year))],
+                _ if start.tomorrow().ok() == Some(end) && self.kind(place) == Kind::Day => {
+                    vec![is(Op::Eq, Scalar::Day(start))]
+                }
+                _ => vec![is(Op::Ge, Scalar::Day(start)), is(Op::Lt, Scalar::Day(end))],
+            },
+        })
+    }
+
+    /// `from 2013` alone is in 2013; `since 2013` is not.
+    fn says_from(&self, at: usize) -> bool {
+        self.word_before(at) == Some("from")
+    }
+
+    /// Returns the column that a period is about: one that is named, else the only one.
+    fn time_column(&mut self, at: usize, period: Period) -> Option<Place> {
+        let unit = match period {
+            Period::Year(_) | Period::Years(..) => Some(TimeUnit::Year),
+            Period::Month(_) => Some(TimeUnit::Month),
+            Period::Quarter(_) => Some(TimeUnit::Quarter),
+            Period::Days(..) => None,
+        };
+        let lexicon = self.scene.lexicon;
+        let suits = |it: &Place| {
+            let column = self.column(*it);
+            column.kind.is_time()
+                || column.kind == Kind::Whole
+                    && unit.is_some()
+                    && column.words.iter().any(|word| lexicon.unit(word) == unit)
+        };
+        let mut candidates: Vec<Place> = self.places().filter(suits).collect();
+        if candidates.is_empty() {
+            candidates = self.places().filter(|it| self.is_written_time(*it)).collect();
+        }
+        let named = self.open().filter(|it| it.abs_diff(at) <= 3).find_map(|it| {
+            match self.meaning(it)? {
+                Meaning::Column(places) => {
+                    let place = *places.iter().find(|it| candidates.contains(it))?;
+                    Some((it, place))
+                }
+                _ => None,
+            }
+        });
+        if let Some((mark, place)) = named {
+            // `by month in 2013` names a column for the group, not for the period.
+            let before = mark.checked_sub(1).and_then(|it| self.word(it));
+            let is_group = matches!(before, Some(Concept::By | Concept::Each));
+            if !is_group {
+                self.take(mark);
+            }
+            return Some(place);
+        }
+        let place = *candidates.first()?;
+        if 1 < candidates.len() {
+            let name = &self.column(place).name;
+            self.notes.push(format!("I took the dates from `{name}`."));
+        }
+        Some(place)
+    }
+
+    /// Returns the only column that has a place in a calendar, or the first.
+    pub(super) fn calendar(&self) -> Option<Place> {
+        let real = self.places().find(|it| self.kind(*it).is_time());
+        real.or_else(|| self.places().find(|it| self.is_written_time(*it)))
+    }
+
+    /// Returns whether a column of text is called a date.
+    fn is_written_time(&self, place: Place) -> bool {
+        let column = self.column(place);
+        let is_called = |it: &String| matches!(it.as_str(), "date" | "timestamp" | "datetim");
+        column.kind == Kind::Text && column.words.iter().any(is_called)
+    }
+
+    /// Reads `on weekends`, `on Mondays`.
+    fn part_of_week(&self, at: usize) -> Option<(Vec<Filter>, usize)> {
+        let days: Vec<i64> = match self.meaning(at)? {
+            Meaning::Word(Concept::Weekend) => vec![6, 7],
+            Meaning::Word(Concept::Weekday) => (1..=5).collect(),
+            Meaning::Weekday(day) => vec![i64::from(*day)],
+            _ => return None,
+        };
+        let place = self.calendar()?;
+        let is_group = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::By);
+        let filter = Filter { place, test: Test::Part(Part::Weekday, days), is_negated: false };
+        (!is_group).then_some((vec![filter], at + 1))
+    }
+
+    /// Reads `in the last 7 days`, `last month`.
+    fn recent(&self, at: usize) -> Option<(Vec<Filter>, usize)> {
+        if self.word(at) != Some(Concept::Last) {
+            return None;
+        }
+        let place = self.calendar()?;
+        let (n, unit_at) = match self.meaning(at + 1)? {
+            Meaning::Number(value) if value.fract() == 0.0 && (1.0..1e4).contains(value) => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "in range"
+                )]
+                let n = *value as u32;
+                (n, at + 2)
+            }
+            _ => (1, at + 1),
+        };
+        let Some(Meaning::Unit(unit)) = self.meaning(unit_at) else { return None };
+        let test = Test::Last(n, *unit);
+        Some((vec![Filter { place, test, is_negated: false }], unit_at + 1))
+    }
+}
+
+fn year_of(value: f64) -> Option<i16> {
+    #[expect(clippy::cast_possible_truncation, reason = "compared afterwards")]
+    let year = value as i16;
+    (f64::from(year) - value == 0.0 && YEARS.contains(&year)).then_some(year)
+}

@@ -1,0 +1,359 @@
+//! Superlatives: which is the largest, the top five, the second cheapest, the most common.
+
+use super::{Doubt, Parser};
+use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::reading::{Agg, Group, Measure, Over, Rank, What};
+use crate::provider::builtin::schema::Kind;
+
+/// A superlative, taken off the list.
+struct Superlative {
+    at: usize,
+    rank: Rank,
+    /// The columns that it speaks of.
+    of: Vec<Place>,
+}
+
+impl Parser<'_> {
+    /// Reads a question with a superlative.
+    pub(super) fn ranked(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
+        if let Some(what) = self.most_common(groups)? {
+            return Ok(Some(what));
+        }
+        let Some(superlative) = self.superlative() else { return self.ordered(groups) };
+        let Superlative { at, mut rank, of } = superlative;
+        self.take_all(&[Concept::Sorted]);
+        rank.n = if 0 < rank.skip { rank.n } else { rank.n.or_else(|| self.amount_of_thing()) };
+        let given = self.aggregates()?;
+        let measure = match given.first() {
+            Some(Measure { agg, of: None }) => {
+                let place = self.measured(at, &of)?;
+                place.map(|place| Measure { agg: *agg, of: Some(place) })
+            }
+            given => given.cloned(),
+        };
+        let entity = self.entity()?;
+        let has_noun = self.open().any(|it| self.is_noun(it));
+        let asks_who = self.scene.tokens.first().is_some_and(|it| it.lower == "who");
+        let asks_rows = (has_noun || asks_who) && !self.counts_rows(at);
+        let plain = match measure {
+            Some(_) => None,
+            None => self.measured(at, &of)?,
+        };
+        let mut groups = groups.to_vec();
+        // `the highest price by cut` is one for each cut.
+        if let (Some(place), false, None) = (plain, groups.is_empty(), &entity) {
+            let agg = if rank.is_ascending { Agg::Min } else { Agg::Max };
+            let measures = vec![Measure { agg, of: Some(place) }];
+            return Ok(Some(aggregate(measures, groups, None)));
+        }
+        if let (Some(measure), false, None) = (&measure, groups.is_empty(), &entity) {
+            rank.n = rank.n.or(Some(1));
+            return Ok(Some(aggregate(vec![measure.clone()], groups, Some(rank))));
+        }
+        groups.extend(entity);
+        let all_or_one = |rank: Rank| Rank { n: rank.n.or(Some(1)), ..rank };
+        if let Some(measure) = measure {
+            if groups.is_empty() {
+                return Err(Doubt::Unasked);
+            }
+            return Ok(Some(aggregate(vec![measure], groups, Some(all_or_one(rank)))));
+        }
+        let Some(place) = plain else {
+            // `which carrier has the most flights`, `top 5 carriers`
+            if groups.is_empty() {
+                return Err(Doubt::Unasked);
+            }
+            self.take_all(&[Concept::HowMany]);
+            let count = Measure { agg: Agg::Count, of: None };
+            return Ok(Some(aggregate(vec![count], groups, Some(all_or_one(rank)))));
+        };
+        if !groups.is_empty() {
+            let agg = match self.scene.lexicon.is_additive(&self.column(place).words) {
+                Some(true) => Agg::Sum,
+                _ if rank.is_ascending => Agg::Min,
+                _ => Agg::Max,
+            };
+            let name = &self.column(place).name;
+            let by = self.column(groups[0].place()).name.clone();
+            let (read, other) = match agg {
+                Agg::Sum => ("total", "largest single value"),
+                Agg::Min => ("smallest single value", "average"),
+                _ => ("largest single value", "average"),
+            };
+            self.notes.push(format!(
+                "Where a `{by}` has several rows I took the {read} of `{name}`, not the {other}."
+            ));
+            let measures = vec![Measure { agg, of: Some(place) }];
+            return Ok(Some(aggregate(measures, groups, Some(all_or_one(rank)))));
+        }
+        if asks_rows || rank.n.is_some_and(|it| 1 < it) || 0 < rank.skip {
+            let is_bare = !asks_rows && !has_noun;
+            let columns = if is_bare { vec![place] } else { Vec::new() };
+            let rank = Rank { n: rank.n.or(Some(1)), ..rank };
+            return Ok(Some(What::Rows { columns, rank: Some((place, rank)), first: None }));
+        }
+        let agg = if rank.is_ascending { Agg::Min } else { Agg::Max };
+        let mut measures = vec![Measure { agg, of: Some(place) }];
+        // `the lowest and the highest price`
+        if let Some(other) = self.superlative() {
+            let agg = if other.rank.is_ascending { Agg::Min } else { Agg::Max };
+            let place = self.measured(other.at, &other.of)?.unwrap_or(place);
+            measures.push(Measure { agg, of: Some(place) });
+        }
+        Ok(Some(aggregate(measures, Vec::new(), None)))
+    }
+
+    /// `rank the days by total bill`: groups in the order of a number.
+    fn ordered(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
+        if !self.has(&[Concept::Sorted]) || !groups.is_empty() {
+            return Ok(None);
+        }
+        let has_noun = self
+            .open()
+            .any(|it| matches!(self.meaning(it), Some(Meaning::Noun | Meaning::Table(_))));
+        let is_counted = self.has(&[Concept::HowMany]);
+        let has_entity = self.open().any(|it| self.is_column(it) && !self.is_number_column(it));
+        if !has_entity || has_noun && !is_counted {
+            return Ok(None);
+        }
+        self.take_all(&[Concept::Sorted, Concept::By]);
+        let is_ascending = self.take_all(&[Concept::Ascending]);
+        self.take_all(&[Concept::Descending]);
+        let given = self.aggregates()?;
+        let Some(entity) = self.entity()? else { return Err(Doubt::Unasked) };
+        let measure = if let Some(measure) = given.into_iter().find(|it| it.of.is_some()) {
+            measure
+        } else if self.take_all(&[Concept::HowMany]) {
+            Measure { agg: Agg::Count, of: None }
+        } else {
+            let Some(at) = self.open().find(|it| self.is_number_column(*it)) else {
+                return Err(Doubt::Unasked);
+            };
+            let place = self.one(at, |it| it.kind.is_number())?;
+            self.usual(place)
+        };
+        let rank = Rank { n: None, skip: 0, is_ascending };
+        Ok(Some(aggregate(vec![measure], vec![entity], Some(rank))))
+    }
+
+    /// Takes the number of things that a superlative is about: `3 clarities with the highest price`.
+    fn amount_of_thing(&mut self) -> Option<u32> {
+        let at = self.open().find(|it| {
+            matches!(self.meaning(*it), Some(Meaning::Number(value)) if value.fract() == 0.0 && (1.0..=1000.0).contains(value))
+        })?;
+        let names_thing = self.is_noun(at + 1)
+            || self.is_column(at + 1)
+            || matches!(self.meaning(at + 1), Some(Meaning::Unit(_)));
+        if !names_thing {
+            return None;
+        }
+        let Some(Meaning::Number(value)) = self.meaning(at) else { return None };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        let n = *value as u32;
+        self.take(at);
+        Some(n)
+    }
+
+    /// `most common species`, `the 3 most frequent destinations`.
+    fn most_common(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
+        let Some(at) = self.first_word(&[Concept::Mode, Concept::Rarest]) else { return Ok(None) };
+        let is_ascending = self.word(at) == Some(Concept::Rarest);
+        let rank = Rank { n: self.amount_beside(at).or(Some(1)), skip: 0, is_ascending };
+        self.take(at);
+        let groups = match self.entity()? {
+            Some(entity) => vec![entity],
+            None => match self.open().find(|it| self.is_column(*it)) {
+                Some(column) => vec![Group::By(self.one(column, |_| true)?)],
+                None => groups.to_vec(),
+            },
+        };
+        if groups.is_empty() {
+            return Err(Doubt::Unasked);
+        }
+        let count = Measure { agg: Agg::Count, of: None };
+        Ok(Some(aggregate(vec![count], groups, Some(rank))))
+    }
+
+    /// Takes a superlative with its number: `top 5`, `second highest`, `3 most expensive`.
+    fn superlative(&mut self) -> Option<Superlative> {
+        let is_superlative = |it: &usize| match self.meaning(*it) {
+            Some(Meaning::Word(Concept::Most | Concept::Least)) => true,
+            Some(Meaning::Word(Concept::Max | Concept::Min)) => self.asks_for_thing(),
+            Some(Meaning::Adjective { is_superlative, .. }) => *is_superlative,
+            _ => false,
+        };
+        let at = self.open().find(is_superlative)?;
+        let n = self.amount_beside(at);
+        let skip = self.ordinal_before(at);
+        let (mut of, mut is_ascending) = match self.meaning(at)? {
+            Meaning::Word(concept) => {
+                (Vec::new(), matches!(concept, Concept::Least | Concept::Min))
+            }
+            Meaning::Adjective { of, low, .. } => (of.clone(), *low),
+            _ => return None,
+        };
+        self.take(at);
+        // `most expensive`
+        if let Some(Meaning::Adjective { of: spoken, low, .. }) = self.meaning(at + 1) {
+            is_ascending ^= *low;
+            of.clone_from(spoken);
+            self.take(at + 1);
+        }
+        // `earned the most`
+        let verb = at.checked_sub(1);
+        if let (true, Some(verb)) = (of.is_empty(), verb)
+            && let Some(Meaning::Adjective { of: spoken, low, .. }) = self.meaning(verb)
+        {
+            is_ascending ^= *low;
+            of.clone_from(spoken);
+            self.take(verb);
+        }
+        let n = if 0 < skip { Some(1) } else { n };
+        Some(Superlative { at, rank: Rank { n, skip, is_ascending }, of })
+    }
+
+    /// `which car has the maximum power` asks for a car, `the maximum power of a car` for a number.
+    fn asks_for_thing(&self) -> bool {
+        let first = self.scene.tokens.first().map(|it| it.lower.as_str());
+        let asks = matches!(first, Some("which" | "who" | "where" | "when"));
+        asks && self.open().any(|it| {
+            self.is_noun(it)
+                || self.is_column(it) && !self.is_number_column(it)
+                || matches!(self.meaning(it), Some(Meaning::Unit(_)))
+        })
+    }
+
+    /// Takes the number before or behind a superlative.
+    pub(super) fn amount_beside(&mut self, at: usize) -> Option<u32> {
+        for it in [Some(at + 1), at.checked_sub(1)].into_iter().flatten() {
+            if let Some(Meaning::Number(value)) = self.meaning(it)
+                && value.fract() == 0.0
+                && (1.0..=100_000.0).contains(value)
+            {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "in range"
+                )]
+                let n = *value as u32;
+                self.take(it);
+                return Some(n);
+            }
+        }
+        None
+    }
+
+    /// Takes `second` before a superlative; returns how many come before.
+    fn ordinal_before(&mut self, at: usize) -> u32 {
+        let Some(before) = at.checked_sub(1) else { return 0 };
+        let Some(Meaning::Ordinal(place)) = self.meaning(before) else { return 0 };
+        let skip = place - 1;
+        self.take(before);
+        skip
+    }
+
+    /// Takes the column of numbers that a superlative is about.
+    fn measured(&mut self, at: usize, of: &[Place]) -> Result<Option<Place>, Doubt> {
+        let mut near: Vec<usize> = self.open().filter(|it| self.is_measure_column(*it)).collect();
+        // What stands behind it comes first.
+        near.sort_by_key(|it| (*it < at, it.abs_diff(at)));
+        let Some(mark) = near.first().copied() else {
+            return match of {
+                [] => Ok(None),
+                [place] => Ok(Some(*place)),
+                of if self.by_direction(at, of).is_some() => Ok(self.by_direction(at, of)),
+                _ => Err(Doubt::Ambiguous(
+                    self.text(at),
+                    of.iter().map(|it| self.column(*it).name.clone()).collect(),
+                )),
+            };
+        };
+        // `the longest flipper`: the column decides between those that the adjective may speak of.
+        let places = self.choose(mark, |it| it.kind.is_number());
+        let both: Vec<Place> = places.iter().copied().filter(|it| of.contains(it)).collect();
+        if let ([place], false) = (&both[..], of.is_empty()) {
+            self.take(mark);
+            return Ok(Some(*place));
+        }
+        let named = self.open().find(|it| self.choose(*it, |_| true).iter().any(|it| of == [*it]));
+        if let (Some(mark), [place]) = (named, of) {
+            self.take(mark);
+            return Ok(Some(*place));
+        }
+        if let ([place], true) = (of, both.is_empty() && !of.is_empty()) {
+            // `the cheapest 8 cylinder car`: the column is about something else.
+            return Ok(Some(*place));
+        }
+        Ok(Some(self.one(mark, |it| it.kind.is_number())?))
+    }
+
+    /// Of a highest and a lowest, the hottest is about the highest.
+    fn by_direction(&self, at: usize, of: &[Place]) -> Option<Place> {
+        let is_low = match &self.marks[at].meaning {
+            Meaning::Adjective { low, .. } => *low,
+            Meaning::Word(concept) => *concept == Concept::Least,
+            _ => return None,
+        };
+        // The total of several costs is the cost.
+        let of_all =
+            of.iter().filter(|it| self.column(**it).words.iter().any(|word| word == "total"));
+        if let [total] = of_all.collect::<Vec<_>>()[..] {
+            return Some(*total);
+        }
+        let wanted = if is_low { "min" } else { "max" };
+        let mut found =
+            of.iter().filter(|it| self.column(**it).words.iter().any(|word| word == wanted));
+        let first = found.next()?;
+        found.next().is_none().then_some(*first)
+    }
+
+    fn is_measure_column(&self, at: usize) -> bool {
+        let is_group = at.checked_sub(1).is_some_and(|it| {
+            matches!(self.marks[it].meaning, Meaning::Word(Concept::Which))
+                && !matches!(self.text(it).as_str(), "is" | "are" | "was" | "were")
+                && self.text(it).split(' ').count() == 1
+                && self.choose(at, |_| true).iter().all(|it| self.kind(*it) == Kind::Whole)
+                && self.open().filter(|it| self.is_number_column(*it)).count() > 1
+        });
+        self.is_number_column(at) && !is_group
+    }
+
+    /// Takes what the question asks for by name: a column that is no measure, or a unit of time.
+    fn entity(&mut self) -> Result<Option<Group>, Doubt> {
+        let is_entity = |it: &usize| match self.meaning(*it) {
+            Some(Meaning::Column(places)) => {
+                places.iter().all(|it| !self.kind(*it).is_number()) || self.is_entity_number(*it)
+            }
+            Some(Meaning::Unit(_)) => true,
+            Some(Meaning::Word(concept)) => super::measures::part_of(*concept).is_some(),
+            _ => false,
+        };
+        let Some(at) = self.open().find(is_entity) else { return Ok(None) };
+        self.group_at(at, true)
+    }
+
+    /// `which year has the most …`: a column of whole numbers that is asked for.
+    fn is_entity_number(&self, at: usize) -> bool {
+        let is_asked = at
+            .checked_sub(1)
+            .is_some_and(|it| matches!(self.marks[it].meaning, Meaning::Word(Concept::Which)));
+        let is_whole = self.choose(at, |_| true).iter().all(|it| self.kind(*it) == Kind::Whole);
+        let has_other =
+            self.open().any(|it| it != at && (self.is_number_column(it) || self.is_noun(it)))
+                || self.has(&[Concept::HowMany]);
+        let text = at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
+        is_asked && is_whole && has_other && !text.ends_with(" is") && text != "is"
+    }
+
+    /// Returns whether rows are what there is most of: `the most flights`.
+    fn counts_rows(&self, at: usize) -> bool {
+        self.is_noun(at + 1)
+            && self.open().any(|it| self.is_column(it) && it != at + 1)
+            && !self.open().any(|it| self.is_number_column(it))
+    }
+}
+
+fn aggregate(measures: Vec<Measure>, groups: Vec<Group>, rank: Option<Rank>) -> What {
+    What::Aggregate { measures, groups, rank, over: Over::Plain, having: None }
+}

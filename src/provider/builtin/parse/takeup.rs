@@ -1,0 +1,237 @@
+//! Questions that take up the one before: `and by month?`, `only Europe`, `as a chart`, `top 3`.
+
+use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::reading::{
+    Agg, Filter, Group, Measure, Op, Over, Rank, Reading, Shape, Test, What,
+};
+
+/// Words that a question of its own does not begin with.
+const LEADS: [&str; 16] = [
+    "and",
+    "same",
+    "only",
+    "just",
+    "now",
+    "what about",
+    "how about",
+    "by",
+    "as",
+    "in",
+    "top",
+    "but",
+    "then",
+    "instead",
+    "without",
+    "per",
+];
+
+/// Those of them with which no question of its own begins.
+const JOINTS: [&str; 7] = ["and", "same", "only", "what about", "how about", "but", "instead"];
+
+impl Parser<'_> {
+    /// Returns whether the question makes no sense without one before.
+    pub(super) fn goes_on(&self) -> bool {
+        self.begins_with(&JOINTS)
+    }
+
+    /// Returns whether the question begins like one that goes on.
+    pub(super) fn is_led(&self) -> bool {
+        self.begins_with(&LEADS)
+    }
+
+    fn begins_with(&self, leads: &[&str]) -> bool {
+        let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
+        let begins = |lead: &&str| {
+            let lead: Vec<&str> = lead.split(' ').collect();
+            words.starts_with(&lead)
+        };
+        leads.iter().any(begins)
+    }
+
+    /// Reads the question as a change of the one before.
+    pub(super) fn take_up(
+        &mut self,
+        last: &Reading,
+        filters: Vec<Placed>,
+        chart: Option<Shape>,
+    ) -> Result<Reading, Doubt> {
+        self.take_all(&[Concept::WhatAbout, Concept::Only, Concept::And]);
+        let mut reading = last.clone();
+        reading.notes.clear();
+        let mut is_changed = chart.is_some() || !filters.is_empty();
+        reading.chart = chart;
+        for placed in filters {
+            change_filter(&mut reading, placed.filter);
+        }
+        let groups = self.groups()?;
+        let share = self.take_all(&[Concept::Share]);
+        let rank = self.rank_of_follow_up();
+        self.take_all(&[Concept::Each]);
+        let mut aggs: Vec<Agg> = Vec::new();
+        for at in 0..self.marks.len() {
+            if let Some(of) = super::measures::agg_of(self.word(at)) {
+                self.take(at);
+                aggs.extend(of);
+            }
+        }
+        if self.take_all(&[Concept::HowMany]) {
+            aggs.push(Agg::Count);
+        }
+        let mut place = None;
+        if let Some(at) = self.open().find(|it| self.is_number_column(*it)) {
+            place = Some(self.one(at, |it| it.kind.is_number())?);
+        }
+        is_changed |=
+            !groups.is_empty() || share || rank.is_some() || !aggs.is_empty() || place.is_some();
+        if !is_changed {
+            return Err(Doubt::Unasked);
+        }
+        let change = Change { groups, aggs, place, rank, is_share: share };
+        change.apply(&mut reading.what)?;
+        self.take_all(&[Concept::By, Concept::Each, Concept::Sorted, Concept::List]);
+        self.nothing_left()?;
+        reading.notes = std::mem::take(&mut self.notes);
+        Ok(reading)
+    }
+
+    fn rank_of_follow_up(&mut self) -> Option<Rank> {
+        let at = self.open().find(|it| {
+            matches!(
+                self.meaning(*it),
+                Some(Meaning::Word(
+                    Concept::Most | Concept::Least | Concept::First | Concept::Last
+                ))
+            )
+        })?;
+        let is_ascending = matches!(self.word(at), Some(Concept::Least | Concept::Last));
+        let n = self.amount_beside(at);
+        self.take(at);
+        Some(Rank { n: n.or(Some(1)), skip: 0, is_ascending })
+    }
+}
+
+/// What a question changes of the one before.
+struct Change {
+    groups: Vec<Group>,
+    aggs: Vec<Agg>,
+    place: Option<Place>,
+    rank: Option<Rank>,
+    is_share: bool,
+}
+
+impl Change {
+    /// Changes what is computed.
+    ///
+    /// # Errors
+    ///
+    /// Fails when that cannot be changed so.
+    fn apply(self, what: &mut What) -> Result<(), Doubt> {
+        let numbers_stay = self.aggs.is_empty() && self.place.is_none();
+        match what {
+            What::Aggregate { .. } => self.of_aggregate(what),
+            What::Rows { .. } => self.of_rows(what),
+            What::Share { groups, rank, .. } if numbers_stay => {
+                if !self.groups.is_empty() {
+                    *groups = self.groups;
+                }
+                *rank = self.rank.or(*rank);
+                Ok(())
+            }
+            What::Correlation(_, groups) | What::Missing(_, groups)
+                if numbers_stay && self.rank.is_none() && !self.is_share =>
+            {
+                if !self.groups.is_empty() {
+                    *groups = self.groups;
+                }
+                Ok(())
+            }
+            What::Distribution(of) if self.place.is_some() && self.is_only_place() => {
+                *of = self.place.unwrap_or(*of);
+                Ok(())
+            }
+            _ if numbers_stay && self.is_only_place() => Ok(()),
+            _ => Err(Doubt::Unasked),
+        }
+    }
+
+    fn is_only_place(&self) -> bool {
+        self.groups.is_empty() && self.aggs.is_empty() && self.rank.is_none() && !self.is_share
+    }
+
+    fn of_aggregate(self, what: &mut What) -> Result<(), Doubt> {
+        let What::Aggregate { measures, groups, rank, over, .. } = what else { return Ok(()) };
+        if !self.groups.is_empty() {
+            *groups = self.groups;
+            if rank.is_some_and(|it| it.n == Some(1)) {
+                *rank = None;
+            }
+        }
+        if self.aggs == [Agg::Count] {
+            *measures = vec![Measure { agg: Agg::Count, of: None }];
+        } else if !self.aggs.is_empty() || self.place.is_some() {
+            let old = measures[0].clone();
+            let of = self.place.or(old.of);
+            if of.is_none() {
+                return Err(Doubt::Unasked);
+            }
+            let aggs = if self.aggs.is_empty() { vec![old.agg] } else { self.aggs };
+            // A count has no column; of one, the mean is meant.
+            let usual = |agg| if agg == Agg::Count { Agg::Mean } else { agg };
+            *measures = aggs.into_iter().map(|agg| Measure { agg: usual(agg), of }).collect();
+        }
+        if (self.rank.is_some() || self.is_share) && groups.is_empty() {
+            return Err(Doubt::Unasked);
+        }
+        *rank = self.rank.or(*rank);
+        if self.is_share {
+            *over = Over::Share;
+        }
+        Ok(())
+    }
+
+    fn of_rows(self, what: &mut What) -> Result<(), Doubt> {
+        let What::Rows { rank, first, .. } = what else { return Ok(()) };
+        let count = Measure { agg: Agg::Count, of: None };
+        let measures = match (&self.aggs[..], self.place) {
+            ([], None) if !self.groups.is_empty() => vec![count],
+            ([Agg::Count], None) => vec![count],
+            ([], None) if self.rank.is_none() => return Ok(()),
+            ([], place) if self.groups.is_empty() => {
+                let by = place.or(rank.map(|it| it.0)).ok_or(Doubt::Unasked)?;
+                *rank = Some((by, self.rank.ok_or(Doubt::Unasked)?));
+                *first = None;
+                return Ok(());
+            }
+            ([], _) | (_, None) => return Err(Doubt::Unasked),
+            (aggs, of) => aggs.iter().map(|agg| Measure { agg: *agg, of }).collect(),
+        };
+        let groups = self.groups;
+        *what = What::Aggregate { measures, groups, rank: None, over: Over::Plain, having: None };
+        Ok(())
+    }
+}
+
+/// Puts a condition in the place of those on the same column.
+fn change_filter(reading: &mut Reading, filter: Filter) {
+    // The two bounds of a range came together.
+    let is_pair = reading.filters.last().is_some_and(|it| {
+        it.place == filter.place
+            && matches!(
+                (&it.test, &filter.test),
+                (Test::Is(Op::Ge, _), Test::Is(Op::Lt | Op::Le, _))
+            )
+    });
+    if !is_pair {
+        reading.filters.retain(|it| it.place != filter.place);
+    }
+    // A group that has one value only says nothing.
+    if let (What::Aggregate { groups, .. }, Test::In(values)) = (&mut reading.what, &filter.test)
+        && values.len() == 1
+        && 1 < groups.len()
+    {
+        groups.retain(|it| it.place() != filter.place);
+    }
+    reading.filters.push(filter);
+}

@@ -1,0 +1,289 @@
+//! A reading: what a question asks, in terms of the tables. It is what code is written from, and what is
+//! told back to the user.
+
+use jiff::civil::Date;
+
+use super::ground::Place;
+use super::lexicon::TimeUnit;
+
+/// What a question asks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// How the second table goes with the first, when there are two.
+    pub join: Option<Join>,
+    /// All of which must hold for a row to count.
+    pub filters: Vec<Filter>,
+    /// What is computed of these rows.
+    pub what: What,
+    /// The chart that was asked for.
+    pub chart: Option<Shape>,
+    /// What it could have meant as well, for the user.
+    pub notes: Vec<String>,
+}
+
+/// Rows of another table that go with those of the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Join {
+    /// The column of the first table that refers to it.
+    pub left: Place,
+    /// The column of the other table that is referred to.
+    pub right: Place,
+}
+
+/// The marks of a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Whatever suits.
+    Any,
+    /// Bars that lie.
+    Bar,
+    /// Bars that stand.
+    Column,
+    /// Bars that stand on each other.
+    Stacked,
+    /// A line.
+    Line,
+    /// Points.
+    Scatter,
+}
+
+/// How values compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Gt,
+    Ge,
+    Lt,
+    Le,
+    Eq,
+    Ne,
+}
+
+/// What a value is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scalar {
+    /// An amount.
+    Number(f64),
+    /// A day.
+    Day(Date),
+}
+
+/// What is taken of a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Year,
+    Quarter,
+    Month,
+    Weekday,
+    Hour,
+}
+
+/// Where text is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    Contains,
+    Starts,
+    Ends,
+}
+
+/// What must hold for a row to count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter {
+    /// What it is about.
+    pub place: Place,
+    /// What must hold.
+    pub test: Test,
+    /// Whether it must not hold.
+    pub is_negated: bool,
+}
+
+/// What must hold of a value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Test {
+    /// It compares so.
+    Is(Op, Scalar),
+    /// It compares so with the value of another column.
+    IsTo(Op, Place),
+    /// It is one of these texts.
+    In(Vec<String>),
+    /// It is true.
+    True,
+    /// There is none.
+    Missing,
+    /// It holds a text, whatever the case.
+    Text(Within, String),
+    /// A part of its date is one of these.
+    Part(Part, Vec<i64>),
+    /// It is within the last periods that the data has.
+    Last(u32, TimeUnit),
+}
+
+/// How values become one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Agg {
+    /// Rows, or values that are there.
+    Count,
+    /// Different values.
+    Distinct,
+    Sum,
+    Mean,
+    Median,
+    Min,
+    Max,
+    Std,
+    Var,
+    /// Third quartile less first.
+    Iqr,
+    /// From 0 to 1.
+    Quantile(f64),
+}
+
+/// A number that is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// How values become one.
+    pub agg: Agg,
+    /// Which values; rows when none.
+    pub of: Option<Place>,
+}
+
+/// What rows are put together by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Group {
+    /// Equal values.
+    By(Place),
+    /// The same unit of time.
+    Time(Place, TimeUnit),
+    /// The same part of the date, whatever the year.
+    Part(Place, Part),
+}
+
+impl Group {
+    /// Returns the column.
+    pub fn place(&self) -> Place {
+        match self {
+            Group::By(place) | Group::Time(place, _) | Group::Part(place, _) => *place,
+        }
+    }
+}
+
+/// Which of several are wanted, by a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rank {
+    /// How many; all when none.
+    pub n: Option<u32>,
+    /// How many come before the first that is wanted.
+    pub skip: u32,
+    /// Whether the smallest come first.
+    pub is_ascending: bool,
+}
+
+/// What is made of a series of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// Each as it is.
+    Plain,
+    Cumulative,
+    /// In percent of the one before.
+    Growth,
+    /// Less the one before.
+    Change,
+    /// In percent of all.
+    Share,
+}
+
+/// What is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// Numbers, of all rows or of groups.
+    Aggregate {
+        /// At least one.
+        measures: Vec<Measure>,
+        /// None for all rows together.
+        groups: Vec<Group>,
+        /// By the first measure.
+        rank: Option<Rank>,
+        /// What is made of the first measure.
+        over: Over,
+        /// What must hold of the first measure of a group.
+        having: Option<(Op, f64)>,
+    },
+    /// The difference of a number between two values of a column.
+    Difference {
+        /// The number.
+        measure: Measure,
+        /// The column.
+        by: Place,
+        /// The two values, in the order of the question.
+        between: [String; 2],
+    },
+    /// Rows as they are.
+    Rows {
+        /// The columns; all when there are none.
+        columns: Vec<Place>,
+        /// What they are sorted by, and which are wanted.
+        rank: Option<(Place, Rank)>,
+        /// How many, without an order.
+        first: Option<i64>,
+    },
+    /// How much of the rows, in percent, also holds.
+    Share {
+        /// What also holds.
+        part: Vec<Filter>,
+        /// None for all rows together.
+        groups: Vec<Group>,
+        /// The number of which the part is taken; rows when none.
+        of: Option<Place>,
+        /// By the share.
+        rank: Option<Rank>,
+    },
+    /// How large one number is by another.
+    Ratio {
+        /// What is divided.
+        part: Place,
+        /// What it is divided by.
+        whole: Place,
+        /// Whether it is told in percent.
+        is_percent: bool,
+        /// None for all rows together.
+        groups: Vec<Group>,
+    },
+    /// How two numbers go together.
+    Correlation(Vec<Place>, Vec<Group>),
+    /// How values spread.
+    Distribution(Place),
+    /// Values far from the others; only how many, when that is asked.
+    Outliers(Vec<Place>, bool),
+    /// How many values are missing.
+    Missing(Vec<Place>, Vec<Group>),
+    /// Rows that come more than once, by these columns or by all.
+    Duplicates(Vec<Place>),
+    /// Columns with one value.
+    Constant,
+    /// Figures of columns; of all when there are none.
+    Describe(Vec<Place>),
+    /// Names and types of columns.
+    Columns,
+    /// How many rows and columns.
+    Size,
+    /// Whether something holds.
+    Check(Check),
+}
+
+/// What is to hold, or not.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Check {
+    /// No rows of this kind, or at least one: what was asked for.
+    Any(Vec<Filter>),
+    /// All rows are of this kind.
+    All(Vec<Filter>),
+    /// These columns together are unique.
+    Unique(Vec<Place>),
+    /// Nothing is missing in these columns; in any when there are none.
+    Present(Vec<Place>),
+    /// Every value is in the column of another table.
+    Refers(Join),
+    /// A column has one value only.
+    Varies(Vec<Place>),
+    /// No number lies far from the others.
+    Inliers(Vec<Place>),
+}

@@ -1,0 +1,188 @@
+//! The tables that a question may be about, as the instructions and the tools describe them.
+
+use serde_json::Value;
+
+use super::lexicon::Lexicon;
+
+/// A table that a question may be about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The dataset's name.
+    pub name: String,
+    /// Stems of the words in it.
+    pub words: Vec<String>,
+    /// How many rows there are.
+    pub n_rows: u64,
+    /// In the order of the file.
+    pub columns: Vec<Column>,
+    /// How many columns there are, known or not.
+    pub n_columns: usize,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Exactly as the file has it.
+    pub name: String,
+    /// Stems of the words in it.
+    pub words: Vec<String>,
+    /// What it holds.
+    pub kind: Kind,
+    /// How many of its values are missing.
+    pub n_missing: u64,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers.
+    Whole,
+    /// Numbers with a fraction.
+    Real,
+    /// Text.
+    Text,
+    /// True or false.
+    Bool,
+    /// Days.
+    Day,
+    /// Days with a time.
+    Moment,
+    /// Instants, kept in UTC.
+    Instant,
+    /// Times of day.
+    Clock,
+}
+
+impl Kind {
+    fn of(dtype: &str) -> Kind {
+        match dtype {
+            "int64" => Kind::Whole,
+            "float64" => Kind::Real,
+            "bool" => Kind::Bool,
+            "date" => Kind::Day,
+            "timestamp" => Kind::Moment,
+            "timestamp_utc" => Kind::Instant,
+            "time" => Kind::Clock,
+            _ => Kind::Text,
+        }
+    }
+
+    /// Returns whether values can be added up.
+    pub fn is_number(self) -> bool {
+        matches!(self, Kind::Whole | Kind::Real)
+    }
+
+    /// Returns whether values have a place in a calendar.
+    pub fn is_time(self) -> bool {
+        matches!(self, Kind::Day | Kind::Moment | Kind::Instant)
+    }
+}
+
+impl Table {
+    /// Returns whether every column is known.
+    pub fn is_whole(&self) -> bool {
+        self.columns.len() == self.n_columns
+    }
+
+    /// Takes columns of nothing but 0 and 1 for what they say: no and yes.
+    pub fn with_flags(&self, names: &[String]) -> Table {
+        let mut table = self.clone();
+        for column in table.columns.iter_mut().filter(|it| names.contains(&it.name)) {
+            column.kind = Kind::Bool;
+        }
+        table
+    }
+
+    /// Returns the columns of numbers that sound like a yes or a no: `survived`, `is_late`.
+    pub fn verbs(&self) -> impl Iterator<Item = usize> {
+        let sounds_so = |it: &Column| {
+            let name = it.name.to_lowercase();
+            let first = it.words.first().map_or("", String::as_str);
+            it.kind == Kind::Whole
+                && (name.ends_with("ed") || matches!(first, "is" | "has" | "was" | "had"))
+        };
+        (0..self.columns.len()).filter(move |it| sounds_so(&self.columns[*it]))
+    }
+
+    /// Returns where a column is.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|it| it.name == name)
+    }
+}
+
+/// Reads the tables out of instructions: a line on each, and one on each of its columns.
+pub fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
+    let mut tables: Vec<Table> = Vec::new();
+    for line in text.lines() {
+        if let Some(table) = table(line, lexicon) {
+            tables.push(table);
+        } else if let (Some(column), Some(table)) = (column(line, lexicon), tables.last_mut()) {
+            table.columns.push(column);
+        }
+    }
+    tables
+}
+
+/// Reads `- sales: 10 rows, 3 columns`.
+fn table(line: &str, lexicon: &Lexicon) -> Option<Table> {
+    let (name, size) = line.strip_prefix("- ")?.split_once(": ")?;
+    let (rows, columns) = size.split_once(" rows, ")?;
+    Some(Table {
+        name: name.to_owned(),
+        words: lexicon.words.stems(name),
+        n_rows: rows.parse().ok()?,
+        columns: Vec::new(),
+        n_columns: columns.strip_suffix(" columns")?.parse().ok()?,
+    })
+}
+
+/// Reads `  - "revenue" float64, 3 missing`.
+fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
+    let rest = line.strip_prefix("  - ")?;
+    let mut names = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    let name = names.next()?.ok()?;
+    let mut facts = rest[names.byte_offset()..].trim_start().split(", ");
+    let dtype = facts.next()?;
+    // A name that is cut cannot be used in code: `get_dataset_info` has it whole.
+    let (mut n_missing, mut is_cut) = (0, false);
+    for fact in facts {
+        is_cut |= fact.starts_with("name cut");
+        n_missing =
+            fact.strip_suffix(" missing").and_then(|it| it.parse().ok()).unwrap_or(n_missing);
+    }
+    (!is_cut).then(|| new_column(name, dtype, n_missing, lexicon))
+}
+
+fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> Column {
+    Column { words: lexicon.words.stems(&name), name, kind: Kind::of(dtype), n_missing }
+}
+
+/// Takes the whole schema of a table out of what `get_dataset_info` says.
+pub fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
+    let Some(columns) = schema["columns"].as_array() else { return };
+    let read = |it: &Value| {
+        let name = it["name"].as_str()?.to_owned();
+        let n_missing = it["nulls"].as_u64().unwrap_or_default();
+        Some(new_column(name, it["dtype"].as_str()?, n_missing, lexicon))
+    };
+    table.columns = columns.iter().filter_map(read).collect();
+    table.n_columns = table.columns.len();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, of_instructions};
+    use crate::provider::builtin::lexicon::ENGLISH;
+
+    #[test]
+    fn tables_are_read_out_of_instructions() {
+        let text = "Rules.\n- No table: at all.\n- sales: 10 rows, 3 columns\n  - \"the \\\"day\\\"\" date\n  \
+                    - \"revenue\" float64, 2 missing\n  - and 1 more: call get_dataset_info\n";
+        let tables = of_instructions(text, &ENGLISH);
+        assert_eq!(tables.len(), 1);
+        assert_eq!((tables[0].n_rows, tables[0].is_whole()), (10, false));
+        let found: Vec<_> =
+            tables[0].columns.iter().map(|it| (it.name.as_str(), it.kind, it.n_missing)).collect();
+        assert_eq!(found, [("the \"day\"", Kind::Day, 0), ("revenue", Kind::Real, 2)]);
+    }
+}

@@ -1,0 +1,78 @@
+//! What is said to a question that was not understood: what could not be placed, and questions about this
+//! very data that can be answered.
+
+use std::fmt::Write;
+
+use super::lexicon::Lexicon;
+use super::parse::Doubt;
+use super::schema::{Column, Kind, Table};
+
+/// Columns that are named at most.
+const NAMES_MAX: usize = 20;
+
+/// Says why there is no answer and what to ask instead.
+pub fn refusal(doubt: &Doubt, tables: &[Table], lexicon: &Lexicon) -> String {
+    let mut text = match doubt {
+        Doubt::Unplaced(words) => {
+            let words: Vec<String> = words.iter().map(|it| format!("“{it}”")).collect();
+            let names = names(tables);
+            format!("I could not place {} in this data. It has {names}.", words.join(", "))
+        }
+        Doubt::Ambiguous(word, of) => {
+            let of: Vec<String> = of.iter().map(|it| format!("`{it}`")).collect();
+            format!("“{word}” may mean {}: ask with one of these names.", of.join(" or "))
+        }
+        Doubt::Unasked => "I know the words of this question, and not what it asks.".to_owned(),
+    };
+    text += "\n\nI can answer, for example:\n";
+    for question in questions(tables, lexicon) {
+        let _ = writeln!(text, "- {question}");
+    }
+    text.trim_end().to_owned()
+}
+
+fn names(tables: &[Table]) -> String {
+    let all: Vec<String> = tables
+        .iter()
+        .flat_map(|it| it.columns.iter().map(|column| format!("`{}`", column.name)))
+        .collect();
+    match all.len().checked_sub(NAMES_MAX) {
+        Some(more) if 0 < more => {
+            format!("{} and {more} more columns", all[..NAMES_MAX].join(", "))
+        }
+        _ => all.join(", "),
+    }
+}
+
+/// Returns three questions about the first table.
+fn questions(tables: &[Table], lexicon: &Lexicon) -> Vec<String> {
+    let Some(table) = tables.first() else { return Vec::new() };
+    let is_key =
+        |it: &Column| it.words.iter().any(|word| word == "id" || lexicon.are_synonyms(word, "id"));
+    let find = |suits: &dyn Fn(&Column) -> bool| {
+        let mut columns = table.columns.iter().filter(|it| suits(it));
+        columns.next().map(|it| it.name.clone())
+    };
+    let number = find(&|it| it.kind == Kind::Real)
+        .or_else(|| find(&|it| it.kind == Kind::Whole && !is_key(it)));
+    let text = find(&|it| it.kind == Kind::Text && !is_key(it));
+    let time = find(&|it| it.kind.is_time());
+    let mut questions = Vec::new();
+    if let (Some(number), Some(text)) = (&number, &text) {
+        questions.push(format!("average {number} by {text}, top 5"));
+    }
+    if let (Some(number), Some(_)) = (&number, &time) {
+        questions.push(format!("total {number} per month"));
+    }
+    if let Some(text) = &text {
+        questions.push(format!("how many rows per {text}?"));
+    }
+    if let Some(number) = &number {
+        questions.push(format!("distribution of {number}"));
+    }
+    questions.push("are there duplicate rows?".to_owned());
+    questions.push("how many missing values are in each column?".to_owned());
+    questions.push("show the first 5 rows".to_owned());
+    questions.truncate(3);
+    questions
+}

@@ -1,0 +1,166 @@
+//! The built-in analyst, through the binary: no key, no network, the same tools.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Run};
+
+/// Asks over the tables of the question corpus, in a session of its own.
+fn ask(tables: &[&str], commands: &str) -> Run {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/analyst/tables");
+    let bench = Bench::with([]);
+    let files: Vec<String> =
+        tables.iter().map(|it| format!("'{}'", root.join(it).display())).collect();
+    let script = format!(
+        "csv-agent ingest -q --null NA {} > /dev/null && export CSV_AGENT_MODEL=builtin && {commands}",
+        files.join(" ")
+    );
+    bench.shell(&script, &[])
+}
+
+#[test]
+fn an_answer_says_what_it_is_and_how_the_question_was_read() {
+    let run =
+        ask(&["penguins.csv"], "csv-agent ask 'average body mass by species, top 2'").succeeds();
+    assert_eq!(
+        run.stdout(),
+        "| species | mean_body_mass_g |\n|---|---:|\n| Gentoo | 5076.0163 |\n| Chinstrap | 3733.0882 |\n\n\
+         **Gentoo** has the largest mean body mass g, 5,076.02; Chinstrap has the smallest, 3,733.09. \
+         The table has all 2.\n\n\
+         I read this as: mean `body_mass_g` by `species`, the 2 largest in `penguins`.\n"
+    );
+}
+
+#[test]
+fn a_question_that_is_not_understood_is_refused_with_questions_that_are() {
+    let run = ask(&["penguins.csv"], "csv-agent ask 'average salary by species'").fails_with(9);
+    let text = run.stdout();
+    assert!(text.starts_with("I could not place “salary” in this data."), "{text}");
+    assert_eq!(text.lines().filter(|it| it.starts_with("- ")).count(), 3, "{text}");
+}
+
+#[test]
+fn a_name_that_fits_two_columns_is_not_chosen_silently() {
+    let both =
+        ask(&["penguins.csv"], "csv-agent ask --format csv 'average bill by species'").succeeds();
+    let header = both.stdout().lines().next().unwrap();
+    assert_eq!(header, "species,mean_bill_length_mm,mean_bill_depth_mm");
+    let run = ask(&["penguins.csv"], "csv-agent ask 'penguins with a bill over 50'").fails_with(9);
+    assert!(
+        run.stdout().starts_with("“bill” may mean `bill_length_mm` or `bill_depth_mm`"),
+        "{}",
+        run.stdout()
+    );
+}
+
+#[test]
+fn a_check_is_a_gate_without_a_model() {
+    let commands = |question: &str| format!("csv-agent ask --json --fail-on bad '{question}'");
+    let good = ask(&["airlines.csv"], &commands("are there duplicate carriers?")).succeeds();
+    let document: Value = serde_json::from_str(good.stdout()).unwrap();
+    assert_eq!(document["assessment"], "good", "{document}");
+    let bad = ask(&["penguins.csv"], &commands("is any body mass over 6000?")).fails_with(11);
+    let document: Value = serde_json::from_str(bad.stdout()).unwrap();
+    assert_eq!(
+        document["findings"][0]["message"],
+        "Yes: 2 of 344 rows have `body_mass_g` over 6000."
+    );
+    assert_eq!(document["findings"][0]["column"], "body_mass_g");
+    // What is no check has no verdict, and passes no gate.
+    ask(&["penguins.csv"], &commands("average body mass")).fails_with(9);
+}
+
+#[test]
+fn every_value_is_in_the_table_that_is_referred_to() {
+    let tables = ["flights.csv", "airlines.csv"];
+    let question =
+        "csv-agent ask --json --fail-on bad 'does every flight have a carrier in airlines?'";
+    let run = ask(&tables, question).succeeds();
+    let document: Value = serde_json::from_str(run.stdout()).unwrap();
+    assert_eq!(document["assessment"], "good", "{document}");
+}
+
+#[test]
+fn a_question_takes_up_the_one_before() {
+    let questions = "average body mass by species\nand by island?\nonly Biscoe\nand the median?\n";
+    let commands = format!("printf '{questions}' | csv-agent chat --format jsonl");
+    let run = ask(&["penguins.csv"], &commands).succeeds();
+    let events = run.events();
+    let replies =
+        events.iter().filter(|it| it["type"] == "reply").filter_map(|it| it["text"].as_str());
+    let read: Vec<&str> = replies
+        .map(|it| {
+            it.split("I read this as: ")
+                .nth(1)
+                .unwrap_or(it)
+                .split(" in `penguins`")
+                .next()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(
+        read,
+        [
+            "mean `body_mass_g` by `species`",
+            "mean `body_mass_g` by `island`",
+            "mean `body_mass_g` by `island`",
+            "median `body_mass_g` by `island`",
+        ]
+    );
+    let last = events.iter().rev().find(|it| it["type"] == "data_frame");
+    assert!(last.is_none_or(|it| it["row_count"] == 1), "Biscoe stays: {last:?}");
+}
+
+#[test]
+fn its_code_is_what_an_analyst_would_write() {
+    let run = ask(
+        &["penguins.csv"],
+        "csv-agent ask 'how many adelie penguins on torgersen are heavier than 4000 g' > /dev/null && \
+         cat $CSV_AGENT_SESSION_DIR/turns/0001/code.py",
+    )
+    .succeeds();
+    let code = run.stdout();
+    let filter = "df = df[(df[\"species\"] == \"Adelie\") & (df[\"island\"] == \"Torgersen\") & \
+                  (df[\"body_mass_g\"] > 4000)]";
+    assert!(code.contains(filter), "{code}");
+    assert!(code.contains("result = pd.DataFrame({\"count\": [len(df)]})"), "{code}");
+}
+
+#[test]
+fn what_needs_a_server_is_refused_with_the_reason() {
+    for (flags, words) in [
+        ("--base-url http://127.0.0.1:9/v1", "`--base-url`: the built-in analyst asks no server"),
+        ("--chain", "`--chain`: the built-in analyst asks no server"),
+        ("--record q.cass.jsonl", "`--record`: the built-in analyst has no exchange to record"),
+    ] {
+        let run =
+            ask(&["airlines.csv"], &format!("csv-agent ask {flags} 'how many rows'")).fails_with(2);
+        assert!(run.stderr().contains(words), "{}", run.stderr());
+    }
+    ask(&["airlines.csv"], "csv-agent ask --max-cost 0.01 'how many rows'").succeeds();
+}
+
+/// Every table of the corpus is asked about it, and hardly an answer may be wrong.
+#[test]
+fn few_answers_are_wrong() {
+    if std::env::var_os("CSV_AGENT_SLOW_TESTS").is_none() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = root.join("benches/analyst.py");
+    assert!(fs::exists(&script).unwrap());
+    let run = Bench::with([])
+        .shell(
+            &format!("python3 '{}' \"$(command -v csv-agent)\" --set seen", script.display()),
+            &[],
+        )
+        .succeeds();
+    let percent = |outcome: &str| -> f64 {
+        let line = run.stdout().lines().find_map(|it| it.strip_prefix(outcome)).unwrap();
+        line.trim_end_matches(" %").trim().parse().unwrap()
+    };
+    assert!(percent("wrong:") <= 2.0, "{}", run.stdout());
+    assert!(70.0 <= percent("right:"), "{}", run.stdout());
+}
