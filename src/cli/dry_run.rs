@@ -99,7 +99,8 @@ fn text(preview: &Preview, destination: Destination) -> anyhow::Result<String> {
             lines.push(format!("POST {url}"));
             lines.extend(headers.into_iter().map(|(name, value)| format!("{name}: {value}")));
         }
-        None => lines.push("Nothing would be sent: a cassette or the built-in analyst answers.".to_owned()),
+        None => lines
+            .push("Nothing would be sent: a cassette or the built-in analyst answers.".to_owned()),
     }
     lines.push(String::new());
     lines.push(serde_json::to_string_pretty(&masked(&preview.request)?)?);
