@@ -15,7 +15,7 @@ use super::report;
 use crate::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
 };
-use crate::render::sanitize;
+use crate::render::{digits, sanitize};
 use crate::sink::{EventSink, Format};
 use crate::status::StopReason;
 
@@ -362,16 +362,8 @@ fn seconds(duration_ms: u64) -> String {
 }
 
 fn counted(n: u64, thing: &str) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if 0 < at && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
     let end = if n == 1 { "" } else { "s" };
-    format!("{grouped} {thing}{end}")
+    format!("{} {thing}{end}", digits::grouped(&n.to_string()))
 }
 
 /// Returns a path as the user would type it: below the working directory when it is there.

@@ -33,6 +33,9 @@ pub struct Program {
     pub groups: Vec<String>,
 }
 
+/// The days of a week, as pandas names them.
+pub const DAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 /// Bars of a histogram.
 const BINS: u32 = 10;
 /// Distance from the quartiles, in interquartile ranges, from which a value counts as an outlier.
@@ -104,6 +107,19 @@ impl Writer<'_> {
             self.columns.push(place);
         }
         column_name(self.tables, self.reading, place)
+    }
+
+    fn names(&mut self, places: &[Place]) -> Vec<String> {
+        places.iter().map(|it| self.name(*it)).collect()
+    }
+
+    /// Returns the frame of some columns; of all when none are named.
+    fn frame(&mut self, places: &[Place]) -> String {
+        if places.is_empty() {
+            self.all = true;
+            return "df".to_owned();
+        }
+        format!("df[{}]", listed(&self.names(places)))
     }
 
     fn series(&mut self, place: Place) -> String {
@@ -337,13 +353,15 @@ impl Writer<'_> {
                 cells.push(format!("{}: [{}]", quoted(label), self.whole(measure)));
             }
             self.lines.push(format!("result = pd.DataFrame({{{}}})", cells.join(", ")));
-            self.round(measures);
+            if measures.iter().any(|it| self.has_fraction(it)) {
+                self.round();
+            }
             return labels;
         }
         let mut aggs = Vec::new();
         for (measure, label) in measures.iter().zip(&labels) {
             let column = match measure.of {
-                Some(place) => self.measured(place),
+                Some(place) => self.name(place),
                 None => keys[0].clone(),
             };
             aggs.push(format!("{label}=({}, {})", quoted(&column), of_group(measure.agg)));
@@ -352,11 +370,7 @@ impl Writer<'_> {
         self.lines
             .push(format!("result = df.groupby({by}, as_index=False).agg({})", aggs.join(", ")));
         if groups.iter().any(|it| matches!(it, Group::Part(_, Part::Weekday))) && rank.is_none() {
-            self.lines.push(
-                "days = [\"Monday\", \"Tuesday\", \"Wednesday\", \"Thursday\", \"Friday\", \"Saturday\", \
-                 \"Sunday\"]"
-                    .to_owned(),
-            );
+            self.lines.push(format!("days = {}", listed(&DAYS.map(str::to_owned))));
             let key =
                 keys.iter().zip(groups).find(|it| matches!(it.1, Group::Part(_, Part::Weekday)));
             let key = key.map(|it| it.0.clone()).unwrap_or_default();
@@ -388,7 +402,10 @@ impl Writer<'_> {
         if let Some(rank) = rank {
             self.rank(&ranked_by, rank, measures.first());
         }
-        self.round_if(over == Over::Growth || over == Over::Share, measures);
+        let is_percent = matches!(over, Over::Growth | Over::Share);
+        if is_percent || measures.iter().any(|it| self.has_fraction(it)) {
+            self.round();
+        }
         labels
     }
 
@@ -412,11 +429,6 @@ impl Writer<'_> {
             line.push_str(&cut(n, rank.skip));
         }
         self.lines.push(line);
-    }
-
-    /// Returns the name of the column that numbers are taken of.
-    fn measured(&mut self, place: Place) -> String {
-        self.name(place)
     }
 
     fn label(&mut self, measure: &Measure) -> String {
@@ -463,20 +475,18 @@ impl Writer<'_> {
         }
     }
 
-    fn round(&mut self, measures: &[Measure]) {
-        self.round_if(false, measures);
+    fn round(&mut self) {
+        self.lines.push(format!("result = result.round({})", self.decimals));
     }
 
-    fn round_if(&mut self, always: bool, measures: &[Measure]) {
-        let has_fraction = measures.iter().any(|it| match it.agg {
+    /// Returns whether a measure may have a fraction.
+    fn has_fraction(&self, measure: &Measure) -> bool {
+        match measure.agg {
             Agg::Count | Agg::Distinct => false,
             Agg::Min | Agg::Max | Agg::Sum => {
-                it.of.is_some_and(|place| self.kind(place) == Kind::Real)
+                measure.of.is_some_and(|it| self.kind(it) == Kind::Real)
             }
             _ => true,
-        });
-        if always || has_fraction {
-            self.lines.push(format!("result = result.round({})", self.decimals));
         }
     }
 
@@ -503,13 +513,13 @@ impl Writer<'_> {
             quoted(&between[1]),
             quoted(&between[1]),
         ));
-        self.lines.push(format!("result = result.round({})", self.decimals));
+        self.round();
         vec!["difference".to_owned()]
     }
 
     fn rows(&mut self, columns: &[Place], rank: Option<(Place, Rank)>, first: Option<i64>) {
         self.all = columns.is_empty();
-        let names: Vec<String> = columns.iter().map(|it| self.name(*it)).collect();
+        let names = self.names(columns);
         let mut line = "result = df".to_owned();
         if let Some((place, rank)) = rank {
             let by = self.name(place);
@@ -581,7 +591,7 @@ impl Writer<'_> {
                 self.rank(&label, rank, None);
             }
         }
-        self.lines.push(format!("result = result.round({})", self.decimals));
+        self.round();
         vec![label]
     }
 
@@ -610,12 +620,12 @@ impl Writer<'_> {
             self.lines
                 .push(format!("result[\"{label}\"] = {scale}result[\"part\"] / result[\"whole\"]"));
         }
-        self.lines.push(format!("result = result.round({})", self.decimals));
+        self.round();
         vec![label.to_owned()]
     }
 
     fn correlation(&mut self, places: &[Place], keys: &[String]) -> Vec<String> {
-        let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
+        let names = self.names(places);
         let label = "correlation".to_owned();
         match (&names[..], keys) {
             ([one, other], []) => self.lines.push(format!(
@@ -647,18 +657,13 @@ impl Writer<'_> {
                 );
             }
             _ => {
-                self.all = names.is_empty();
-                let of = if names.is_empty() {
-                    "df".to_owned()
-                } else {
-                    format!("df[{}]", listed(&names))
-                };
+                let of = self.frame(places);
                 self.lines.push(format!(
                     "result = {of}.corr(numeric_only=True).rename_axis(\"column\").reset_index()"
                 ));
             }
         }
-        self.lines.push(format!("result = result.round({})", self.decimals));
+        self.round();
         vec![label]
     }
 
@@ -672,7 +677,7 @@ impl Writer<'_> {
             "result = pd.DataFrame({\"from\": edges[:-1], \"to\": edges[1:], \"count\": counts})"
                 .to_owned(),
         );
-        self.lines.push(format!("result = result.round({})", self.decimals));
+        self.round();
         vec!["count".to_owned()]
     }
 
@@ -690,14 +695,10 @@ impl Writer<'_> {
             self.lines.push(format!("result = df[{mask}].reset_index(drop=True)"));
             return Vec::new();
         }
-        self.all |= places.is_empty();
-        let of = match places {
-            [] => "df.select_dtypes(\"number\")".to_owned(),
-            places => {
-                let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
-                format!("df[{}]", listed(&names))
-            }
-        };
+        let mut of = self.frame(places);
+        if places.is_empty() {
+            of.push_str(".select_dtypes(\"number\")");
+        }
         self.lines.push(format!("values = {of}"));
         self.lines.push("q1, q3 = values.quantile(0.25), values.quantile(0.75)".to_owned());
         self.lines.push(format!("far = {FAR} * (q3 - q1)"));
@@ -727,13 +728,7 @@ impl Writer<'_> {
                 ));
             }
             places => {
-                self.all = places.is_empty();
-                let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
-                let of = if names.is_empty() {
-                    "df".to_owned()
-                } else {
-                    format!("df[{}]", listed(&names))
-                };
+                let of = self.frame(places);
                 self.lines.push(format!(
                     "result = {of}.isna().sum().rename_axis(\"column\").reset_index(name=\"missing\")"
                 ));
@@ -754,7 +749,7 @@ impl Writer<'_> {
             );
             return vec!["duplicate_rows".to_owned()];
         }
-        let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
+        let names = self.names(places);
         self.lines.push(format!(
             "result = df.groupby({}).size().reset_index(name=\"count\")",
             listed(&names)
@@ -764,9 +759,7 @@ impl Writer<'_> {
     }
 
     fn describe(&mut self, places: &[Place]) -> Vec<String> {
-        let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
-        self.all = names.is_empty();
-        let of = if names.is_empty() { "df".to_owned() } else { format!("df[{}]", listed(&names)) };
+        let of = self.frame(places);
         let all_text = !places.is_empty() && places.iter().all(|it| !self.kind(*it).is_number());
         let has_number = if places.is_empty() {
             self.tables[0].columns.iter().any(|it| it.kind.is_number())
@@ -782,7 +775,7 @@ impl Writer<'_> {
         };
         self.lines.push(line);
         if has_number {
-            self.lines.push(format!("result = result.round({})", self.decimals));
+            self.round();
         }
         Vec::new()
     }
@@ -808,7 +801,7 @@ impl Writer<'_> {
                 }
             }
             Check::Unique(places) => {
-                let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
+                let names = self.names(places);
                 match &names[..] {
                     [] => "result = df[df.duplicated(keep=False)]".to_owned(),
                     names => {
@@ -821,7 +814,7 @@ impl Writer<'_> {
                 }
             }
             Check::Present(places) => {
-                let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
+                let names = self.names(places);
                 match &names[..] {
                     [] => "result = df[df.isna().any(axis=1)]".to_owned(),
                     [one] => format!("result = df[df[{}].isna()]", quoted(one)),
@@ -834,12 +827,7 @@ impl Writer<'_> {
                 format!("result = df[{left}.notna() & ~{left}.isin(other[{right}])]")
             }
             Check::Varies(places) => {
-                let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
-                let of = if names.is_empty() {
-                    "df".to_owned()
-                } else {
-                    format!("df[{}]", listed(&names))
-                };
+                let of = self.frame(places);
                 self.lines.push(format!("n_values = {of}.nunique(dropna=False)"));
                 "result = pd.DataFrame({\"column\": n_values[n_values <= 1].index})".to_owned()
             }
@@ -851,7 +839,7 @@ impl Writer<'_> {
                         .filter(|it| self.kind(*it).is_number())
                         .collect();
                 }
-                let names: Vec<String> = numbers.iter().map(|it| self.name(*it)).collect();
+                let names = self.names(&numbers);
                 self.lines.push(format!("values = df[{}]", listed(&names)));
                 self.lines.push("q1, q3 = values.quantile(0.25), values.quantile(0.75)".to_owned());
                 self.lines.push(format!("far = {FAR} * (q3 - q1)"));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer::{self, Answer};
 use super::ground::{self, Facts, Held, Mark, Meaning, Place};
@@ -11,7 +11,7 @@ use super::parse::{self, Doubt, Scene};
 use super::reading::{Check, Reading, What};
 use super::schema::{Kind, Table};
 use super::words::Token;
-use super::{Asked, Next, code, look, suggest};
+use super::{Asked, Call, Next, code, look, suggest};
 
 /// Values that a question looks up at most: what the tool allows, and some to spare.
 const FINDS_MAX: usize = 24;
@@ -38,7 +38,7 @@ pub enum Understood {
     /// What it asks.
     Read(Found),
     /// What has to be looked up first.
-    Look(Vec<(&'static str, Value)>),
+    Look(Vec<Call>),
     /// Why it is not understood.
     Not(Doubt),
 }
@@ -102,20 +102,17 @@ impl Asked<'_> {
     pub(super) fn understand(&self) -> Understood {
         let tokens = self.lexicon.words.tokens(&self.turn.question);
         let singles: Vec<Vec<usize>> = (0..self.tables.len()).map(|it| vec![it]).collect();
-        if !self.turn.calls.iter().any(|it| it.name == "find_value_columns")
-            && let Some(calls) = self.finds(&tokens, &singles)
-        {
-            return Understood::Look(calls);
+        let finds = self.finds(&tokens);
+        if !finds.is_empty() {
+            return Understood::Look(finds);
         }
-        if let Some(calls) = self.flags(&tokens, &singles) {
-            return Understood::Look(calls);
+        let flags = self.flags(&tokens);
+        if !flags.is_empty() {
+            return Understood::Look(flags);
         }
         let outcome = self.read(&tokens, &singles);
-        let is_read = matches!(outcome, Understood::Read(_));
-        match self.looks(&tokens, is_read) {
-            Some(calls) if !calls.is_empty() => Understood::Look(calls),
-            _ => outcome,
-        }
+        let looks = self.looks(&tokens, matches!(outcome, Understood::Read(_)));
+        if looks.is_empty() { outcome } else { Understood::Look(looks) }
     }
 
     fn read(&self, tokens: &[Token], singles: &[Vec<usize>]) -> Understood {
@@ -214,16 +211,23 @@ impl Asked<'_> {
         self.last.is_some() && tokens.len() <= 12
     }
 
+    fn of(&self, tables: &[usize]) -> Vec<&Table> {
+        tables.iter().map(|it| &self.tables[*it]).collect()
+    }
+
+    /// Grounds the question in some of the tables.
+    fn marks(&self, tokens: &[Token], tables: &[usize]) -> Vec<Mark> {
+        let facts = self.facts(tokens, tables);
+        ground::marks(&self.turn.question, tokens, &self.of(tables), &facts, self.lexicon)
+    }
+
     fn parsed(&self, tokens: &[Token], tables: &[usize]) -> (Vec<Mark>, Result<Reading, Doubt>) {
-        let subset: Vec<&Table> = tables.iter().map(|it| &self.tables[*it]).collect();
-        let facts = self.facts(tables);
-        let marks = ground::marks(&self.turn.question, tokens, &subset, &facts, self.lexicon);
-        let last = self.last.filter(|_| self.last_tables == tables);
+        let marks = self.marks(tokens, tables);
         let scene = Scene {
-            tables: &subset,
+            tables: &self.of(tables),
             tokens,
             lexicon: self.lexicon,
-            last,
+            last: self.last.filter(|_| self.last_tables == tables),
             wants_verdict: self.wants_verdict,
         };
         let outcome = parse::parse(scene, &marks);
@@ -231,19 +235,17 @@ impl Asked<'_> {
     }
 
     /// Returns the calls that find out which columns hold what the question may name.
-    fn finds(
-        &self,
-        tokens: &[Token],
-        singles: &[Vec<usize>],
-    ) -> Option<Vec<(&'static str, Value)>> {
+    fn finds(&self, tokens: &[Token]) -> Vec<Call> {
         let mut calls = Vec::new();
+        if self.turn.calls.iter().any(|it| it.name == "find_value_columns") {
+            return calls;
+        }
         let share = (FINDS_MAX / self.tables.len().max(1)).max(1);
-        for tables in singles {
-            let table = &self.tables[tables[0]];
+        for (index, table) in self.tables.iter().enumerate() {
             if !table.columns.iter().any(|it| it.kind == Kind::Text) {
                 continue;
             }
-            let (marks, _) = self.parsed(tokens, tables);
+            let marks = self.marks(tokens, &[index]);
             let phrases = ground::phrases(&self.turn.question, tokens, &marks);
             let mut wanted: Vec<String> = Vec::new();
             for phrase in phrases {
@@ -259,25 +261,20 @@ impl Asked<'_> {
                 }
             }
         }
-        (!calls.is_empty()).then_some(calls)
+        calls
     }
 
     /// Returns the calls that find out whether numbers that sound like a yes or a no are 0 and 1.
-    fn flags(
-        &self,
-        tokens: &[Token],
-        singles: &[Vec<usize>],
-    ) -> Option<Vec<(&'static str, Value)>> {
-        if self.turn.calls.iter().any(|it| it.arguments["df_name"] == "numbers") {
-            return None;
-        }
+    fn flags(&self, tokens: &[Token]) -> Vec<Call> {
         let mut calls = Vec::new();
-        for tables in singles {
-            let table = &self.tables[tables[0]];
+        if self.turn.has_loaded(look::NUMBERS) {
+            return calls;
+        }
+        for (index, table) in self.tables.iter().enumerate() {
             if table.verbs().next().is_none() {
                 continue;
             }
-            let (marks, _) = self.parsed(tokens, tables);
+            let marks = self.marks(tokens, &[index]);
             let is_said = |column: &usize| {
                 marks.iter().any(|it| match &it.meaning {
                     Meaning::Column(places) => places.iter().any(|it| it.column == *column),
@@ -289,23 +286,22 @@ impl Asked<'_> {
             if said.is_empty() {
                 continue;
             }
-            let load = json!({"name": table.name, "columns": said, "df_name": "numbers"});
+            let load = json!({"name": table.name, "columns": said, "df_name": look::NUMBERS});
             calls.push(("load_dataset_columns", load));
             calls.push(("python_repl", json!({"code": look::flags_code(&said)})));
         }
-        (!calls.is_empty()).then_some(calls)
+        calls
     }
 
     /// Returns the calls that find out how values are spelled; none when that is known, or of no use.
-    fn looks(&self, tokens: &[Token], is_read: bool) -> Option<Vec<(&'static str, Value)>> {
-        let has_looked = self.turn.calls.iter().any(|it| it.arguments["df_name"] == "texts");
-        if has_looked {
-            return None;
-        }
+    fn looks(&self, tokens: &[Token], is_read: bool) -> Vec<Call> {
         let mut calls = Vec::new();
+        if self.turn.has_loaded(look::TEXTS) {
+            return calls;
+        }
         for (index, table) in self.tables.iter().enumerate() {
             let held = self.held(index);
-            let (marks, _) = self.parsed(tokens, &[index]);
+            let marks = self.marks(tokens, &[index]);
             let mut columns: Vec<String> = Vec::new();
             let mut phrases: Vec<String> = Vec::new();
             for (phrase, columns_of) in held {
@@ -339,11 +335,11 @@ impl Asked<'_> {
             if columns.is_empty() || phrases.is_empty() {
                 continue;
             }
-            let load = json!({"name": table.name, "columns": columns, "df_name": "texts"});
+            let load = json!({"name": table.name, "columns": columns, "df_name": look::TEXTS});
             calls.push(("load_dataset_columns", load));
             calls.push(("python_repl", json!({"code": look::code(&columns, &phrases)})));
         }
-        Some(calls)
+        calls
     }
 
     /// Returns the phrases that columns of text hold, by what was found.
@@ -366,7 +362,7 @@ impl Asked<'_> {
     }
 
     /// Returns what is known of values, in terms of some of the tables.
-    fn facts(&self, tables: &[usize]) -> Facts {
+    fn facts(&self, tokens: &[Token], tables: &[usize]) -> Facts {
         let mut facts = Facts::default();
         for (local, index) in tables.iter().enumerate() {
             let table = &self.tables[*index];
@@ -385,24 +381,13 @@ impl Asked<'_> {
                     put(&phrase, &column, vec![phrase.clone()]);
                 }
             }
-            // A look belongs to the table that was loaded just before.
-            let mut loaded: Option<&str> = None;
-            for done in &self.turn.calls {
-                match done.name.as_str() {
-                    "load_dataset_columns" if done.arguments["df_name"] == "texts" => {
-                        loaded = done.arguments["name"].as_str();
-                    }
-                    "python_repl" if loaded == Some(table.name.as_str()) => {
-                        for (phrase, column, spellings) in look::spelled(&done.output) {
-                            put(&phrase, &column, spellings);
-                        }
-                    }
-                    _ => {}
+            for done in self.turn.run_on(&table.name, look::TEXTS) {
+                for (phrase, column, spellings) in look::spelled(&done.output) {
+                    put(&phrase, &column, spellings);
                 }
             }
         }
         // A plural names what its singular names.
-        let tokens = self.lexicon.words.tokens(&self.turn.question);
         for start in 0..tokens.len() {
             for end in start + 1..=tokens.len().min(start + 4) {
                 let text =

@@ -191,7 +191,7 @@ struct File {
     nouns: HashMap<String, String>,
     prepositions: BTreeMap<String, String>,
     implied: HashMap<String, String>,
-    values: HashMap<String, String>,
+    values: HashMap<String, Vec<String>>,
     loose: HashMap<String, String>,
     additive: WordList,
     intensive: WordList,
@@ -220,20 +220,6 @@ struct AdjectiveEntry {
     of: Vec<String>,
     #[serde(default)]
     low: bool,
-}
-
-/// Reads `usa us united states|america`: words apart by blanks, or phrases that `|` ends.
-fn alternatives(text: &str) -> Vec<String> {
-    match text.split_once('|') {
-        None => text.split_whitespace().map(str::to_owned).collect(),
-        Some((before, after)) => {
-            let mut words: Vec<&str> = before.split_whitespace().collect();
-            // The two words before the bar are one name.
-            let tail = words.split_off(words.len().saturating_sub(2)).join(" ");
-            let all = words.into_iter().map(str::to_owned);
-            all.chain([tail]).chain(after.split_whitespace().map(str::to_owned)).collect()
-        }
-    }
 }
 
 impl Lexicon {
@@ -287,11 +273,7 @@ impl Lexicon {
             nouns: file.nouns.iter().map(|(it, cues)| (words.stem(it), list(cues))).collect(),
             prepositions: file.prepositions.iter().map(|(it, of)| (it.clone(), list(of))).collect(),
             implied: file.implied.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
-            values: file
-                .values
-                .iter()
-                .map(|(it, of)| (it.replace('_', " "), alternatives(of)))
-                .collect(),
+            values: file.values,
             loose: file.loose.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
             additive: list(&file.additive.words),
             intensive: list(&file.intensive.words),

@@ -4,6 +4,10 @@ use serde_json::Value;
 
 use super::code::quoted;
 
+/// The frame of the columns of text in which values are looked at.
+pub const TEXTS: &str = "texts";
+/// The frame of the columns of numbers that may say yes and no.
+pub const NUMBERS: &str = "numbers";
 /// Values of a column up to which a misspelled one is looked for.
 const NEAR_MAX: u32 = 5_000;
 
@@ -23,7 +27,7 @@ from difflib import get_close_matches
 spelled = {{}}
 for column in [{}]:
     values = {{}}
-    for value in texts[column].dropna().unique():
+    for value in {TEXTS}[column].dropna().unique():
         values.setdefault(value.strip().casefold(), []).append(value)
     for phrase in [{}]:
         near = [phrase] * (phrase in values)
@@ -43,7 +47,7 @@ print(json.dumps(spelled))",
 pub fn flags_code(columns: &[String]) -> String {
     let quoted: Vec<String> = columns.iter().map(|it| quoted(it)).collect();
     format!(
-        "import json\n\nflags = [it for it in [{}] if set(numbers[it].dropna().unique()) <= {{0, 1}}]\n\
+        "import json\n\nflags = [it for it in [{}] if set({NUMBERS}[it].dropna().unique()) <= {{0, 1}}]\n\
          print(json.dumps({{\"flags\": flags}}))",
         quoted.join(", ")
     )

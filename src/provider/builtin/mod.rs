@@ -31,10 +31,13 @@ const SCHEMAS_MAX: usize = 8;
 /// Turns before the question that it may take up.
 const TURNS_MAX: usize = 8;
 
+/// A tool to call, and its arguments.
+type Call = (&'static str, Value);
+
 /// What happens next.
 enum Next {
     /// Calls to make.
-    Calls(Vec<(&'static str, Value)>),
+    Calls(Vec<Call>),
     /// The answer: its text, and the same with a verdict, as a gate reads it.
     Say(String, Value),
     /// Why there is none.
@@ -112,16 +115,9 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
     // A table whose schema nobody could get is left out.
     tables.retain(|it| !it.columns.is_empty());
     for turn in &turns {
-        let mut of: Option<&str> = None;
-        for done in &turn.calls {
-            if done.arguments["df_name"] == "numbers" {
-                of = done.arguments["name"].as_str();
-            }
-            let flags = look::flags(&done.output);
-            for table in
-                tables.iter_mut().filter(|it| Some(it.name.as_str()) == of && !flags.is_empty())
-            {
-                *table = table.with_flags(&flags);
+        for table in &mut tables {
+            for done in turn.run_on(&table.name.clone(), look::NUMBERS) {
+                table.set_flags(&look::flags(&done.output));
             }
         }
     }

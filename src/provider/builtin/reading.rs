@@ -269,6 +269,13 @@ pub enum What {
     Check(Check),
 }
 
+impl What {
+    /// Returns numbers of groups, as they are.
+    pub fn aggregate(measures: Vec<Measure>, groups: Vec<Group>, rank: Option<Rank>) -> What {
+        What::Aggregate { measures, groups, rank, over: Over::Plain, having: None }
+    }
+}
+
 /// What is to hold, or not.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Check {

@@ -85,12 +85,10 @@ impl Table {
     }
 
     /// Takes columns of nothing but 0 and 1 for what they say: no and yes.
-    pub fn with_flags(&self, names: &[String]) -> Table {
-        let mut table = self.clone();
-        for column in table.columns.iter_mut().filter(|it| names.contains(&it.name)) {
+    pub fn set_flags(&mut self, names: &[String]) {
+        for column in self.columns.iter_mut().filter(|it| names.contains(&it.name)) {
             column.kind = Kind::Bool;
         }
-        table
     }
 
     /// Returns the columns of numbers that sound like a yes or a no: `survived`, `is_late`.

@@ -1,5 +1,7 @@
 //! The conversation so far, turn by turn: questions, and the calls that were made for them.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::conversation::{Item, ItemKind};
@@ -36,23 +38,41 @@ impl Turn {
     pub fn done(&self, name: &str, arguments: &Value) -> Option<&Done> {
         self.calls.iter().find(|it| it.name == name && it.arguments == *arguments)
     }
+
+    /// Returns whether columns were loaded as the frame `variable`.
+    pub fn has_loaded(&self, variable: &str) -> bool {
+        self.calls.iter().any(|it| it.arguments["df_name"] == variable)
+    }
+
+    /// Returns the code that ran while `variable` was the frame of a table, and nothing loaded after it.
+    pub fn run_on(&self, table: &str, variable: &str) -> impl Iterator<Item = &Done> {
+        let mut is_loaded = false;
+        self.calls.iter().filter(move |it| {
+            let arguments = &it.arguments;
+            if !arguments["df_name"].is_null() {
+                is_loaded = arguments["name"] == table && arguments["df_name"] == variable;
+            }
+            is_loaded && it.name == "python_repl"
+        })
+    }
 }
 
 /// Returns the turns of a conversation.
 pub fn turns(items: &[Item]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
+    let mut calls = BTreeMap::new();
     for item in items {
+        if let Some(call) = item.tool_call() {
+            calls.insert(call.call_id.clone(), call);
+            continue;
+        }
         match item.kind() {
             ItemKind::UserMessage => {
                 turns.push(Turn { question: item.text(), calls: Vec::new() });
             }
             ItemKind::FunctionCallOutput => {
-                let Some(turn) = turns.last_mut() else { continue };
-                let call = items
-                    .iter()
-                    .filter_map(Item::tool_call)
-                    .find(|it| Some(it.call_id.as_str()) == item.call_id());
-                let Some(call) = call else { continue };
+                let call = item.call_id().and_then(|it| calls.remove(it));
+                let (Some(turn), Some(call)) = (turns.last_mut(), call) else { continue };
                 let text = item.0["output"].as_str().unwrap_or_default();
                 turn.calls.push(Done {
                     name: call.name,

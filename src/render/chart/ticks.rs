@@ -2,6 +2,8 @@
 //!
 //! All arithmetic that decides a label goes through decimal text, so that it is the same everywhere.
 
+use crate::render::digits;
+
 /// Numbers from which thousands and so on are abbreviated: 12,000 is 12k, 9,000 is not 9k.
 const ABBREVIATED_FROM: f64 = 10_000.0;
 /// Beyond these, numbers are written with an exponent.
@@ -127,17 +129,7 @@ fn usize_of(decimals: i32) -> usize {
 
 /// Returns a decimal number with separators between thousands and a true minus.
 fn grouped(number: &str) -> String {
-    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |it| ("−", it));
-    let end = digits.find(|it: char| !it.is_ascii_digit()).unwrap_or(digits.len());
-    let (whole, rest) = digits.split_at(end);
-    let mut text = sign.to_owned();
-    for (at, digit) in whole.char_indices() {
-        if 0 < at && (whole.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + rest
+    digits::grouped(number).replace('-', "−")
 }
 
 /// Returns a value as a reader wants it beside its mark: short, with three or more digits that count.

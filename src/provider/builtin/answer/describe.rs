@@ -3,14 +3,11 @@
 use std::fmt::Write;
 
 use super::{Answer, capital};
-use crate::provider::builtin::code::{FAR, number};
+use crate::provider::builtin::code::{DAYS, FAR, number};
 use crate::provider::builtin::lexicon::TimeUnit;
 use crate::provider::builtin::reading::{
     Agg, Check, Filter, Group, Measure, Op, Over, Part, Rank, Scalar, Test, What, Within,
 };
-
-const DAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 impl Answer<'_> {
     pub(super) fn title(&self) -> String {

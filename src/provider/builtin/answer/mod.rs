@@ -14,6 +14,7 @@ use super::reading::{Check, Group, Reading, What};
 use super::schema::Table;
 use super::talk::{Done, Turn};
 use crate::limits::CHART_ROWS_MAX;
+use crate::render::digits;
 
 /// The code that prepares the frame of a chart, and the chart, once that code has run.
 type Drawing = (Option<String>, Option<Value>);
@@ -237,15 +238,6 @@ fn capital(text: &str) -> String {
 }
 
 /// Writes a whole number with its thousands apart.
-pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let n = digits.len();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if 0 < at && (n - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+fn grouped(value: u64) -> String {
+    digits::grouped(&value.to_string())
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Answer, capital, grouped};
 use crate::provider::builtin::reading::{Check, Over, What};
+use crate::render::digits;
 
 impl Answer<'_> {
     /// Returns the first sentence: the numbers that answer.
@@ -226,14 +227,8 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Number(it) => match (it.as_i64(), it.as_f64()) {
-            (Some(whole), _) => {
-                let sign = if whole < 0 { "-" } else { "" };
-                format!("{sign}{}", grouped(whole.unsigned_abs()))
-            }
-            (None, Some(value)) => fraction(value),
-            _ => it.to_string(),
-        },
+        Value::Number(it) if it.is_i64() => digits::grouped(&it.to_string()),
+        Value::Number(it) => it.as_f64().map_or_else(|| it.to_string(), fraction),
         other => other.to_string(),
     }
 }
@@ -244,10 +239,6 @@ fn fraction(value: f64) -> String {
         it if 0.01 <= it => 4,
         _ => return format!("{value}"),
     };
-    let text = format!("{:.decimals$}", value.abs());
-    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
-    let rest = rest.trim_end_matches('0');
-    let sign = if value < 0.0 { "-" } else { "" };
-    if rest.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
+    let text = format!("{value:.decimals$}");
+    digits::grouped(text.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -7,22 +7,12 @@ use crate::provider::builtin::reading::{Check, Filter, What};
 impl Parser<'_> {
     /// Reads a question that yes or no answers.
     pub(super) fn check(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
-        let is_first = |it: &Self| {
-            let opening = it.marks.first().map(|mark| it.scene.tokens[mark.start].lower.clone());
-            opening.is_some_and(|word| {
-                ["is", "are", "does", "do", "did", "was", "were", "has", "have"]
-                    .contains(&word.as_str())
-            })
-        };
+        let begins_yes_no = self.begins_yes_no();
         let asks_any = self.has(&[Concept::IsAny]);
         let asks_all = self.has(&[Concept::IsAll]) || self.has(&[Concept::Check]);
         let each_first = self.word(0) == Some(Concept::Each);
-        let is_question = asks_any
-            || asks_all
-            || each_first
-            || is_first(self)
-            || self.begins_yes_no()
-            || self.scene.wants_verdict;
+        let is_question =
+            asks_any || asks_all || each_first || begins_yes_no || self.scene.wants_verdict;
         let others = [
             Concept::Correlation,
             Concept::Difference,
@@ -36,8 +26,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         // What is only claimed is to hold always.
-        let claims =
-            self.scene.wants_verdict && !asks_any && !is_first(self) && !self.begins_yes_no();
+        let claims = self.scene.wants_verdict && !asks_any && !begins_yes_no;
         let check = self.checked(filters, asks_all || each_first || claims)?;
         let Some(check) = check else { return Ok(None) };
         let words = [
@@ -52,24 +41,19 @@ impl Parser<'_> {
         Ok(Some(What::Check(check)))
     }
 
-    /// Returns whether the question opens with a verb, though stop words are left out of the marks.
+    /// Returns whether the question opens with a verb, or what means something in it does.
     fn begins_yes_no(&self) -> bool {
-        let first = self.scene.tokens.first().map(|it| it.lower.as_str());
-        matches!(
-            first,
-            Some("is" | "are" | "does" | "do" | "did" | "was" | "were" | "has" | "have")
-        )
+        let verbs = ["is", "are", "does", "do", "did", "was", "were", "has", "have"];
+        let tokens = self.scene.tokens;
+        let opening = [tokens.first(), self.marks.first().map(|it| &tokens[it.start])];
+        opening.into_iter().flatten().any(|it| verbs.contains(&it.lower.as_str()))
     }
 
     fn checked(&mut self, filters: &[Placed], is_all: bool) -> Result<Option<Check>, Doubt> {
-        let columns: Vec<usize> = self.open().filter(|it| self.is_column(*it)).collect();
-        let mut places = Vec::new();
+        let columns = self.open_columns();
         if self.has(&[Concept::Duplicate, Concept::IsUnique, Concept::Distinct]) {
             self.take_all(&[Concept::Duplicate, Concept::IsUnique, Concept::Distinct]);
-            for at in columns {
-                places.push(self.one(at, |_| true)?);
-            }
-            return Ok(Some(Check::Unique(places)));
+            return Ok(Some(Check::Unique(self.all(&columns, |_| true)?)));
         }
         if let Some(check) = self.refers(&columns) {
             return Ok(Some(check));
@@ -77,21 +61,13 @@ impl Parser<'_> {
         if self.has(&[Concept::Missing, Concept::Present]) {
             self.take_all(&[Concept::Missing, Concept::Present]);
             self.take_all(&[Concept::Not]);
-            for at in columns {
-                places.push(self.one(at, |_| true)?);
-            }
-            return Ok(Some(Check::Present(places)));
+            return Ok(Some(Check::Present(self.all(&columns, |_| true)?)));
         }
         if self.take_all(&[Concept::Constant]) {
-            for at in columns {
-                places.push(self.one(at, |_| true)?);
-            }
-            return Ok(Some(Check::Varies(places)));
+            return Ok(Some(Check::Varies(self.all(&columns, |_| true)?)));
         }
         if self.take_all(&[Concept::Outliers]) {
-            for at in columns {
-                places.push(self.one(at, |it| it.kind.is_number())?);
-            }
+            let places = self.all(&columns, |it| it.kind.is_number())?;
             return Ok(Some(Check::Inliers(places)));
         }
         let predicates: Vec<Filter> =
@@ -101,10 +77,7 @@ impl Parser<'_> {
         if all.is_empty() {
             // `does every order have a date`
             if is_all && !columns.is_empty() && !has_superlative {
-                for at in columns {
-                    places.push(self.one(at, |_| true)?);
-                }
-                return Ok(Some(Check::Present(places)));
+                return Ok(Some(Check::Present(self.all(&columns, |_| true)?)));
             }
             return Ok(None);
         }
@@ -120,9 +93,6 @@ impl Parser<'_> {
 
     /// `does every order have a customer`, where customers are a table of their own.
     fn refers(&mut self, columns: &[usize]) -> Option<Check> {
-        if self.scene.tables.len() < 2 {
-            return None;
-        }
         let join = super::join_of(self.scene.tables, self.scene.lexicon)?;
         self.take_all(&[
             Concept::ExistsIn,

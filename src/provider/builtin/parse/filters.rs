@@ -220,8 +220,7 @@ impl Parser<'_> {
         if let [place] = of {
             return Ok(*place);
         }
-        let names = of.iter().map(|it| self.column(*it).name.clone()).collect();
-        Err(Doubt::Ambiguous(self.text(at), names))
+        Err(self.ambiguous(at, of))
     }
 
     /// `negative profit`, `profit is below zero`.
@@ -328,8 +327,8 @@ impl Parser<'_> {
                 spoken.or(same.filter(|place| held.iter().any(|it| it.place == *place)))
             };
             let Some(place) = chosen else {
-                let names = held.iter().map(|it| self.column(it.place).name.clone()).collect();
-                return Err(Doubt::Ambiguous(self.text(at), names));
+                let places: Vec<Place> = held.iter().map(|it| it.place).collect();
+                return Err(self.ambiguous(at, &places));
             };
             let spellings = held.into_iter().find(|it| it.place == place).map(|it| it.spellings);
             let Some(spellings) = spellings else { continue };

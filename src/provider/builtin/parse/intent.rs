@@ -53,7 +53,7 @@ impl Parser<'_> {
 
     /// `price vs carat`, `scatter plot of price by carat`: two numbers of each row.
     fn two_numbers(&mut self, shape: Option<Shape>) -> Result<Option<What>, Doubt> {
-        let columns: Vec<usize> = self.open().filter(|it| self.is_column(*it)).collect();
+        let columns = self.open_columns();
         let [x, y] = columns[..] else { return Ok(None) };
         let versus =
             self.open().any(|it| x < it && it < y && self.word(it) == Some(Concept::Versus));
@@ -87,10 +87,9 @@ impl Parser<'_> {
 
     /// Questions about the data as such: its columns, what is missing, what comes twice.
     fn about_data(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
-        let columns_left = |it: &Self| it.open().filter(|at| it.is_column(*at)).collect::<Vec<_>>();
         if let Some(at) = self.first_word(&[Concept::Missing]) {
             let counts = self.has(&[Concept::HowMany]);
-            if self.has(&[Concept::Rows]) && !counts && columns_left(self).is_empty() {
+            if self.has(&[Concept::Rows]) && !counts && self.open_columns().is_empty() {
                 self.take_all(&[Concept::Missing]);
                 return Ok(Some(What::Check(super::Check::Present(Vec::new()))));
             }
@@ -99,10 +98,8 @@ impl Parser<'_> {
             let is_share = self.take_all(&[Concept::Share]);
             self.take_all(&[Concept::Columns]);
             let groups = self.groups()?;
-            let mut places = Vec::new();
-            for at in columns_left(self) {
-                places.push(self.one(at, |_| true)?);
-            }
+            let columns = self.open_columns();
+            let places = self.all(&columns, |_| true)?;
             if is_share && let [place] = places[..] {
                 let part = vec![Filter { place, test: Test::Missing, is_negated: false }];
                 return Ok(Some(What::Share { part, groups, of: None, rank: None }));
@@ -111,10 +108,8 @@ impl Parser<'_> {
         }
         if self.has(&[Concept::Duplicate]) {
             self.take_all(&[Concept::Duplicate, Concept::HowMany, Concept::Mode]);
-            let mut places = Vec::new();
-            for at in columns_left(self) {
-                places.push(self.one(at, |_| true)?);
-            }
+            let columns = self.open_columns();
+            let places = self.all(&columns, |_| true)?;
             return Ok(Some(What::Duplicates(places)));
         }
         if self.take_all(&[Concept::Constant]) {
@@ -124,17 +119,15 @@ impl Parser<'_> {
         if self.has(&[Concept::Outliers]) {
             let counts = self.take_all(&[Concept::HowMany]);
             self.take_all(&[Concept::Outliers, Concept::Iqr]);
-            let mut places = Vec::new();
-            for at in columns_left(self) {
-                places.push(self.one(at, |it| it.kind.is_number())?);
-            }
+            let columns = self.open_columns();
+            let places = self.all(&columns, |it| it.kind.is_number())?;
             return Ok(Some(What::Outliers(places, counts)));
         }
         if self.take_all(&[Concept::Size]) {
             self.take_all(&[Concept::Columns, Concept::HowMany]);
             return Ok(Some(What::Size));
         }
-        let has_columns = !columns_left(self).is_empty();
+        let has_columns = !self.open_columns().is_empty();
         if self.has(&[Concept::Columns]) && !has_columns && filters.is_empty() {
             let counts_both = self.has(&[Concept::Rows]) && self.has(&[Concept::HowMany]);
             self.take_all(&[Concept::Columns, Concept::HowMany, Concept::Describe]);
@@ -148,10 +141,8 @@ impl Parser<'_> {
                 if !groups.is_empty() {
                     return Err(Doubt::Unasked);
                 }
-                let mut places = Vec::new();
-                for at in columns_left(self) {
-                    places.push(self.one(at, |it| it.kind.is_number())?);
-                }
+                let columns = self.open_columns();
+                let places = self.all(&columns, |it| it.kind.is_number())?;
                 return Ok(Some(What::Describe(places)));
             }
         }
@@ -197,13 +188,7 @@ impl Parser<'_> {
             let agg = if is_low { Agg::Min } else { Agg::Max };
             let measures = vec![Measure { agg, of: Some(place) }];
             let groups = self.groups()?;
-            return Ok(Some(What::Aggregate {
-                measures,
-                groups,
-                rank: None,
-                over: Over::Plain,
-                having: None,
-            }));
+            return Ok(Some(What::aggregate(measures, groups, None)));
         }
         let rank = Rank { n: Some(1), skip: 0, is_ascending: is_low };
         Ok(Some(What::Rows { columns: Vec::new(), rank: Some((place, rank)), first: None }))
@@ -245,10 +230,8 @@ impl Parser<'_> {
     /// Correlations and distributions.
     fn relation(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
         if self.take_all(&[Concept::Correlation]) {
-            let mut places = Vec::new();
-            for at in self.open().filter(|it| self.is_column(*it)).collect::<Vec<_>>() {
-                places.push(self.one(at, |it| it.kind.is_number())?);
-            }
+            let columns = self.open_columns();
+            let places = self.all(&columns, |it| it.kind.is_number())?;
             if places.iter().any(|it| !self.kind(*it).is_number()) {
                 return Err(Doubt::Unasked);
             }
@@ -321,7 +304,7 @@ impl Parser<'_> {
             }
             None => None,
         };
-        let entity: Vec<usize> = self.open().filter(|it| self.is_column(*it)).collect();
+        let entity = self.open_columns();
         for column in entity {
             groups.push(Group::By(self.one(column, |_| true)?));
         }
@@ -490,7 +473,7 @@ impl Parser<'_> {
         shape: Option<Shape>,
     ) -> Result<What, Doubt> {
         let sort_mark = self.first_word(&[Concept::Sorted]);
-        let mut columns: Vec<usize> = self.open().filter(|it| self.is_column(*it)).collect();
+        let mut columns = self.open_columns();
         let mut sort_by = None;
         if let Some(mark) = sort_mark
             && let Some(at) = columns.iter().copied().find(|it| mark < *it)
@@ -709,10 +692,7 @@ impl Parser<'_> {
         if !asks && filters.is_empty() && shape.is_none() && sort_by.is_none() {
             return Err(Doubt::Unasked);
         }
-        let mut places = Vec::new();
-        for at in columns {
-            places.push(self.one(*at, |_| true)?);
-        }
+        let mut places = self.all(columns, |_| true)?;
         // `sales in the last month`: what adds up is added up.
         if let ([place], false, true) = (&places[..], has_noun, sort_by.is_none())
             && shape.is_none()
@@ -725,13 +705,7 @@ impl Parser<'_> {
             && usual.agg == Agg::Sum
         {
             self.notes = sum.notes;
-            return Ok(What::Aggregate {
-                measures: vec![usual],
-                groups: Vec::new(),
-                rank: None,
-                over: Over::Plain,
-                having: None,
-            });
+            return Ok(What::aggregate(vec![usual], Vec::new(), None));
         }
         // `chart of price`, `which species are there`
         if let ([place], true) = (&places[..], sort_by.is_none()) {
@@ -763,13 +737,7 @@ impl Parser<'_> {
                         }
                     })
                     .collect();
-                return Ok(What::Aggregate {
-                    measures,
-                    groups,
-                    rank,
-                    over: Over::Plain,
-                    having: None,
-                });
+                return Ok(What::aggregate(measures, groups, rank));
             }
         }
         if !has_noun && !filters.is_empty() && !places.is_empty() {
@@ -788,7 +756,7 @@ impl Parser<'_> {
 fn counts(groups: Vec<Group>) -> What {
     let measures = vec![Measure { agg: Agg::Count, of: None }];
     let rank = Some(Rank { n: None, skip: 0, is_ascending: false });
-    What::Aggregate { measures, groups, rank, over: Over::Plain, having: None }
+    What::aggregate(measures, groups, rank)
 }
 
 fn with_over(what: What, made: Over) -> What {

@@ -18,7 +18,7 @@ impl Parser<'_> {
                         self.take(next);
                         next += 1;
                     }
-                    while let Some(group) = self.group_at(next, true)? {
+                    while let Some(group) = self.group_at(next)? {
                         groups.push(group);
                         self.take(at);
                         next += 1;
@@ -33,7 +33,7 @@ impl Parser<'_> {
                     }
                 }
                 Some(Concept::Each) if self.can_group(at + 1) => {
-                    if let Some(group) = self.group_at(at + 1, true)? {
+                    if let Some(group) = self.group_at(at + 1)? {
                         groups.push(group);
                         self.take(at);
                     }
@@ -44,7 +44,7 @@ impl Parser<'_> {
         for at in 0..self.marks.len() {
             let is_adverb = matches!(self.meaning(at), Some(Meaning::Unit(_)))
                 && (self.text(at).ends_with("ly") || self.text(at).eq_ignore_ascii_case("annual"));
-            if is_adverb && let Some(group) = self.group_at(at, true)? {
+            if is_adverb && let Some(group) = self.group_at(at)? {
                 groups.push(group);
             }
         }
@@ -52,7 +52,7 @@ impl Parser<'_> {
         for at in 0..self.marks.len() {
             let is_part =
                 self.word(at).is_some_and(|it| part_of(it).is_some() && it != Concept::Weekday);
-            if is_part && let Some(group) = self.group_at(at, true)? {
+            if is_part && let Some(group) = self.group_at(at)? {
                 groups.push(group);
             }
         }
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// Takes the group that a mark names.
-    pub(super) fn group_at(&mut self, at: usize, takes: bool) -> Result<Option<Group>, Doubt> {
+    pub(super) fn group_at(&mut self, at: usize) -> Result<Option<Group>, Doubt> {
         let group = match self.meaning(at) {
             Some(Meaning::Column(_)) => {
                 let place = self.one(at, |it| !it.kind.is_number())?;
@@ -124,9 +124,7 @@ impl Parser<'_> {
                 let has_hours = self.calendar().is_some_and(|it| self.kind(it) != Kind::Day);
                 if unit == TimeUnit::Hour && !has_hours {
                     let Some(clock) = clock else { return Ok(None) };
-                    if takes {
-                        self.take(at);
-                    }
+                    self.take(at);
                     return Ok(Some(Group::Part(clock, Part::Hour)));
                 }
                 match self.calendar() {
@@ -146,9 +144,7 @@ impl Parser<'_> {
             },
             _ => return Ok(None),
         };
-        if takes {
-            self.take(at);
-        }
+        self.take(at);
         Ok(Some(group))
     }
 
@@ -157,7 +153,6 @@ impl Parser<'_> {
         let mut pending: Vec<Agg> = Vec::new();
         let mut has_columns = false;
         let mut found: Vec<Measure> = Vec::new();
-        let mut bare = Vec::new();
         for at in 0..self.marks.len() {
             let quantile = self.quantile_at(at);
             if let Some(aggs) = quantile.or_else(|| agg_of(self.word(at))) {
@@ -173,8 +168,7 @@ impl Parser<'_> {
                     continue;
                 }
                 let counts = pending.iter().all(|it| matches!(it, Agg::Count | Agg::Distinct));
-                let is_whole_number = |kind: Kind| kind.is_number();
-                let places = self.choose(at, |it| counts || is_whole_number(it.kind));
+                let places = self.choose(at, |it| counts || it.kind.is_number());
                 let fit = places.iter().all(|it| {
                     counts
                         || self.kind(*it).is_number()
@@ -187,8 +181,7 @@ impl Parser<'_> {
                 self.take(at);
                 // Names that fit equally well are all meant, as far as that can be read.
                 if 3 < places.len() || counts && 1 < places.len() {
-                    let names = places.iter().map(|it| self.column(*it).name.clone()).collect();
-                    return Err(Doubt::Ambiguous(self.text(at), names));
+                    return Err(self.ambiguous(at, &places));
                 }
                 for place in places {
                     found.extend(pending.iter().map(|agg| Measure { agg: *agg, of: Some(place) }));
@@ -197,10 +190,7 @@ impl Parser<'_> {
             }
         }
         if !has_columns {
-            bare.append(&mut pending);
-        }
-        for agg in bare {
-            found.push(Measure { agg, of: None });
+            found.extend(pending.into_iter().map(|agg| Measure { agg, of: None }));
         }
         Ok(found)
     }

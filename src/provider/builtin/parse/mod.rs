@@ -256,8 +256,27 @@ impl<'a> Parser<'a> {
             self.take(at);
             return Ok(place);
         }
+        Err(self.ambiguous(at, &places))
+    }
+
+    /// Takes the columns that marks name.
+    fn all(
+        &mut self,
+        marks: &[usize],
+        suits: impl Fn(&Column) -> bool,
+    ) -> Result<Vec<Place>, Doubt> {
+        marks.iter().map(|it| self.one(*it, &suits)).collect()
+    }
+
+    /// Returns the doubt about a mark that may name several columns.
+    fn ambiguous(&self, at: usize, places: &[Place]) -> Doubt {
         let names = places.iter().map(|it| self.column(*it).name.clone()).collect();
-        Err(Doubt::Ambiguous(self.text(at), names))
+        Doubt::Ambiguous(self.text(at), names)
+    }
+
+    /// Returns the marks of columns that no step has taken yet.
+    fn open_columns(&self) -> Vec<usize> {
+        self.open().filter(|it| self.is_column(*it)).collect()
     }
 
     fn is_column(&self, at: usize) -> bool {

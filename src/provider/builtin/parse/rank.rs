@@ -3,7 +3,7 @@
 use super::{Doubt, Parser};
 use crate::provider::builtin::ground::{Meaning, Place};
 use crate::provider::builtin::lexicon::Concept;
-use crate::provider::builtin::reading::{Agg, Group, Measure, Over, Rank, What};
+use crate::provider::builtin::reading::{Agg, Group, Measure, Rank, What};
 use crate::provider::builtin::schema::Kind;
 
 /// A superlative, taken off the list.
@@ -45,11 +45,11 @@ impl Parser<'_> {
         if let (Some(place), false, None) = (plain, groups.is_empty(), &entity) {
             let agg = if rank.is_ascending { Agg::Min } else { Agg::Max };
             let measures = vec![Measure { agg, of: Some(place) }];
-            return Ok(Some(aggregate(measures, groups, None)));
+            return Ok(Some(What::aggregate(measures, groups, None)));
         }
         if let (Some(measure), false, None) = (&measure, groups.is_empty(), &entity) {
             rank.n = rank.n.or(Some(1));
-            return Ok(Some(aggregate(vec![measure.clone()], groups, Some(rank))));
+            return Ok(Some(What::aggregate(vec![measure.clone()], groups, Some(rank))));
         }
         groups.extend(entity);
         let all_or_one = |rank: Rank| Rank { n: rank.n.or(Some(1)), ..rank };
@@ -57,7 +57,7 @@ impl Parser<'_> {
             if groups.is_empty() {
                 return Err(Doubt::Unasked);
             }
-            return Ok(Some(aggregate(vec![measure], groups, Some(all_or_one(rank)))));
+            return Ok(Some(What::aggregate(vec![measure], groups, Some(all_or_one(rank)))));
         }
         let Some(place) = plain else {
             // `which carrier has the most flights`, `top 5 carriers`
@@ -66,7 +66,7 @@ impl Parser<'_> {
             }
             self.take_all(&[Concept::HowMany]);
             let count = Measure { agg: Agg::Count, of: None };
-            return Ok(Some(aggregate(vec![count], groups, Some(all_or_one(rank)))));
+            return Ok(Some(What::aggregate(vec![count], groups, Some(all_or_one(rank)))));
         };
         if !groups.is_empty() {
             let agg = match self.scene.lexicon.is_additive(&self.column(place).words) {
@@ -85,7 +85,7 @@ impl Parser<'_> {
                 "Where a `{by}` has several rows I took the {read} of `{name}`, not the {other}."
             ));
             let measures = vec![Measure { agg, of: Some(place) }];
-            return Ok(Some(aggregate(measures, groups, Some(all_or_one(rank)))));
+            return Ok(Some(What::aggregate(measures, groups, Some(all_or_one(rank)))));
         }
         if asks_rows || rank.n.is_some_and(|it| 1 < it) || 0 < rank.skip {
             let is_bare = !asks_rows && !has_noun;
@@ -101,7 +101,7 @@ impl Parser<'_> {
             let place = self.measured(other.at, &other.of)?.unwrap_or(place);
             measures.push(Measure { agg, of: Some(place) });
         }
-        Ok(Some(aggregate(measures, Vec::new(), None)))
+        Ok(Some(What::aggregate(measures, Vec::new(), None)))
     }
 
     /// `rank the days by total bill`: groups in the order of a number.
@@ -134,7 +134,7 @@ impl Parser<'_> {
             self.usual(place)
         };
         let rank = Rank { n: None, skip: 0, is_ascending };
-        Ok(Some(aggregate(vec![measure], vec![entity], Some(rank))))
+        Ok(Some(What::aggregate(vec![measure], vec![entity], Some(rank))))
     }
 
     /// Takes the number of things that a superlative is about: `3 clarities with the highest price`.
@@ -172,7 +172,7 @@ impl Parser<'_> {
             return Err(Doubt::Unasked);
         }
         let count = Measure { agg: Agg::Count, of: None };
-        Ok(Some(aggregate(vec![count], groups, Some(rank))))
+        Ok(Some(What::aggregate(vec![count], groups, Some(rank))))
     }
 
     /// Takes a superlative with its number: `top 5`, `second highest`, `3 most expensive`.
@@ -263,10 +263,7 @@ impl Parser<'_> {
                 [] => Ok(None),
                 [place] => Ok(Some(*place)),
                 of if self.by_direction(at, of).is_some() => Ok(self.by_direction(at, of)),
-                _ => Err(Doubt::Ambiguous(
-                    self.text(at),
-                    of.iter().map(|it| self.column(*it).name.clone()).collect(),
-                )),
+                _ => Err(self.ambiguous(at, of)),
             };
         };
         // `the longest flipper`: the column decides between those that the adjective may speak of.
@@ -330,7 +327,7 @@ impl Parser<'_> {
             _ => false,
         };
         let Some(at) = self.open().find(is_entity) else { return Ok(None) };
-        self.group_at(at, true)
+        self.group_at(at)
     }
 
     /// `which year has the most …`: a column of whole numbers that is asked for.
@@ -352,8 +349,4 @@ impl Parser<'_> {
             && self.open().any(|it| self.is_column(it) && it != at + 1)
             && !self.open().any(|it| self.is_number_column(it))
     }
-}
-
-fn aggregate(measures: Vec<Measure>, groups: Vec<Group>, rank: Option<Rank>) -> What {
-    What::Aggregate { measures, groups, rank, over: Over::Plain, having: None }
 }

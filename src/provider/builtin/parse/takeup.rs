@@ -208,7 +208,7 @@ impl Change {
             (aggs, of) => aggs.iter().map(|agg| Measure { agg: *agg, of }).collect(),
         };
         let groups = self.groups;
-        *what = What::Aggregate { measures, groups, rank: None, over: Over::Plain, having: None };
+        *what = What::aggregate(measures, groups, None);
         Ok(())
     }
 }
