@@ -36,7 +36,7 @@ pub struct Found {
 /// What is known of a question.
 pub enum Understood {
     /// What it asks.
-    Read(Found),
+    Read(Box<Found>),
     /// What has to be looked up first.
     Look(Vec<Call>),
     /// Why it is not understood.
@@ -53,8 +53,25 @@ impl Asked<'_> {
             }
             Understood::Read(found) => found,
         };
-        let tables: Vec<&Table> = found.tables.iter().map(|it| &self.tables[*it]).collect();
-        let plan = code::program(&found.reading, &tables, 4);
+        let tables = self.of(&found.tables);
+        let next = self.compute(&found.reading, &tables);
+        // Groups of one row each are the rows: `summer games with more than 10,000 participants`.
+        match next {
+            Err(_) if found.reading.is_list() => {
+                let rows = Reading { what: What::ROWS, ..found.reading };
+                self.compute(&rows, &tables).unwrap_or_else(Next::Refuse)
+            }
+            next => next.unwrap_or_else(Next::Refuse),
+        }
+    }
+
+    /// Decides what to do next to compute a reading.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the result answers nothing, with the reason.
+    fn compute(&self, reading: &Reading, tables: &[&Table]) -> Result<Next, String> {
+        let plan = code::program(reading, tables, 4);
         let mut heads = Vec::new();
         let mut calls = Vec::new();
         for load in &plan.loads {
@@ -74,28 +91,31 @@ impl Asked<'_> {
             }
         }
         if !calls.is_empty() {
-            return Next::Calls(calls);
+            return Ok(Next::Calls(calls));
         }
         if let Some(error) = heads.iter().find_map(|it| it.error()) {
-            return Next::Refuse(answer::failed(error));
+            return Ok(Next::Refuse(answer::failed(error)));
         }
         let decimals = answer::decimals(&heads);
-        let program = code::program(&found.reading, &tables, decimals);
+        let program = code::program(reading, tables, decimals);
         let arguments = json!({"code": program.code});
         let Some(done) = self.turn.done("python_repl", &arguments) else {
-            return Next::Calls(vec![("python_repl", arguments)]);
+            return Ok(Next::Calls(vec![("python_repl", arguments)]));
         };
         if let Some(error) = done.error() {
-            return Next::Refuse(answer::failed(error));
+            return Ok(Next::Refuse(answer::failed(error)));
         }
-        let answer = Answer::new(&found.reading, &tables, &program, &done.output);
+        let answer = Answer::new(reading, tables, &program, &done.output);
+        if let Some(reason) = answer.says_nothing() {
+            return Err(reason);
+        }
         let shown = answer.shown(self.turn);
         if !shown.is_empty() {
-            return Next::Calls(shown);
+            return Ok(Next::Calls(shown));
         }
         let answer = answer.finished(self.turn);
         let verdict = answer.with_verdict();
-        Next::Say(answer.text, verdict)
+        Ok(Next::Say(answer.text, verdict))
     }
 
     /// Reads the question as far as what was looked up allows.
@@ -185,7 +205,7 @@ impl Asked<'_> {
             }
         }
         if let Some(found) = found.into_iter().next() {
-            return Understood::Read(found);
+            return Understood::Read(Box::new(found));
         }
         doubts.sort_by_key(|it| it.0);
         Understood::Not(doubts.into_iter().next().map_or(Doubt::Unasked, |it| it.1))
@@ -246,7 +266,7 @@ impl Asked<'_> {
                 continue;
             }
             let marks = self.marks(tokens, &[index]);
-            let phrases = ground::phrases(&self.turn.question, tokens, &marks);
+            let phrases = ground::phrases(&self.turn.question, tokens, &marks, self.lexicon);
             let mut wanted: Vec<String> = Vec::new();
             for phrase in phrases {
                 let singular = ground::singular(&phrase);
@@ -321,7 +341,8 @@ impl Asked<'_> {
                 }
             }
             if !is_read && table.n_rows <= LOOKED_ROWS_MAX {
-                let unknown: Vec<String> = ground::phrases(&self.turn.question, tokens, &marks);
+                let unknown: Vec<String> =
+                    ground::phrases(&self.turn.question, tokens, &marks, self.lexicon);
                 if !unknown.is_empty() {
                     let texts = table.columns.iter().filter(|it| it.kind == Kind::Text);
                     columns.extend(texts.take(LOOKED_MAX).map(|it| it.name.clone()));

@@ -18,6 +18,8 @@ const SPAN_MAX: usize = 7;
 const TIE: f64 = 0.045;
 /// The same for names that are only said in part: how long they are decides nothing.
 const PART_TIE: f64 = 0.09;
+/// Letters of a name of which a longer one may be the whole.
+const JOINED_MIN: usize = 6;
 /// Score from which a name counts as said in full.
 const FULL: f64 = 0.93;
 
@@ -77,8 +79,12 @@ pub enum Meaning {
     Day(jiff::civil::Date),
     /// A month of a year, as its first day.
     MonthOf(jiff::civil::Date),
+    /// A time of day.
+    Clock(jiff::civil::Time),
     /// A unit of measure.
     Measure,
+    /// A word for what lies below zero: the loss of a profit.
+    Loss(Place),
     /// Text between quotes that no column holds.
     Text(String),
     /// Nothing by itself.
@@ -163,7 +169,7 @@ impl Ground<'_> {
             found.push((n.mul_add(1.05, -0.05), Meaning::Word(concept)));
         }
         let text = self.question[span[0].start..span[span.len() - 1].end].to_lowercase();
-        if let Some(held) = self.held(&text) {
+        if let Some(held) = self.held(&text, &stems) {
             let is_written_so =
                 self.question[span[0].start..].starts_with(char::is_uppercase) && 0 < start;
             let is_near = self.is_beside(start, end, &held);
@@ -206,6 +212,7 @@ impl Ground<'_> {
             TokenKind::Quoted => found.push((0.5, Meaning::Text(token.text.clone()))),
             TokenKind::Day(day) => found.push((1.0, Meaning::Day(day))),
             TokenKind::Month(day) => found.push((1.0, Meaning::MonthOf(day))),
+            TokenKind::Clock(time) => found.push((1.0, Meaning::Clock(time))),
             TokenKind::Word => {}
         }
         if token.kind != TokenKind::Word {
@@ -220,6 +227,9 @@ impl Ground<'_> {
         }
         if let Some(unit) = lexicon.unit(&token.stem) {
             found.push((0.97, Meaning::Unit(unit)));
+        }
+        if let Some(time) = lexicon.clock(&token.lower) {
+            found.push((0.9, Meaning::Clock(time)));
         }
         if let Some(month) = lexicon.month(&token.lower) {
             found.push((0.96, Meaning::Month(month)));
@@ -240,18 +250,32 @@ impl Ground<'_> {
         if lexicon.period(std::slice::from_ref(&token.stem)).is_some() {
             found.push((0.4, Meaning::Stop));
         }
+        if lexicon.is_loss(&token.stem)
+            && let [gain] = self.spoken_of(lexicon.gains())[..]
+        {
+            found.push((0.9, Meaning::Loss(gain)));
+        }
         if self.is_noun(token) {
             found.push((0.7, Meaning::Noun));
         }
         if lexicon.is_stop(&token.stem) {
             found.push((0.3, Meaning::Stop));
         }
+        if found.is_empty()
+            && let Some(concept) = lexicon.misspelled(&token.lower)
+        {
+            found.push((0.5, Meaning::Word(concept)));
+        }
     }
 
-    /// Returns where a value is held; in the plural too.
-    fn held(&self, text: &str) -> Option<Vec<Held>> {
-        let held = self.facts.values.get(text)?;
-        (!held.is_empty()).then(|| held.clone())
+    /// Returns where a value is held. A word of a column's name that some values have as well is its name.
+    fn held(&self, text: &str, stems: &[String]) -> Option<Vec<Held>> {
+        let mut held = self.facts.values.get(text)?.clone();
+        held.retain(|it| {
+            let words = &self.column(it.place).words;
+            !it.spellings.is_empty() || !stems.iter().all(|stem| words.contains(stem))
+        });
+        (!held.is_empty()).then_some(held)
     }
 
     /// Returns whether the name of a column that holds the value stands beside it.
@@ -284,7 +308,7 @@ impl Ground<'_> {
         let said: Vec<&Token> = span.iter().collect();
         let scored: Vec<(f64, Place)> = self
             .places()
-            .map(|it| (self.score(&said, &self.column(it).words, &self.column(it).name), it))
+            .map(|it| (self.score(&said, it), it))
             .filter(|(score, _)| 0.5 <= *score)
             .collect();
         let best = scored.iter().map(|it| it.0).fold(0.0, f64::max);
@@ -294,19 +318,17 @@ impl Ground<'_> {
     }
 
     /// Returns how well words name a column: from 0 to 1, not at all below 0.5.
-    fn score(&self, said: &[&Token], name: &[String], exact: &str) -> f64 {
+    fn score(&self, said: &[&Token], place: Place) -> f64 {
         let lexicon = self.lexicon;
+        let column = self.column(place);
+        let name = &column.words[..];
         if let [token] = said
-            && token.text == exact
+            && token.text == column.name
         {
             return 1.0;
         }
         let stems: Vec<&str> = said.iter().map(|it| it.stem.as_str()).collect();
-        // The unit at the end of a name is seldom said.
-        let bare = match name {
-            [rest @ .., unit] if !rest.is_empty() && lexicon.is_measure(unit) => rest,
-            name => name,
-        };
+        let bare = self.without_unit(place.table, name);
         if stems == name {
             return 1.0;
         }
@@ -317,12 +339,28 @@ impl Ground<'_> {
         if 3 < joined.len() && (joined == name.concat() || joined == bare.concat()) {
             return 0.96;
         }
+        // `gdp per capita` is `gdpPercap`.
+        let whole = name.concat();
+        if 1 < said.len()
+            && JOINED_MIN <= whole.len()
+            && stems
+                .last()
+                .zip(joined.strip_prefix(&whole))
+                .is_some_and(|(last, rest)| rest.len() < last.len() && rest.len() < 4)
+        {
+            return 0.95;
+        }
         if let [token] = said
             && 2 < name.len()
             && token.lower.len() == name.len()
             && name.iter().zip(token.lower.chars()).all(|(word, it)| word.starts_with(it))
         {
             return 0.95;
+        }
+        if let ([one, other], [word]) = (said, name)
+            && self.is_compound(one, other, word)
+        {
+            return 0.94;
         }
         // Stop words within a name may be left out, and must not carry it alone.
         let told: Vec<&Token> =
@@ -335,6 +373,17 @@ impl Ground<'_> {
             return 0.0;
         }
         self.covered(&told, bare)
+    }
+
+    /// Leaves out the unit at the end of a name: it is seldom said, unless it tells two columns apart, as
+    /// the minutes of `temp_min` and `temp_max` are none.
+    fn without_unit<'b>(&self, table: usize, name: &'b [String]) -> &'b [String] {
+        let [rest @ .., unit] = name else { return name };
+        let tells_apart = |other: &super::schema::Column| matches!(&other.words[..], [same @ .., last] if same == rest && last != unit);
+        let is_unit = !rest.is_empty()
+            && self.lexicon.is_measure(unit)
+            && !self.tables[table].columns.iter().any(tells_apart);
+        if is_unit { rest } else { name }
     }
 
     /// Returns how well words name a column, each standing for one of its words.
@@ -396,7 +445,7 @@ impl Ground<'_> {
         if 4 <= stem.len() && word.len() <= stem.len() + 2 && word.ends_with(stem) {
             return 0.85;
         }
-        if 3 <= shorter && (lower.starts_with(word) || word.starts_with(stem)) {
+        if 3 <= shorter && (self.abbreviates(word, lower) || word.starts_with(stem)) {
             return 0.85;
         }
         let allowed = match stem.len() {
@@ -411,6 +460,31 @@ impl Ground<'_> {
             return 0.82;
         }
         0.0
+    }
+
+    /// Returns whether a word of a name is made of two, each cut short: `acctbal` of `account balance`.
+    fn is_compound(&self, one: &Token, other: &Token, word: &str) -> bool {
+        let cuts = |token: &Token, part: &str| {
+            let mut letters = token.lower.chars();
+            token.kind == TokenKind::Word
+                && !self.lexicon.is_stop(&token.stem)
+                && self.lexicon.phrase(std::slice::from_ref(&token.lower)).is_none()
+                && 2 <= part.len()
+                && token.lower.chars().next() == part.chars().next()
+                && part.chars().all(|it| letters.any(|letter| letter == it))
+        };
+        let mut splits = (2..word.len().saturating_sub(1)).filter(|it| word.is_char_boundary(*it));
+        splits.any(|at| cuts(one, &word[..at]) && cuts(other, &word[at..]))
+    }
+
+    /// Returns whether a word of a name is the beginning of a longer one, which is no compound of it:
+    /// `emp` of `employees`, not `sales` of `salesperson`.
+    fn abbreviates(&self, word: &str, lower: &str) -> bool {
+        let Some(rest) = lower.strip_prefix(word) else { return false };
+        let rest = rest.strip_prefix('s').unwrap_or(rest);
+        let stem = self.lexicon.words.stem(rest);
+        rest.len() < 4
+            || self.lexicon.noun_cues(&stem).is_none() && self.lexicon.unit(&stem).is_none()
     }
 
     /// Returns the table that a span names.
@@ -461,13 +535,22 @@ impl Ground<'_> {
 }
 
 /// Returns the phrases of a question that may be values, to be looked up; the likelier first.
-pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark]) -> Vec<String> {
+pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexicon) -> Vec<String> {
     let at = |token: usize| marks.iter().find(|it| (it.start..it.end).contains(&token));
     let is_open = |token: usize| {
         let mark = at(token);
         let is_capital = 0 < token && tokens[token].text.starts_with(char::is_uppercase);
         match mark.map(|it| &it.meaning) {
-            Some(Meaning::Stop | Meaning::Measure) => is_capital,
+            Some(Meaning::Stop | Meaning::Measure) => {
+                is_capital || lexicon.is_filler(&tokens[token].stem)
+            }
+            // What only looks like a word of the language may be a value.
+            Some(Meaning::Word(_))
+                if mark.is_some_and(|it| it.end - it.start == 1)
+                    && lexicon.phrase(std::slice::from_ref(&tokens[token].lower)).is_none() =>
+            {
+                true
+            }
             Some(Meaning::Word(concept)) => {
                 is_capital
                     || matches!(

@@ -3,9 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
+use jiff::civil::Time;
 use serde::Deserialize;
+use strsim::damerau_levenshtein;
 
 use super::words::Words;
+
+/// Letters of a word from which another spelling of it is taken for it.
+const MISSPELLED_MIN: usize = 4;
 
 /// English.
 pub static ENGLISH: LazyLock<Lexicon> =
@@ -110,6 +115,7 @@ pub enum Concept {
     DayOfWeek,
     MonthOfYear,
     HourOfDay,
+    DayOfMonth,
     NameOf,
 }
 
@@ -153,6 +159,7 @@ pub struct Lexicon {
     /// By their words in lower case.
     phrases: HashMap<Vec<String>, Concept>,
     stop: Vec<String>,
+    filler: Vec<String>,
     units: HashMap<String, TimeUnit>,
     months: HashMap<String, i8>,
     weekdays: HashMap<String, i8>,
@@ -170,6 +177,11 @@ pub struct Lexicon {
     loose: HashMap<String, Vec<String>>,
     additive: Vec<String>,
     intensive: Vec<String>,
+    /// Units by their stems, in terms of the first of each kind.
+    dimensions: Vec<HashMap<String, f64>>,
+    losses: Vec<String>,
+    gains: Vec<String>,
+    clocks: HashMap<String, i8>,
 }
 
 #[derive(Deserialize)]
@@ -177,6 +189,7 @@ pub struct Lexicon {
 struct File {
     stemmer: String,
     stop: String,
+    filler: String,
     phrases: HashMap<Concept, Vec<String>>,
     units: HashMap<TimeUnit, Vec<String>>,
     months: Names,
@@ -195,6 +208,10 @@ struct File {
     loose: HashMap<String, String>,
     additive: WordList,
     intensive: WordList,
+    clocks: HashMap<String, i8>,
+    losses: WordList,
+    gains: WordList,
+    dimensions: Vec<HashMap<String, f64>>,
 }
 
 #[derive(Deserialize)]
@@ -253,6 +270,7 @@ impl Lexicon {
         Lexicon {
             phrases: phrases.collect(),
             stop: list(&file.stop),
+            filler: list(&file.filler),
             units: units.collect(),
             months: numbered(&file.months),
             weekdays: numbered(&file.weekdays),
@@ -277,6 +295,14 @@ impl Lexicon {
             loose: file.loose.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
             additive: list(&file.additive.words),
             intensive: list(&file.intensive.words),
+            clocks: file.clocks,
+            losses: list(&file.losses.words),
+            gains: list(&file.gains.words),
+            dimensions: file
+                .dimensions
+                .into_iter()
+                .map(|it| it.iter().map(|(unit, size)| (words.stem(unit), *size)).collect())
+                .collect(),
             words,
         }
     }
@@ -294,7 +320,26 @@ impl Lexicon {
 
     /// Returns whether a word carries nothing.
     pub fn is_stop(&self, stem: &str) -> bool {
-        self.stop.iter().any(|it| it == stem)
+        self.stop.iter().any(|it| it == stem) || self.is_filler(stem)
+    }
+
+    /// Returns whether a word carries nothing, where no value is called so.
+    pub fn is_filler(&self, stem: &str) -> bool {
+        self.filler.iter().any(|it| it == stem)
+    }
+
+    /// Returns what a word of one letter more, less or other means, or of two that changed places.
+    pub fn misspelled(&self, lower: &str) -> Option<Concept> {
+        let is_near = |it: &&Vec<String>| {
+            let [word] = &it[..] else { return false };
+            MISSPELLED_MIN <= word.len().min(lower.len())
+                && word.chars().next() == lower.chars().next()
+                && damerau_levenshtein(word, lower) == 1
+                && self.words.stem(word) != self.words.stem(lower)
+        };
+        let mut near = self.phrases.keys().filter(is_near).map(|it| self.phrases[it]);
+        let first = near.next()?;
+        near.all(|it| it == first).then_some(first)
     }
 
     /// Returns the unit of time that a word names.
@@ -373,6 +418,31 @@ impl Lexicon {
     /// Returns whether a word may speak of a column that has this word in its name, if no name fits better.
     pub fn may_speak_of(&self, stem: &str, word: &str) -> bool {
         self.loose.get(stem).is_some_and(|it| it.iter().any(|it| it == word))
+    }
+
+    /// Returns the time of day that a word names.
+    pub fn clock(&self, lower: &str) -> Option<Time> {
+        Time::new(*self.clocks.get(lower)?, 0, 0, 0).ok()
+    }
+
+    /// Returns whether a word says that a gain is below zero.
+    pub fn is_loss(&self, stem: &str) -> bool {
+        self.losses.iter().any(|it| it == stem)
+    }
+
+    /// Returns words in names of columns that may be below zero, and then are a loss.
+    pub fn gains(&self) -> &[String] {
+        &self.gains
+    }
+
+    /// Returns how many of one unit another is; none when they measure different things, or one is unknown.
+    pub fn per_unit(&self, one: &str, other: &str) -> Option<f64> {
+        self.dimensions.iter().find_map(|it| Some(it.get(other)? / it.get(one)?))
+    }
+
+    /// Returns whether a word is a unit that is known in terms of others.
+    pub fn is_known_unit(&self, stem: &str) -> bool {
+        self.dimensions.iter().any(|it| it.contains_key(stem))
     }
 
     /// Returns whether the values of a column add up, as far as its name says.

@@ -22,6 +22,7 @@ pub fn code(columns: &[String], phrases: &[String]) -> String {
     format!(
         "\
 import json
+import re
 from difflib import get_close_matches
 
 spelled = {{}}
@@ -35,8 +36,10 @@ for column in [{}]:
             near = get_close_matches(phrase, values, 1, 0.85)
         if near:
             spelled.setdefault(phrase, {{}})[column] = values[near[0]]
-        elif len(phrase) > 3 and any(f\" {{phrase}} \" in f\" {{it}} \" for it in values):
-            spelled.setdefault(phrase, {{}})[column] = []
+        elif len(phrase) > 3:
+            word = re.compile(rf\"\\b{{re.escape(phrase)}}\\b\")
+            if any(phrase in it and word.search(it) for it in values):
+                spelled.setdefault(phrase, {{}})[column] = []
 print(json.dumps(spelled))",
         list(columns),
         list(phrases),

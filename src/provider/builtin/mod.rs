@@ -12,6 +12,8 @@ mod lexicon;
 mod look;
 mod parse;
 mod reading;
+#[cfg(test)]
+mod readings;
 mod schema;
 mod suggest;
 mod talk;

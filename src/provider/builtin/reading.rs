@@ -1,7 +1,7 @@
 //! A reading: what a question asks, in terms of the tables. It is what code is written from, and what is
 //! told back to the user.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 
 use super::ground::Place;
 use super::lexicon::TimeUnit;
@@ -65,6 +65,8 @@ pub enum Scalar {
     Number(f64),
     /// A day.
     Day(Date),
+    /// A time of day.
+    Clock(Time),
 }
 
 /// What is taken of a date.
@@ -73,6 +75,7 @@ pub enum Part {
     Year,
     Quarter,
     Month,
+    Day,
     Weekday,
     Hour,
 }
@@ -105,6 +108,8 @@ pub enum Test {
     IsTo(Op, Place),
     /// It is one of these texts.
     In(Vec<String>),
+    /// It is one of these numbers.
+    OneOf(Vec<f64>),
     /// It is true.
     True,
     /// There is none.
@@ -189,6 +194,8 @@ pub enum Over {
     Change,
     /// In percent of all.
     Share,
+    /// One number: the mean over all.
+    Mean,
 }
 
 /// What is computed.
@@ -215,6 +222,17 @@ pub enum What {
         by: Place,
         /// The two values, in the order of the question.
         between: [String; 2],
+    },
+    /// A number at both ends of a period, and how it has changed.
+    Change {
+        /// The number.
+        measure: Measure,
+        /// The conditions of the whole period.
+        span: Vec<Filter>,
+        /// The conditions of both ends.
+        ends: [Vec<Filter>; 2],
+        /// Both ends, as they were told.
+        names: [String; 2],
     },
     /// Rows as they are.
     Rows {
@@ -255,6 +273,8 @@ pub enum What {
     Outliers(Vec<Place>, bool),
     /// How many values are missing.
     Missing(Vec<Place>, Vec<Group>),
+    /// The column in which the most values are missing.
+    MostMissing,
     /// Rows that come more than once, by these columns or by all.
     Duplicates(Vec<Place>),
     /// Columns with one value.
@@ -269,10 +289,48 @@ pub enum What {
     Check(Check),
 }
 
+impl Reading {
+    /// Returns whether groups are listed, and not the first few of them asked for.
+    pub fn is_list(&self) -> bool {
+        matches!(self.what, What::Aggregate { rank: Some(Rank { n: None, .. }), .. })
+    }
+}
+
 impl What {
+    /// Rows as they are, with all columns.
+    pub const ROWS: What = What::Rows { columns: Vec::new(), rank: None, first: None };
+
     /// Returns numbers of groups, as they are.
     pub fn aggregate(measures: Vec<Measure>, groups: Vec<Group>, rank: Option<Rank>) -> What {
         What::Aggregate { measures, groups, rank, over: Over::Plain, having: None }
+    }
+
+    /// Returns how many rows groups have, the largest first.
+    pub fn counts(groups: Vec<Group>) -> What {
+        let rank = Rank { n: None, skip: 0, is_ascending: false };
+        What::aggregate(vec![Measure { agg: Agg::Count, of: None }], groups, Some(rank))
+    }
+
+    /// Returns what numbers are put together by.
+    pub fn groups(&self) -> &[Group] {
+        match self {
+            What::Aggregate { groups, .. }
+            | What::Share { groups, .. }
+            | What::Ratio { groups, .. }
+            | What::Correlation(_, groups)
+            | What::Missing(_, groups) => groups,
+            _ => &[],
+        }
+    }
+
+    /// Makes something of numbers of groups.
+    pub fn with_over(self, made: Over) -> What {
+        match self {
+            What::Aggregate { measures, groups, rank, over: Over::Plain, having } => {
+                What::Aggregate { measures, groups, rank, over: made, having }
+            }
+            what => what,
+        }
     }
 }
 
@@ -283,6 +341,8 @@ pub enum Check {
     Any(Vec<Filter>),
     /// All rows are of this kind.
     All(Vec<Filter>),
+    /// A number compares so.
+    Number(Measure, Op, f64),
     /// These columns together are unique.
     Unique(Vec<Place>),
     /// Nothing is missing in these columns; in any when there are none.

@@ -108,6 +108,19 @@ impl Table {
     }
 }
 
+/// Leaves out the first word of names when all have it: `s_name`, `s_phone`.
+fn strip_common(table: &mut Table) {
+    let Some(first) = table.columns.first().and_then(|it| it.words.first()).cloned() else {
+        return;
+    };
+    let has_it = |it: &Column| 1 < it.words.len() && it.words[0] == first;
+    if 2 < table.columns.len() && table.columns.iter().all(has_it) {
+        for column in &mut table.columns {
+            column.words.remove(0);
+        }
+    }
+}
+
 /// Reads the tables out of instructions: a line on each, and one on each of its columns.
 pub fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
@@ -117,6 +130,9 @@ pub fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
         } else if let (Some(column), Some(table)) = (column(line, lexicon), tables.last_mut()) {
             table.columns.push(column);
         }
+    }
+    for table in tables.iter_mut().filter(|it| it.is_whole()) {
+        strip_common(table);
     }
     tables
 }
@@ -165,6 +181,7 @@ pub fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
     };
     table.columns = columns.iter().filter_map(read).collect();
     table.n_columns = table.columns.len();
+    strip_common(table);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Words: a question or the name of a column, cut into tokens with their stems.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 use rust_stemmers::{Algorithm, Stemmer};
 
 /// A piece of a question.
@@ -18,6 +18,8 @@ pub struct Token {
     pub start: usize,
     /// Where it ends.
     pub end: usize,
+    /// Whether it stands in parentheses.
+    pub is_aside: bool,
 }
 
 /// What a token is.
@@ -35,6 +37,8 @@ pub enum TokenKind {
     Day(Date),
     /// A month in ISO form: `2013-01`, as its first day.
     Month(Date),
+    /// A time of day: `21:30`, `9 pm`.
+    Clock(Time),
 }
 
 /// Cuts text into tokens.
@@ -69,7 +73,9 @@ impl Words {
         let lower = text.to_lowercase();
         let start = text.as_ptr() as usize - question.as_ptr() as usize;
         let end = start + text.len();
-        Token { text: text.to_owned(), stem: self.stem(&lower), lower, kind, start, end }
+        let before = &question[..start];
+        let is_aside = before.rfind(')') < before.rfind('(') && question[end..].contains(')');
+        Token { text: text.to_owned(), stem: self.stem(&lower), lower, kind, start, end, is_aside }
     }
 
     /// Cuts a question into tokens.
@@ -81,8 +87,9 @@ impl Words {
             if let Some((quoted, after)) = quoted(rest, before) {
                 tokens.push(self.token(text, quoted, TokenKind::Quoted));
                 (rest, before) = (after, ' ');
-            } else if let Some((shown, kind, after)) =
-                iso_date(rest, before).or_else(|| number(rest, before))
+            } else if let Some((shown, kind, after)) = iso_date(rest, before)
+                .or_else(|| clock(rest, before))
+                .or_else(|| number(rest, before))
             {
                 tokens.push(self.token(text, shown, kind));
                 (rest, before) = (after, '0');
@@ -141,6 +148,35 @@ fn iso_date(text: &str, before: char) -> Option<(&str, TokenKind, &str)> {
     let is_month = shown.len() == 7 && shown.as_bytes()[4] == b'-';
     let day = is_month.then(|| format!("{shown}-01").parse().ok())??;
     Some((shown, TokenKind::Month(day), after))
+}
+
+/// Takes a time of day at the beginning of the text: `21:30`, `9 pm`, `9:30:15am`.
+fn clock(text: &str, before: char) -> Option<(&str, TokenKind, &str)> {
+    if before.is_alphanumeric() {
+        return None;
+    }
+    let end = text.find(|it: char| !it.is_ascii_digit() && it != ':').unwrap_or(text.len());
+    let (digits, after) = text.split_at(end);
+    let behind = after.trim_start();
+    let half = behind.get(..2).map(str::to_lowercase);
+    let is_word = behind.get(2..).is_some_and(|it| !it.starts_with(char::is_alphanumeric));
+    let half = half.filter(|it| is_word && matches!(it.as_str(), "am" | "pm"));
+    let parts: Vec<i8> = digits.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let (hour, minute, second) = match (parts[..].as_ref(), &half) {
+        ([hour], Some(_)) => (*hour, 0, 0),
+        ([hour, minute], _) if digits.len() <= 5 => (*hour, *minute, 0),
+        ([hour, minute, second], _) => (*hour, *minute, *second),
+        _ => return None,
+    };
+    let hour = match half.as_deref() {
+        Some("am") if hour == 12 => 0,
+        Some("pm") if hour < 12 => hour + 12,
+        _ => hour,
+    };
+    let time = Time::new(hour, minute, second, 0).ok()?;
+    let after = if half.is_some() { &behind[2..] } else { after };
+    let shown = text[..text.len() - after.len()].trim_end();
+    Some((shown, TokenKind::Clock(time), after))
 }
 
 /// Takes a number at the beginning of the text: `1,000`, `-3.5`, `$20`, `5k`, `10%`, `2nd`.
@@ -264,6 +300,7 @@ mod tests {
                 TokenKind::Ordinal(place) => format!("#{place}"),
                 TokenKind::Quoted => format!("'{}'", it.text),
                 TokenKind::Day(day) | TokenKind::Month(day) => format!("@{day}"),
+                TokenKind::Clock(time) => format!("{time}"),
             })
             .collect();
         assert_eq!(found, tokens, "{text}");
@@ -278,6 +315,7 @@ mod tests {
         check("it's the customer's 5k", &["it", "the", "customer", "5000"]);
         check("don't 10% 9E", &["don't", "10", "%", "9e"]);
         check("2013-01-05 to 2014-02", &["@2013-01-05", "to", "@2014-02-01"]);
+        check("9 pm or 12:05am, 21:30", &["21:00:00", "or", "00:05:00", ",", "21:30:00"]);
     }
 
     #[test]

@@ -93,7 +93,8 @@ impl Answer<'_> {
         match &self.reading.what {
             What::Distribution(_) => {
                 let series = vec!["count".to_owned()];
-                Some((code, Some(self.spec(df, "column", "from", &series, Some("count")))))
+                let x = self.columns.first()?;
+                Some((code, Some(self.spec(df, "column", x, &series, Some("count")))))
             }
             What::Rows { .. } | What::Describe(_) | What::Missing(..) | What::Duplicates(_) => {
                 let others: Vec<&String> =

@@ -15,7 +15,7 @@ impl Answer<'_> {
     }
 
     /// Says how the question was read.
-    pub(super) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let table = format!("`{}`", self.tables[0].name);
         let mut text = match &self.reading.what {
             What::Aggregate { .. } => self.describe_aggregate(),
@@ -28,6 +28,10 @@ impl Answer<'_> {
                     self.name(*by)
                 )
             }
+            What::Change { measure, names, .. } => {
+                format!("change of {} from {} to {}", self.measure(measure), names[0], names[1])
+            }
+            What::MostMissing => "the column with the most missing values".to_owned(),
             What::Rows { columns, rank, first } => {
                 let mut text =
                     if columns.is_empty() { "rows".to_owned() } else { self.named(columns) };
@@ -60,7 +64,7 @@ impl Answer<'_> {
             What::Correlation(places, groups) => {
                 format!("Pearson correlation of {}{}", self.named(places), self.by(groups))
             }
-            What::Distribution(place) => format!("histogram of `{}`", self.name(*place)),
+            What::Distribution(place) => format!("distribution of `{}`", self.name(*place)),
             What::Outliers(places, _) => format!(
                 "values{} more than {} interquartile ranges from the quartiles",
                 if places.is_empty() {
@@ -118,6 +122,7 @@ impl Answer<'_> {
             Over::Growth => format!("change in percent of {text}"),
             Over::Change => format!("change of {text}"),
             Over::Share => format!("share in percent of {text}"),
+            Over::Mean => format!("mean over groups of {text}"),
         };
         text += &self.by(groups);
         if let Some((op, value)) = having {
@@ -130,6 +135,9 @@ impl Answer<'_> {
         match check {
             Check::Any(filters) => format!("is there a row with {}", self.conditions(filters)),
             Check::All(filters) => format!("has every row {}", self.conditions(filters)),
+            Check::Number(measure, op, value) => {
+                format!("is {} {} {}", self.measure(measure), word(*op), number(*value))
+            }
             Check::Unique(places) if places.is_empty() => "does a row come twice".to_owned(),
             Check::Unique(places) => {
                 format!("does a value of {} come twice", self.named(places))
@@ -196,6 +204,11 @@ impl Answer<'_> {
                 format!("{column} {not}{} {}", word(*op), number(*value))
             }
             Test::Is(op, Scalar::Day(day)) => format!("{column} {not}{} {day}", word(*op)),
+            Test::Is(op, Scalar::Clock(time)) => format!("{column} {not}{} {time}", word(*op)),
+            Test::OneOf(values) => {
+                let values: Vec<String> = values.iter().map(|it| number(*it)).collect();
+                format!("{column} {not}{}", values.join(" or "))
+            }
             Test::IsTo(op, other) => format!("{column} {not}{} `{}`", word(*op), self.name(*other)),
             Test::In(values) => format!("{column} {not}{}", values.join(" or ")),
             Test::True => format!("{column} {}", if filter.is_negated { "false" } else { "true" }),
@@ -229,7 +242,7 @@ impl Answer<'_> {
     }
 }
 
-fn word(op: Op) -> &'static str {
+pub(super) fn word(op: Op) -> &'static str {
     match op {
         Op::Gt => "over",
         Op::Ge => "at least",
@@ -269,6 +282,7 @@ fn part_name(part: Part) -> &'static str {
         Part::Year => "year",
         Part::Quarter => "quarter",
         Part::Month => "month of the year",
+        Part::Day => "day of the month",
         Part::Weekday => "day of the week",
         Part::Hour => "hour of the day",
     }

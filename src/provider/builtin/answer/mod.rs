@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::code::Program;
 use super::ground::Place;
-use super::reading::{Check, Group, Reading, What};
+use super::reading::{Check, Group, Over, Reading, What};
 use super::schema::Table;
 use super::talk::{Done, Turn};
 use crate::limits::CHART_ROWS_MAX;
@@ -120,6 +120,22 @@ impl Answer<'_> {
         calls.into_iter().filter(is_open).collect()
     }
 
+    /// Returns why the result answers nothing: groups of one row each have no most common one.
+    pub fn says_nothing(&self) -> Option<String> {
+        let What::Aggregate { measures, groups, rank: Some(_), over: Over::Plain, .. } =
+            &self.reading.what
+        else {
+            return None;
+        };
+        let label = self.program.measures.first()?;
+        let counts_rows = measures.first()?.of.is_none();
+        let is_flat = 1 < self.n_rows && self.head.iter().all(|it| it[label.as_str()] == 1);
+        (counts_rows && is_flat && !groups.is_empty()).then(|| {
+            let by = self.named(&groups.iter().map(Group::place).collect::<Vec<_>>());
+            format!("Each {by} has one row: there is no order among them by number of rows.")
+        })
+    }
+
     fn logical_name(&self) -> String {
         let table = super::code::slug(&self.tables[0].name);
         let measure = self.program.measures.first().map(|it| super::code::slug(it));
@@ -179,6 +195,7 @@ impl Answer<'_> {
             | Check::Present(places)
             | Check::Varies(places)
             | Check::Inliers(places) => *places.first()?,
+            Check::Number(measure, ..) => measure.of?,
             Check::Refers(join) => join.left,
         };
         Some(self.name(place))

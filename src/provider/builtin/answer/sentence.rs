@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use super::describe::word;
 use super::{Answer, capital, grouped};
+use crate::provider::builtin::code::number;
 use crate::provider::builtin::reading::{Check, Over, What};
 use crate::render::digits;
 
@@ -45,6 +47,18 @@ impl Answer<'_> {
                 value(row, &between[1]),
                 value(row, "difference")
             ),
+            (What::Change { names, .. }, Some(row), _) => format!(
+                "From {} in {} to {} in {}: **{}**, or {}%.",
+                value(row, &names[0]),
+                names[0],
+                value(row, &names[1]),
+                names[1],
+                value(row, "change"),
+                value(row, "change_percent")
+            ),
+            (What::Aggregate { over: Over::Mean, .. }, Some(row), Some(label)) => {
+                format!("**{}** on average.", value(row, label))
+            }
             (What::Correlation(places, _), Some(row), _)
                 if places.len() == 2 && self.n_rows == 1 =>
             {
@@ -142,8 +156,23 @@ impl Answer<'_> {
         let rows =
             |n: u64| if n == 1 { "1 row".to_owned() } else { format!("{} rows", grouped(n)) };
         let table = &self.tables[0].name;
-        let is_good = n == 0;
+        let is_good = match check {
+            Check::Number(..) => self.head.first().is_some_and(|it| it["holds"] == true),
+            _ => n == 0,
+        };
         let message = match check {
+            Check::Number(measure, op, limit) => {
+                let value = self.columns.first().and_then(|it| Some(&self.head.first()?[it]));
+                format!(
+                    "{}: {} is {}, {} {} {}.",
+                    if is_good { "Yes" } else { "No" },
+                    self.measure(measure),
+                    value.map(shown).unwrap_or_default(),
+                    if is_good { "which is" } else { "not" },
+                    word(*op),
+                    number(*limit)
+                )
+            }
             Check::Any(filters) if is_good => {
                 format!("No: no row of `{table}` has {}.", self.conditions(filters))
             }

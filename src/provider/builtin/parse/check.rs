@@ -1,15 +1,17 @@
 //! Checks: whether something holds of the data, so that a gate can be made of it.
 
 use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::code::opposite;
+use crate::provider::builtin::ground::Meaning;
 use crate::provider::builtin::lexicon::Concept;
-use crate::provider::builtin::reading::{Check, Filter, What};
+use crate::provider::builtin::reading::{Agg, Check, Filter, Measure, Op, Scalar, Test, What};
 
 impl Parser<'_> {
     /// Reads a question that yes or no answers.
     pub(super) fn check(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
         let begins_yes_no = self.begins_yes_no();
         let asks_any = self.has(&[Concept::IsAny]);
-        let asks_all = self.has(&[Concept::IsAll]) || self.has(&[Concept::Check]);
+        let asks_all = self.has(&[Concept::IsAll, Concept::Check]);
         let each_first = self.word(0) == Some(Concept::Each);
         let is_question =
             asks_any || asks_all || each_first || begins_yes_no || self.scene.wants_verdict;
@@ -26,7 +28,9 @@ impl Parser<'_> {
             return Ok(None);
         }
         // What is only claimed is to hold always.
-        let claims = self.scene.wants_verdict && !asks_any && !begins_yes_no;
+        let is_claim =
+            if begins_yes_no { self.is_of_column(filters) } else { self.scene.wants_verdict };
+        let claims = is_claim && !asks_any;
         let check = self.checked(filters, asks_all || each_first || claims)?;
         let Some(check) = check else { return Ok(None) };
         let words = [
@@ -49,46 +53,150 @@ impl Parser<'_> {
         opening.into_iter().flatten().any(|it| verbs.contains(&it.lower.as_str()))
     }
 
+    /// `are ratings between 0 and 100` asks of all; what is wrong by itself is looked for: `is profit
+    /// negative`.
+    fn is_of_column(&self, filters: &[Placed]) -> bool {
+        let first = self.marks.iter().find(|it| !matches!(it.meaning, Meaning::Word(_)));
+        let suspects = |it: &Placed| {
+            matches!(it.filter.test, Test::Is(Op::Lt | Op::Eq, Scalar::Number(0.0)) | Test::Missing)
+        };
+        matches!(first.map(|it| &it.meaning), Some(Meaning::Column(_)))
+            && filters.iter().all(|it| it.is_predicate && !suspects(it))
+    }
+
     fn checked(&mut self, filters: &[Placed], is_all: bool) -> Result<Option<Check>, Doubt> {
         let columns = self.open_columns();
-        if self.has(&[Concept::Duplicate, Concept::IsUnique, Concept::Distinct]) {
-            self.take_all(&[Concept::Duplicate, Concept::IsUnique, Concept::Distinct]);
+        if self.take_all(&[Concept::Duplicate, Concept::IsUnique, Concept::Distinct]) {
+            self.take_all(&[Concept::Without, Concept::Not]);
             return Ok(Some(Check::Unique(self.all(&columns, |_| true)?)));
         }
         if let Some(check) = self.refers(&columns) {
             return Ok(Some(check));
         }
-        if self.has(&[Concept::Missing, Concept::Present]) {
-            self.take_all(&[Concept::Missing, Concept::Present]);
-            self.take_all(&[Concept::Not]);
+        if self.take_all(&[Concept::Missing, Concept::Present]) {
+            self.take_all(&[Concept::Not, Concept::Without]);
             return Ok(Some(Check::Present(self.all(&columns, |_| true)?)));
         }
         if self.take_all(&[Concept::Constant]) {
             return Ok(Some(Check::Varies(self.all(&columns, |_| true)?)));
         }
         if self.take_all(&[Concept::Outliers]) {
+            self.take_all(&[Concept::Without, Concept::Not]);
             let places = self.all(&columns, |it| it.kind.is_number())?;
             return Ok(Some(Check::Inliers(places)));
         }
-        let predicates: Vec<Filter> =
-            filters.iter().filter(|it| it.is_predicate).map(|it| it.filter.clone()).collect();
+        if let Some(check) = self.number_check(&columns)? {
+            return Ok(Some(check));
+        }
+        if self.has(&[Concept::Most, Concept::Least]) {
+            return Ok(None);
+        }
         let all: Vec<Filter> = filters.iter().map(|it| it.filter.clone()).collect();
-        let has_superlative = self.has(&[Concept::Most, Concept::Least]);
         if all.is_empty() {
             // `does every order have a date`
-            if is_all && !columns.is_empty() && !has_superlative {
-                return Ok(Some(Check::Present(self.all(&columns, |_| true)?)));
+            let has = self.has(&[Concept::Has]) && is_all && !columns.is_empty();
+            self.take_all(&[Concept::Has]);
+            if !has {
+                return Ok(None);
             }
+            return Ok(Some(Check::Present(self.all(&columns, |_| true)?)));
+        }
+        if !columns.is_empty() {
             return Ok(None);
         }
-        if has_superlative || !columns.is_empty() {
-            return Ok(None);
+        self.take_all(&[Concept::Has]);
+        // `no sale above 100` says that there is none.
+        if self.take_all(&[Concept::Without]) {
+            return Ok(Some(Check::Any(all)));
         }
         if is_all {
-            let part = if predicates.is_empty() { all } else { predicates };
-            return Ok(Some(Check::All(part)));
+            let predicates: Vec<Filter> =
+                filters.iter().filter(|it| it.is_predicate).map(|it| it.filter.clone()).collect();
+            return Ok(Some(Check::All(if predicates.is_empty() { all } else { predicates })));
         }
         Ok(Some(Check::Any(all)))
+    }
+
+    /// `the average discount is below 0.2`, `there are at least 100 rows`, `exactly 4 regions`.
+    fn number_check(&mut self, columns: &[usize]) -> Result<Option<Check>, Doubt> {
+        if let Some((op, value)) = self.count_test {
+            let counts_rows = columns.is_empty();
+            self.count_test = None;
+            let measure = Measure { agg: Agg::Count, of: None };
+            return Ok(counts_rows.then_some(Check::Number(measure, op, value)));
+        }
+        // What each has one of is no number of rows.
+        if self.word(0) == Some(Concept::Each) {
+            return Ok(None);
+        }
+        let Some(at) = self.open().find(|it| matches!(self.meaning(*it), Some(Meaning::Number(_))))
+        else {
+            return Ok(None);
+        };
+        let Some(Meaning::Number(value)) = self.meaning(at) else { return Ok(None) };
+        let value = *value;
+        let before = at.checked_sub(1).and_then(|it| self.word(it));
+        let op = match before {
+            Some(concept) => super::compare::op_of(concept),
+            None => None,
+        };
+        let of = (at + 1..self.marks.len().min(at + 2)).find(|it| self.is_column(*it));
+        let measure = match of {
+            Some(of) if columns == [of] && !self.is_number_column(of) => {
+                Measure { agg: Agg::Distinct, of: Some(self.one(of, |_| true)?) }
+            }
+            None if columns.is_empty() && self.is_noun(at + 1) => {
+                Measure { agg: Agg::Count, of: None }
+            }
+            _ => return Ok(None),
+        };
+        self.take(at);
+        if op.is_some() {
+            self.take(at - 1);
+        }
+        self.take_all(&[Concept::Only, Concept::Eq, Concept::Has]);
+        Ok(Some(Check::Number(measure, op.unwrap_or(Op::Eq), value)))
+    }
+
+    /// Reads `the average discount is below 0.2` before its condition is taken for one on rows.
+    pub(super) fn aggregate_check(&mut self) -> Result<Option<Check>, Doubt> {
+        let asks = self.scene.wants_verdict || self.begins_yes_no() || self.has(&[Concept::Check]);
+        let aggs = self
+            .open()
+            .find(|it| super::measures::agg_of(self.word(*it)).is_some_and(|it| it.len() == 1));
+        let (Some(start), true) = (aggs, asks) else { return Ok(None) };
+        let Some(column) =
+            (start + 1..self.marks.len().min(start + 3)).find(|it| self.is_number_column(*it))
+        else {
+            return Ok(None);
+        };
+        let mut next = column + 1;
+        while matches!(
+            self.word(next),
+            Some(Concept::Which | Concept::IsAll | Concept::IsAny | Concept::Not)
+        ) {
+            next += 1;
+        }
+        let is_negated = (column..next).any(|it| self.word(it) == Some(Concept::Not));
+        let sign = match self.word(next) {
+            Some(Concept::Positive) => Some((Op::Gt, 0.0)),
+            Some(Concept::Negative) => Some((Op::Lt, 0.0)),
+            Some(Concept::Zero) => Some((Op::Eq, 0.0)),
+            _ => None,
+        };
+        let number = match self.meaning(next + 1) {
+            Some(Meaning::Number(value)) => Some(*value),
+            _ => None,
+        };
+        let compared = self.word(next).and_then(super::compare::op_of).zip(number);
+        let Some((op, value)) = sign.or(compared) else { return Ok(None) };
+        let end = if sign.is_some() { next } else { next + 1 };
+        let agg = super::measures::agg_of(self.word(start)).unwrap_or_default();
+        let place = self.one(column, |it| it.kind.is_number())?;
+        let value = self.in_unit_of(place, end, value)?;
+        (start..=end).for_each(|it| self.take(it));
+        let op = if is_negated { opposite(op) } else { op };
+        Ok(agg.first().map(|agg| Check::Number(Measure { agg: *agg, of: Some(place) }, op, value)))
     }
 
     /// `does every order have a customer`, where customers are a table of their own.

@@ -1,14 +1,12 @@
 //! Conditions: which rows count.
 
+use super::compare::is;
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Held, Meaning, Place};
 use crate::provider::builtin::lexicon::Concept;
 use crate::provider::builtin::reading::{Filter, Op, Scalar, Test, Within};
-use crate::provider::builtin::schema::Kind;
+use crate::provider::builtin::schema::{Column, Kind};
 use crate::provider::builtin::words::TokenKind;
-
-/// Marks between a column and what it is compared with.
-const REACH: usize = 3;
 
 impl Parser<'_> {
     /// Takes every condition off the list.
@@ -18,6 +16,7 @@ impl Parser<'_> {
             let placed = |filter| Placed { filter, at, is_predicate: false };
             found.extend(filters.into_iter().map(placed));
         }
+        self.clocks(&mut found);
         self.comparisons(&mut found)?;
         self.signs(&mut found);
         self.texts(&mut found)?;
@@ -26,6 +25,7 @@ impl Parser<'_> {
         self.flags(&mut found);
         self.absences(&mut found)?;
         found.sort_by_key(|it| it.at);
+        found.dedup_by(|one, other| one.filter == other.filter);
         let n_recent = found.iter().filter(|it| matches!(it.filter.test, Test::Last(..))).count();
         // The last week and the last 7 days are two things, and no day is in two years.
         let is_one = |it: &Filter| {
@@ -46,214 +46,6 @@ impl Parser<'_> {
         if 1 < n_recent || contradicts { Err(Doubt::Unasked) } else { Ok(found) }
     }
 
-    /// `price over 100`, `at least 4 cylinders`, `heavier than 4000`, `between 10 and 20`.
-    fn comparisons(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
-        for at in 0..self.marks.len() {
-            if self.word(at) == Some(Concept::Between) && self.range(at, found)? {
-                continue;
-            }
-            let adjective = match self.meaning(at) {
-                Some(Meaning::Adjective { of, low, is_superlative: false }) => {
-                    Some((of.clone(), *low))
-                }
-                _ => None,
-            };
-            if let Some((of, low)) = adjective {
-                let mut next = at + 1;
-                if matches!(self.word(next), Some(Concept::Than)) {
-                    next += 1;
-                }
-                let op = match self.word(next) {
-                    Some(concept) => op_of(concept),
-                    None => None,
-                };
-                let number_at = if op.is_some() { next + 1 } else { next };
-                let is_than = next == at + 2 || op.is_some();
-                if let (Some(Meaning::Number(value)), true) = (self.meaning(number_at), is_than) {
-                    let value = *value;
-                    let op = op.unwrap_or(if low { Op::Lt } else { Op::Gt });
-                    let place = self.only(at, &of)?;
-                    (at..=number_at).for_each(|it| self.take(it));
-                    found.push(is(place, op, Scalar::Number(value), at));
-                }
-                continue;
-            }
-            let Some(op) = self.word(at).and_then(op_of) else { continue };
-            if let Some(Meaning::Number(value)) = self.meaning(at + 1) {
-                let value = *value;
-                let negated = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::Not);
-                if let Some(place) = self.compared(at, at + 1)? {
-                    self.take(at);
-                    self.take(at + 1);
-                    let mut placed = is(place, op, Scalar::Number(value), at);
-                    if negated {
-                        self.take(at - 1);
-                        placed.filter.is_negated = true;
-                    }
-                    found.push(placed);
-                } else if self.is_noun(at + 2) {
-                    self.take(at);
-                    self.take(at + 1);
-                    self.take(at + 2);
-                    self.count_test = Some((op, value));
-                }
-            } else if let Some(Meaning::Number(value)) =
-                at.checked_sub(1).and_then(|it| self.meaning(it))
-            {
-                // `100 or more`
-                let value = *value;
-                if let Some(place) = self.compared(at - 1, at)? {
-                    self.take(at);
-                    self.take(at - 1);
-                    found.push(is(place, op, Scalar::Number(value), at - 1));
-                }
-            } else if self.is_number_column(at + 1)
-                && let Some(left) = self.left_column(at)
-            {
-                let left = self.one(left, |it| it.kind.is_number())?;
-                let right = self.one(at + 1, |it| it.kind.is_number())?;
-                self.take(at);
-                let filter = Filter { place: left, test: Test::IsTo(op, right), is_negated: false };
-                found.push(Placed { filter, at, is_predicate: true });
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads `between 10 and 20` at a mark.
-    fn range(&mut self, at: usize, found: &mut Vec<Placed>) -> Result<bool, Doubt> {
-        let number = |it: usize| match self.meaning(it) {
-            Some(Meaning::Number(value)) => Some(*value),
-            _ => None,
-        };
-        let joint = self.marks.get(at + 2).map(|it| self.scene.tokens[it.start].lower.as_str());
-        if !matches!(joint, Some("and" | "to" | "or")) {
-            return Ok(false);
-        }
-        let (Some(low), Some(high)) = (number(at + 1), number(at + 3)) else { return Ok(false) };
-        let Some(place) = self.compared(at, at + 3)? else { return Ok(false) };
-        (at..=at + 3).for_each(|it| self.take(it));
-        let (low, high) = (low.min(high), low.max(high));
-        found.push(is(place, Op::Ge, Scalar::Number(low), at));
-        found.push(is(place, Op::Le, Scalar::Number(high), at));
-        Ok(true)
-    }
-
-    /// Finds and takes the column that a comparison from mark `start` to `end` is about.
-    fn compared(&mut self, start: usize, end: usize) -> Result<Option<Place>, Doubt> {
-        let right = (end + 1..self.marks.len().min(end + 2))
-            .find(|it| self.is_number_column(*it) || self.speaks_of_number(*it));
-        let left = self.left_column(start);
-        // `with over 100 horsepower` has its column behind it, `horsepower over 100` before.
-        let chosen = match (left, right) {
-            (Some(left), Some(right)) => {
-                let is_bound = (left + 1..start).all(|it| self.used[it] || self.is_joint(it))
-                    && left + 1 == start
-                    || (left + 1..start).any(|it| self.word(it) == Some(Concept::Which));
-                let is_of_right = (left + 1..start).any(|it| {
-                    matches!(self.word(it), Some(Concept::Of | Concept::And | Concept::By))
-                });
-                if is_bound && !is_of_right { left } else { right }
-            }
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => return Ok(self.implied(start).or_else(|| self.only_number())),
-        };
-        let place = match self.meaning(chosen) {
-            Some(Meaning::Adjective { of, .. }) => {
-                let of = of.clone();
-                let place = self.only(chosen, &of)?;
-                self.take(chosen);
-                place
-            }
-            _ => self.one(chosen, |it| it.kind.is_number())?,
-        };
-        Ok(Some(place))
-    }
-
-    fn is_joint(&self, at: usize) -> bool {
-        let joints =
-            [Concept::Which, Concept::Of, Concept::And, Concept::Not, Concept::IsAll, Concept::Eq];
-        self.word(at).is_some_and(|it| joints.contains(&it))
-    }
-
-    fn speaks_of_number(&self, at: usize) -> bool {
-        matches!(self.meaning(at), Some(Meaning::Adjective { is_superlative: false, .. }))
-    }
-
-    /// Returns the column before a mark, with nothing between them but what joins them.
-    fn left_column(&self, at: usize) -> Option<usize> {
-        for it in (at.saturating_sub(REACH)..at).rev() {
-            if self.is_number_column(it) || self.speaks_of_number(it) {
-                return Some(it);
-            }
-            if !self.used[it] && !self.is_joint(it) {
-                return None;
-            }
-        }
-        None
-    }
-
-    /// Returns the column that a noun before a bare number implies: the age of people.
-    fn implied(&self, at: usize) -> Option<Place> {
-        let noun = (0..at).rev().find(|it| self.is_noun(*it))?;
-        let stem = &self.scene.tokens[self.marks[noun].end - 1].stem;
-        let wanted = self.scene.lexicon.implied(stem);
-        let mut found = wanted.iter().filter_map(|word| {
-            self.places().find(|it| {
-                let column = self.column(*it);
-                column.kind.is_number() && column.words == [word.clone()]
-            })
-        });
-        found.next()
-    }
-
-    /// Returns the only column of numbers, when the question names none.
-    fn only_number(&self) -> Option<Place> {
-        let mut numbers = self.places().filter(|it| self.kind(*it).is_number());
-        let only = numbers.next()?;
-        let is_named = self.open().any(|it| self.is_number_column(it));
-        (numbers.next().is_none() && !is_named).then_some(only)
-    }
-
-    /// Returns the one column that an adjective speaks of; a column beside it decides between several.
-    pub(super) fn only(&self, at: usize, of: &[Place]) -> Result<Place, Doubt> {
-        if let [place] = of {
-            return Ok(*place);
-        }
-        Err(self.ambiguous(at, of))
-    }
-
-    /// `negative profit`, `profit is below zero`.
-    fn signs(&mut self, found: &mut Vec<Placed>) {
-        let signs = [
-            (Concept::Negative, Op::Lt),
-            (Concept::NonNegative, Op::Ge),
-            (Concept::Positive, Op::Gt),
-            (Concept::Zero, Op::Eq),
-            (Concept::Nonzero, Op::Ne),
-        ];
-        for at in 0..self.marks.len() {
-            let Some((_, op)) = signs.iter().find(|it| self.word(at) == Some(it.0)) else {
-                continue;
-            };
-            let near = self.left_column(at).or_else(|| {
-                (at + 1 < self.marks.len() && self.is_number_column(at + 1)).then_some(at + 1)
-            });
-            let Some(near) = near else { continue };
-            let Ok(place) = self.one(near, |it| it.kind.is_number()) else { continue };
-            self.take(at);
-            let before = at
-                .checked_sub(1)
-                .filter(|it| matches!(self.word(*it), Some(Concept::Not | Concept::Ne)));
-            let mut placed = is(place, *op, Scalar::Number(0.0), at);
-            if let Some(before) = before {
-                self.take(before);
-                placed.filter.is_negated = true;
-            }
-            found.push(placed);
-        }
-    }
-
     /// `title contains star`, `names starting with A`.
     fn texts(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
         let hows = [
@@ -265,7 +57,29 @@ impl Parser<'_> {
             let Some((_, how)) = hows.iter().find(|it| self.word(at) == Some(it.0)) else {
                 continue;
             };
+            // What is a unit of measure elsewhere is text here: `starts with L`.
+            let behind = self.scene.tokens.get(self.marks[at].end);
+            let is_dropped = self.marks.get(at + 1).map(|it| it.start) != Some(self.marks[at].end);
+            let dropped = behind.filter(|_| is_dropped).map(|it| it.text.clone());
+            let said_before = at.checked_sub(1).filter(|it| {
+                self.text(at).contains(' ')
+                    && matches!(self.meaning(*it), Some(Meaning::Text(_) | Meaning::Value(_)))
+            });
+            if let Some(before) = said_before {
+                // `with "chair" in the name`
+                let Some(place) = self.named_text() else { continue };
+                let test = Test::Text(*how, self.text(before));
+                self.take(at);
+                self.take(before);
+                found.push(Placed {
+                    filter: Filter { place, test, is_negated: false },
+                    at,
+                    is_predicate: true,
+                });
+                continue;
+            }
             let text = match self.meaning(at + 1) {
+                _ if dropped.is_some() => dropped.clone().unwrap_or_default(),
                 Some(Meaning::Text(text)) => text.clone(),
                 Some(Meaning::Unknown | Meaning::Value(_)) => self.text(at + 1),
                 Some(_)
@@ -301,11 +115,30 @@ impl Parser<'_> {
                 self.take(at - 1);
             }
             self.take(at);
-            self.take(at + 1);
+            if dropped.is_none() {
+                self.take(at + 1);
+            }
             let filter = Filter { place, test: Test::Text(*how, text), is_negated };
             found.push(Placed { filter, at, is_predicate: true });
         }
         Ok(())
+    }
+
+    /// Takes the column of names that a question speaks of, or returns the only one.
+    fn named_text(&mut self) -> Option<Place> {
+        let is_name = |it: &Column| {
+            it.kind == Kind::Text && it.words.iter().any(|it| it == "name" || it == "titl")
+        };
+        let said = self
+            .open_columns()
+            .into_iter()
+            .find(|it| self.choose(*it, is_name).iter().all(|it| is_name(self.column(*it))));
+        if let Some(said) = said {
+            return self.one(said, is_name).ok();
+        }
+        let mut names = self.places().filter(|it| is_name(self.column(*it)));
+        let only = names.next()?;
+        names.next().is_none().then_some(only)
     }
 
     /// `Adelie`, `from JFK`, `not in Europe`, `species Adelie`.
@@ -313,7 +146,11 @@ impl Parser<'_> {
         let mut last: Option<(usize, Place)> = None;
         for at in 0..self.marks.len() {
             let Some(Meaning::Value(held)) = self.meaning(at) else { continue };
-            let held = held.clone();
+            let mut held = held.clone();
+            // A value in full says more than a word of others.
+            if held.iter().any(|it| !it.spellings.is_empty()) {
+                held.retain(|it| !it.spellings.is_empty());
+            }
             let beside = self.named_beside(at, &held);
             let spoken = self.preposed(at, &held);
             // `JFK or LGA` are of one column.
@@ -338,6 +175,11 @@ impl Parser<'_> {
                 && found.iter().rev().any(|it| it.filter.place == place && it.filter.is_negated);
             let is_negated = self.negation(at) || was_negated;
             self.take(at);
+            if let Some(before) = at.checked_sub(1)
+                && self.word(before) == Some(Concept::Eq)
+            {
+                self.take(before);
+            }
             let predicate = at.checked_sub(1).is_some_and(|it| {
                 matches!(self.marks[it].meaning, Meaning::Word(Concept::Which | Concept::Ne))
             });
@@ -371,8 +213,28 @@ impl Parser<'_> {
                 self.take(before + 1);
             }
             last = Some((at, place));
+            self.take_literals(at + 1, found);
         }
         Ok(())
+    }
+
+    /// Takes the values of a list that the data does not hold: `is one of S, M, XXL` in a check.
+    fn take_literals(&mut self, from: usize, found: &mut [Placed]) {
+        let is_list = self.has(&[Concept::Eq, Concept::IsAll, Concept::Check]);
+        let Some(Test::In(values)) = found.last_mut().map(|it| &mut it.filter.test) else { return };
+        let mut at = from;
+        if !is_list {
+            return;
+        }
+        loop {
+            let next = if self.word(at) == Some(Concept::And) { at + 1 } else { at };
+            if !matches!(self.meaning(next), Some(Meaning::Unknown)) {
+                break;
+            }
+            values.push(self.text(next));
+            (at..=next).for_each(|it| self.take(it));
+            at = next + 1;
+        }
     }
 
     /// Takes a negation before a value: `not Adelie`, `excluding the Adelie`.
@@ -403,6 +265,7 @@ impl Parser<'_> {
             (low + 1..high).all(|it| {
                 let joins = [
                     Concept::Which,
+                    Concept::IsAll,
                     Concept::Eq,
                     Concept::Ne,
                     Concept::Not,
@@ -459,7 +322,11 @@ impl Parser<'_> {
             let before = at.checked_sub(1).and_then(|it| self.word(it));
             let ranks =
                 [Concept::Most, Concept::Least, Concept::First, Concept::Last, Concept::Mode];
+            // `the most profit 3`
+            let leads = at.checked_sub(2).and_then(|it| self.word(it));
             let is_rank = before.is_some_and(|it| ranks.contains(&it))
+                || leads.is_some_and(|it| matches!(it, Concept::Most | Concept::Least))
+                    && at.checked_sub(1).is_some_and(|it| self.is_number_column(it))
                 || self.word(at + 1).is_some_and(|it| ranks.contains(&it))
                 || matches!(
                     self.meaning(at + 1),
@@ -491,6 +358,10 @@ impl Parser<'_> {
             let is_negated = (low.saturating_sub(1)..high)
                 .any(|it| matches!(self.word(it), Some(Concept::Not | Concept::Ne)));
             let place = self.one(column, |it| it.kind.is_number())?;
+            let value = self.in_unit_of(place, at, value)?;
+            if self.is_no_year(place, value) {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
             for it in low.saturating_sub(1)..=high {
                 if low <= it || matches!(self.word(it), Some(Concept::Not | Concept::Ne)) {
                     self.take(it);
@@ -551,7 +422,9 @@ impl Parser<'_> {
                 .filter(|it| (at + 1..*it).all(|it| self.is_glue_word(it)));
             let left = (at.saturating_sub(2)..at).rev().find(|it| self.is_column(*it));
             let Some(column) = right.or(left) else { continue };
-            if is_about || self.has(&[Concept::IsAny, Concept::IsAll]) {
+            let is_claim = self.has(&[Concept::IsAny, Concept::IsAll])
+                || self.scene.wants_verdict && (at == 0 || self.word(0) == Some(Concept::Each));
+            if is_about || is_claim {
                 continue;
             }
             // `missing values per column` asks about what is missing.
@@ -576,7 +449,7 @@ impl Parser<'_> {
     }
 
     /// Returns the concept of a mark, taken or not.
-    fn word_of(&self, at: usize) -> Option<Concept> {
+    pub(super) fn word_of(&self, at: usize) -> Option<Concept> {
         match self.marks.get(at)?.meaning {
             Meaning::Word(concept) => Some(concept),
             _ => None,
@@ -586,22 +459,4 @@ impl Parser<'_> {
     fn is_glue_word(&self, at: usize) -> bool {
         matches!(self.word(at), Some(Concept::Of | Concept::Missing | Concept::Each))
     }
-}
-
-/// Returns how a concept compares.
-pub(super) fn op_of(concept: Concept) -> Option<Op> {
-    Some(match concept {
-        Concept::Gt => Op::Gt,
-        Concept::Ge => Op::Ge,
-        Concept::Lt => Op::Lt,
-        Concept::Le => Op::Le,
-        Concept::Eq => Op::Eq,
-        Concept::Ne => Op::Ne,
-        _ => return None,
-    })
-}
-
-fn is(place: Place, op: Op, scalar: Scalar, at: usize) -> Placed {
-    let filter = Filter { place, test: Test::Is(op, scalar), is_negated: false };
-    Placed { filter, at, is_predicate: true }
 }

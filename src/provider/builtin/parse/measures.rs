@@ -18,6 +18,24 @@ impl Parser<'_> {
                         self.take(next);
                         next += 1;
                     }
+                    // `revenue per order`, where each row is one.
+                    let is_of_row = self.is_row(next)
+                        && self.open().any(|it| {
+                            agg_of(self.word(it)).is_some()
+                                || self.word(it) == Some(Concept::Quantile)
+                        });
+                    if is_of_row {
+                        self.take(at);
+                        self.take(next);
+                        continue;
+                    }
+                    // `month by month`
+                    if let Some(before) = at.checked_sub(1)
+                        && matches!(self.meaning(before), Some(Meaning::Unit(_)))
+                        && self.meaning(before) == self.meaning(next)
+                    {
+                        self.take(before);
+                    }
                     while let Some(group) = self.group_at(next)? {
                         groups.push(group);
                         self.take(at);
@@ -58,6 +76,25 @@ impl Parser<'_> {
         }
         groups.dedup();
         Ok(groups)
+    }
+
+    /// Returns whether a noun is what a row is, and not a thing that has its own key.
+    fn is_row(&self, at: usize) -> bool {
+        if !self.is_noun(at)
+            || matches!(self.meaning(at), Some(Meaning::Table(table)) if *table == 1)
+        {
+            return false;
+        }
+        let stem = &self.scene.tokens[self.marks[at].end - 1].stem;
+        if self.scene.tables.iter().any(|it| it.words.contains(stem)) {
+            return false;
+        }
+        let is_key = |it: Place| {
+            let words = &self.column(it).words;
+            words.contains(stem)
+                && words.iter().any(|it| it == "id" || it == "key" || it == "number")
+        };
+        !self.places().any(is_key)
     }
 
     /// Returns whether a column is what an aggregate before it is taken of.
@@ -175,6 +212,8 @@ impl Parser<'_> {
                         || self.kind(*it).is_time()
                         || self.kind(*it) == Kind::Bool
                 });
+                let key = self.key_and_label(&places).map(|it| it.0).filter(|_| counts);
+                let places = key.map_or(places, |it| vec![it]);
                 if !fit || has_columns && !self.is_joined(at) {
                     continue;
                 }
@@ -189,10 +228,27 @@ impl Parser<'_> {
                 has_columns = true;
             }
         }
+        // `the spread of price, std` says by which number.
+        if found.iter().any(|it| matches!(it.agg, Agg::Std | Agg::Var | Agg::Iqr))
+            || pending.iter().any(|it| matches!(it, Agg::Std | Agg::Var | Agg::Iqr))
+        {
+            let is_end = |it: &Agg| matches!(it, Agg::Min | Agg::Max);
+            let of_ends = found.iter().filter(|it| is_end(&it.agg)).count();
+            if of_ends == 2 && self.says_spread() {
+                let of = found.iter().find_map(|it| it.of);
+                found.retain(|it| !is_end(&it.agg));
+                found.extend(pending.drain(..).map(|agg| Measure { agg, of }));
+                return Ok(found);
+            }
+        }
         if !has_columns {
             found.extend(pending.into_iter().map(|agg| Measure { agg, of: None }));
         }
         Ok(found)
+    }
+
+    fn says_spread(&self) -> bool {
+        self.marks.iter().any(|it| it.meaning == Meaning::Word(Concept::Spread))
     }
 
     /// Returns whether a column goes on a list of columns: `price and carat`.
@@ -256,6 +312,14 @@ impl Parser<'_> {
             .filter(|it| matches!(&it.meaning, Meaning::Column(places) if places.contains(&place)))
             .flat_map(|it| self.scene.tokens[it.start..it.end].iter().map(|it| it.stem.clone()))
             .collect();
+        let end = said.iter().find_map(|it| match lexicon.phrase(std::slice::from_ref(it))? {
+            Concept::Max => Some(Agg::Max),
+            Concept::Min => Some(Agg::Min),
+            _ => None,
+        });
+        if let Some(agg) = end {
+            return Measure { agg, of: Some(place) };
+        }
         let is_additive = lexicon.is_additive(&said).or_else(|| lexicon.is_additive(&column.words));
         let agg = match is_additive {
             Some(true) => Agg::Sum,
@@ -276,6 +340,7 @@ pub(super) fn part_of(concept: Concept) -> Option<Part> {
         Concept::DayOfWeek | Concept::Weekday => Part::Weekday,
         Concept::MonthOfYear => Part::Month,
         Concept::HourOfDay => Part::Hour,
+        Concept::DayOfMonth => Part::Day,
         _ => return None,
     })
 }

@@ -3,12 +3,16 @@
 //! Each step takes the marks that it understands off the list. What stays at the end and means something
 //! was not understood, and then the question is not answered.
 
+mod about;
 mod check;
+mod compare;
 mod filters;
 mod intent;
 mod measures;
 mod period;
+mod plain;
 mod rank;
+mod series;
 mod takeup;
 
 use super::ground::{Mark, Meaning, Place};
@@ -49,17 +53,14 @@ pub struct Scene<'a> {
 ///
 /// Fails with what could not be placed, or read in one way only.
 pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
-    let kept = |it: &&Mark| !matches!(it.meaning, Meaning::Stop | Meaning::Measure);
-    let marks: Vec<Mark> = marks.iter().filter(kept).cloned().collect();
-    let used = vec![false; marks.len()];
-    let mut parser = Parser { scene, marks, used, notes: Vec::new(), count_test: None };
+    let mut parser = Parser::new(scene, marks);
     if let Some(last) = scene.last {
         let mut follower = parser.clone();
         let chart = follower.chart();
         let filters = follower.filters();
         let taken = filters.and_then(|it| follower.take_up(last, it, chart));
         if let Ok(reading) = taken
-            && (parser.is_led() || own(&mut parser.clone(), scene).is_err())
+            && (parser.is_led() || parser.is_fragment() || own(&mut parser.clone(), scene).is_err())
         {
             return Ok(reading);
         }
@@ -81,15 +82,31 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
 /// Reads a question by itself.
 fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
     let chart = parser.chart();
+    let check = parser.aggregate_check()?;
     let filters = parser.filters()?;
-    let what = parser.intent(&filters, chart)?;
+    let what = match check {
+        Some(check) => {
+            parser.take_all(&[Concept::IsAll, Concept::IsAny, Concept::Not]);
+            What::Check(check)
+        }
+        None => parser.intent(&filters, chart)?,
+    };
     let filters = match what {
         // What is asked about is no condition on it.
-        What::Check(Check::Any(_) | Check::All(_)) | What::Share { .. } => rest_of(filters, &what),
+        What::Check(Check::Any(_) | Check::All(_)) | What::Share { .. } | What::Change { .. } => {
+            rest_of(filters, &what)
+        }
         _ => filters.into_iter().map(|it| it.filter).collect(),
     };
+    parser.take_spoken(&what, &filters);
+    parser.take_shown(&what);
     parser.nothing_left()?;
-    if let What::Aggregate { measures, .. } = &what {
+    if let What::Aggregate { measures, groups, .. } = &what {
+        // Nothing adds up by itself: `sales by salesperson` is not `sales` by `sales`.
+        let is_group = |it: Place| groups.iter().any(|group| group.place() == it);
+        if measures.iter().any(|it| it.agg != Agg::Distinct && it.of.is_some_and(is_group)) {
+            return Err(Doubt::Unasked);
+        }
         let computes =
             |it: &Measure| !matches!(it.agg, Agg::Count | Agg::Distinct | Agg::Min | Agg::Max);
         let fits = |place: Place| {
@@ -171,9 +188,61 @@ struct Parser<'a> {
     notes: Vec<String>,
     /// What must hold of the number of rows in a group: `with more than 50 flights`.
     count_test: Option<(super::reading::Op, f64)>,
+    /// Periods that were told by both ends.
+    spans: Vec<period::Span>,
 }
 
 impl<'a> Parser<'a> {
+    /// Prepares to read marks. What means nothing by itself is left out, and so is the sign of percent
+    /// behind an amount that something is compared with.
+    fn new(scene: Scene<'a>, marks: &[Mark]) -> Parser<'a> {
+        let is_amount = |at: usize| matches!(marks[at].meaning, Meaning::Number(_));
+        let compares = |at: usize| match marks[at].meaning {
+            Meaning::Word(concept) => {
+                compare::op_of(concept).is_some()
+                    || matches!(concept, Concept::Between | Concept::And)
+            }
+            _ => false,
+        };
+        let is_percent = |at: usize| {
+            let sign = scene.tokens[marks[at].start].lower.as_str();
+            1 < at
+                && scene.lexicon.per_unit("%", sign).is_some()
+                && is_amount(at - 1)
+                && compares(at - 2)
+        };
+        let is_kept = |at: &usize| {
+            !matches!(marks[*at].meaning, Meaning::Stop | Meaning::Measure) && !is_percent(*at)
+        };
+        let marks: Vec<Mark> =
+            (0..marks.len()).filter(is_kept).map(|it| marks[it].clone()).collect();
+        let used = vec![false; marks.len()];
+        Parser { scene, marks, used, notes: Vec::new(), count_test: None, spans: Vec::new() }
+    }
+
+    /// Returns an amount in the unit of the column that it is compared with.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it is of another kind of unit, or a percentage of nobody knows what.
+    fn in_unit_of(&self, place: Place, at: usize, value: f64) -> Result<f64, Doubt> {
+        let lexicon = self.scene.lexicon;
+        let token = self.marks.get(at).and_then(|it| self.scene.tokens.get(it.end));
+        let Some(said) = token.filter(|it| lexicon.is_known_unit(&it.stem)) else {
+            return Ok(value);
+        };
+        let words = &self.column(place).words;
+        let has = |it: &&String| lexicon.is_known_unit(it);
+        let own = words.last().filter(|it| has(it) && 1 < words.len());
+        match own.map(|it| lexicon.per_unit(it, &said.stem)) {
+            Some(Some(scale)) => Ok(value * scale),
+            // Minutes of a column that is called so may be left unsaid; a percentage may be of one.
+            None if lexicon.per_unit("%", &said.stem).is_none() => Ok(value),
+            None if words.iter().any(|it| lexicon.per_unit("%", it).is_some()) => Ok(value),
+            None | Some(None) => Err(Doubt::Unplaced(vec![said.text.clone()])),
+        }
+    }
+
     fn column(&self, place: Place) -> &'a Column {
         &self.scene.tables[place.table].columns[place.column]
     }
@@ -252,11 +321,32 @@ impl<'a> Parser<'a> {
     /// Takes the one column that a mark names.
     fn one(&mut self, at: usize, suits: impl Fn(&Column) -> bool) -> Result<Place, Doubt> {
         let places = self.choose(at, suits);
-        if let [place] = places[..] {
-            self.take(at);
-            return Ok(place);
-        }
-        Err(self.ambiguous(at, &places))
+        let label = self.key_and_label(&places).map(|it| it.1).or_else(|| self.joined_key(&places));
+        let place = match places[..] {
+            [place] => place,
+            _ => label.ok_or_else(|| self.ambiguous(at, &places))?,
+        };
+        self.take(at);
+        Ok(place)
+    }
+
+    /// Returns the column by which two tables go together, when both are meant by the same name.
+    fn joined_key(&self, places: &[Place]) -> Option<Place> {
+        let join = join_of(self.scene.tables, self.scene.lexicon)?;
+        let are_both = matches!(places, [one, other] if *one == join.left && *other == join.right);
+        are_both.then_some(join.left)
+    }
+
+    /// Returns the key and the name of a thing, when they are what columns hold: `Customer ID` and
+    /// `Customer Name`.
+    fn key_and_label(&self, places: &[Place]) -> Option<(Place, Place)> {
+        let [one, other] = *places else { return None };
+        let is_pair = |key: Place, label: Place| {
+            let (key, label) = (&self.column(key).words, &self.column(label).words);
+            matches!((&key[..], &label[..]), ([thing, key], [of, label])
+                if thing == of && key == "id" && label == "name")
+        };
+        [(one, other), (other, one)].into_iter().find(|it| is_pair(it.0, it.1))
     }
 
     /// Takes the columns that marks name.
@@ -338,6 +428,53 @@ impl<'a> Parser<'a> {
         found
     }
 
+    /// Takes the adjectives and verbs that speak of what is computed: `the highest fare paid`.
+    fn take_spoken(&mut self, what: &What, filters: &[Filter]) {
+        let mut told: Vec<Place> = match what {
+            What::Aggregate { measures, .. } => measures.iter().filter_map(|it| it.of).collect(),
+            What::Rows { rank: Some((place, _)), .. } => vec![*place],
+            What::Difference { measure, .. } => measure.of.into_iter().collect(),
+            _ => Vec::new(),
+        };
+        told.extend(filters.iter().map(|it| it.place));
+        for at in self.open() {
+            if let Some(Meaning::Adjective { of, is_superlative: false, .. }) = self.meaning(at)
+                && of.iter().any(|it| told.contains(it))
+            {
+                self.take(at);
+            }
+        }
+    }
+
+    /// Takes the columns that are asked for beside whole rows, which show them: `oldest customer: name, job`.
+    fn take_shown(&mut self, what: &What) {
+        let What::Rows { columns, .. } = what else { return };
+        if !columns.is_empty() {
+            return;
+        }
+        self.take_all(&[Concept::Size]);
+        for at in self.open_columns() {
+            let before = at.checked_sub(1).and_then(|it| self.word_of(it));
+            let is_listed =
+                before.is_none_or(|it| matches!(it, Concept::And | Concept::Of | Concept::Which));
+            if is_listed {
+                self.take(at);
+            }
+        }
+    }
+
+    /// Returns whether a mark only says in other words what stands in parentheses behind it.
+    fn is_glossed(&self, at: usize) -> bool {
+        let tokens = self.scene.tokens;
+        let behind = self.marks[at].end;
+        let aside = (behind..tokens.len().min(behind + 3)).find(|it| tokens[*it].is_aside);
+        let told = aside.and_then(|it| self.marks.iter().position(|mark| mark.start == it));
+        !tokens[self.marks[at].start].is_aside
+            && told.is_some_and(|it| {
+                self.used[it] && matches!(self.marks[it].meaning, Meaning::Column(_))
+            })
+    }
+
     /// Fails when marks are left that mean something.
     fn nothing_left(&self) -> Result<(), Doubt> {
         let glue = |concept: Concept| {
@@ -372,6 +509,7 @@ impl<'a> Parser<'a> {
                         && self.word(*at) == Some(Concept::By)
                 }
                 Meaning::Word(concept) => !glue(*concept),
+                Meaning::Unknown | Meaning::Adjective { .. } if self.is_glossed(*at) => false,
                 _ => !self.is_noun(*at),
             })
             .map(|at| self.text(at))
@@ -383,7 +521,9 @@ impl<'a> Parser<'a> {
 /// Returns the conditions that are not what is asked about.
 fn rest_of(filters: Vec<Placed>, what: &What) -> Vec<Filter> {
     let part: &[Filter] = match what {
-        What::Share { part, .. } | What::Check(Check::Any(part) | Check::All(part)) => part,
+        What::Share { part, .. }
+        | What::Check(Check::Any(part) | Check::All(part))
+        | What::Change { span: part, .. } => part,
         _ => &[],
     };
     filters.into_iter().map(|it| it.filter).filter(|it| !part.contains(it)).collect()

@@ -20,10 +20,33 @@ pub enum Period {
     Years(i16, i16),
     /// A month of every year.
     Month(i8),
+    /// A day of a month of every year.
+    MonthDay(i8, i8),
     /// A quarter of every year.
     Quarter(i8),
 }
 
+impl Period {
+    fn of_month(year: i16, month: i8) -> Option<Period> {
+        let start = date(year, month, 1);
+        Some(Period::Days(start, start.checked_add(1.month()).ok()?))
+    }
+}
+
+/// A period that was told by both ends, with the conditions for rows to lie in it, and in either of its
+/// ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// The conditions of the whole.
+    pub whole: Vec<Filter>,
+    /// The conditions of the end that was told first, and of the other.
+    pub ends: [Vec<Filter>; 2],
+    /// Both ends, as they were told.
+    pub names: [String; 2],
+}
+
+/// Words that say how a period lies to a date: `since the start of`.
+const PERIOD_WORDS_MAX: usize = 4;
 /// Years that a bare number may be.
 const YEARS: std::ops::RangeInclusive<i16> = 1700..=2100;
 
@@ -47,12 +70,24 @@ impl Parser<'_> {
                     continue;
                 }
                 let until = self.until(at, end);
+                // `between October and December 2022`: the year is of both.
+                let period = match (period, until) {
+                    (Period::Month(month), Some((Period::Days(start, _), _))) => {
+                        Period::of_month(start.year(), month).unwrap_or(period)
+                    }
+                    _ => period,
+                };
                 let filters = self.in_period(at, word, period, until.map(|it| it.0));
-                let Some(filters) = filters else {
+                let Some(mut filters) = filters else {
                     at += 1;
                     continue;
                 };
-                let end = until.map_or(end, |it| it.1);
+                let mut end = until.map_or(end, |it| it.1);
+                if let Some((last, behind)) = until {
+                    self.note_span(at, [period, last], behind, &filters);
+                } else if let [filter] = &mut filters[..] {
+                    end = self.others(at, filter, end);
+                }
                 let before = self.marks[..at].len();
                 if 0 < before && self.is_glue(before - 1) {
                     self.take(before - 1);
@@ -67,16 +102,71 @@ impl Parser<'_> {
         found
     }
 
+    /// Remembers both ends of a period, for what has changed between them.
+    fn note_span(&mut self, at: usize, ends: [Period; 2], behind: usize, whole: &[Filter]) {
+        let mut of = |end| {
+            let n_notes = self.notes.len();
+            let filters = self.in_period(at, Some(PeriodWord::During), end, None);
+            self.notes.truncate(n_notes);
+            filters
+        };
+        let (Some(start), Some(end)) = (of(ends[0]), of(ends[1])) else { return };
+        let name = |marks: std::ops::Range<usize>| -> String {
+            let texts: Vec<String> = marks
+                .filter(|it| !matches!(self.marks[*it].meaning, Meaning::Word(_)))
+                .map(|it| self.text(it))
+                .collect();
+            texts.join(" ")
+        };
+        let joint = (at..behind).find(|it| self.is_range_joint(*it)).unwrap_or(behind);
+        let names = [name(at..joint), name(joint + 1..behind)];
+        self.spans.push(Span { whole: whole.to_vec(), ends: [start, end], names });
+    }
+
+    /// Takes the further periods of a list: `2012 vs 2015`, `in may and june`. Returns the mark behind it.
+    fn others(&mut self, at: usize, filter: &mut Filter, mut end: usize) -> usize {
+        while matches!(self.word(end), Some(Concept::And | Concept::Versus)) {
+            let Some((period, behind)) = self.period_at(end + 1) else { break };
+            let is_year = matches!(period, Period::Year(_) | Period::Years(..));
+            if is_year && !self.is_year(end + 1, self.period_word(at)) {
+                break;
+            }
+            let other = self.in_period(at, Some(PeriodWord::During), period, None);
+            let other = other.as_deref().map(|it| it.iter().map(|it| &it.test).collect::<Vec<_>>());
+            let test = match (&filter.test, other.as_deref()) {
+                (Test::Part(part, values), Some([Test::Part(same, more)])) if part == same => {
+                    Test::Part(*part, [&values[..], more].concat())
+                }
+                (
+                    Test::Is(Op::Eq, Scalar::Number(one)),
+                    Some([Test::Is(Op::Eq, Scalar::Number(other))]),
+                ) => Test::OneOf(vec![*one, *other]),
+                (Test::OneOf(values), Some([Test::Is(Op::Eq, Scalar::Number(other))])) => {
+                    Test::OneOf([&values[..], &[*other]].concat())
+                }
+                _ => break,
+            };
+            filter.test = test;
+            end = behind;
+        }
+        end
+    }
+
+    pub(super) fn is_range_joint(&self, at: usize) -> bool {
+        let text = self.scene.tokens[self.marks[at].start].lower.as_str();
+        matches!(text, "and" | "to" | "until" | "through" | "till")
+    }
+
     fn is_glue(&self, at: usize) -> bool {
         let glue = [Concept::Of, Concept::Between, Concept::Gt, Concept::Le, Concept::Lt];
         self.word(at).is_some_and(|it| glue.contains(&it))
     }
 
     /// Returns how the period that begins here is meant.
-    fn period_word(&self, at: usize) -> Option<PeriodWord> {
+    pub(super) fn period_word(&self, at: usize) -> Option<PeriodWord> {
         let start = self.marks[at].start;
         let tokens = self.scene.tokens;
-        for n in [2, 1] {
+        for n in (1..=PERIOD_WORDS_MAX).rev() {
             let Some(from) = start.checked_sub(n) else { continue };
             let stems: Vec<String> = tokens[from..start].iter().map(|it| it.stem.clone()).collect();
             if let Some(word) = self.scene.lexicon.period(&stems) {
@@ -98,6 +188,9 @@ impl Parser<'_> {
                 && !self.choose(it, |_| true).iter().any(|it| self.is_year_column(*it))
         };
         let is_beside_column = at.checked_sub(1).is_some_and(beside);
+        if self.is_between_years(at) {
+            return true;
+        }
         let is_compared = matches!(
             at.checked_sub(1).and_then(|it| self.word(it)),
             Some(Concept::Gt | Concept::Ge | Concept::Lt | Concept::Le | Concept::Between)
@@ -107,6 +200,12 @@ impl Parser<'_> {
                 && !self.choose(it, |_| true).iter().any(|it| self.is_year_column(*it))
         });
         match word {
+            // `mean change since 2010`
+            Some(PeriodWord::Since | PeriodWord::Before | PeriodWord::After)
+                if !is_compared && self.calendar().is_some() =>
+            {
+                true
+            }
             Some(
                 PeriodWord::During | PeriodWord::Since | PeriodWord::Before | PeriodWord::After,
             ) if !is_compared => !is_beside_column || !has_other,
@@ -129,6 +228,22 @@ impl Parser<'_> {
                 !is_compared && !is_beside_column && !is_taken && (!has_other || !counts)
             }
         }
+    }
+
+    /// Returns whether a column counts years, and an amount is none.
+    pub(super) fn is_no_year(&self, place: Place, value: f64) -> bool {
+        let is_year = |it: &String| self.scene.lexicon.unit(it) == Some(TimeUnit::Year);
+        self.column(place).words.iter().all(is_year) && year_of(value).is_none()
+    }
+
+    /// `between 1952 and 2007`, where no amount stands before it.
+    fn is_between_years(&self, at: usize) -> bool {
+        let Some(between) = at.checked_sub(1) else { return false };
+        let is_year = |it: usize| matches!(self.meaning(it), Some(Meaning::Number(value)) if year_of(*value).is_some());
+        self.word(between) == Some(Concept::Between)
+            && is_year(at)
+            && is_year(at + 2)
+            && self.left_column(between).is_none()
     }
 
     fn is_year_column(&self, place: Place) -> bool {
@@ -156,8 +271,7 @@ impl Parser<'_> {
                 };
                 // `March 2013`, `March 5 2013`, `5 March 2013`
                 if let Some(year) = number(at + 1).and_then(year_of) {
-                    let start = date(year, month, 1);
-                    return Some((Period::Days(start, start.checked_add(1.month()).ok()?), at + 2));
+                    return Some((Period::of_month(year, month)?, at + 2));
                 }
                 let day = ordinal(at + 1).filter(|it| (1.0..=31.0).contains(it));
                 let mut next = at + 2;
@@ -169,7 +283,21 @@ impl Parser<'_> {
                     let start = Date::new(year, month, day as i8).ok()?;
                     return Some((Period::Days(start, start.tomorrow().ok()?), next + 1));
                 }
-                Some((Period::Month(month), at + 1))
+                #[expect(clippy::cast_possible_truncation, reason = "at most 31")]
+                let day = day.filter(|it| it.fract() == 0.0).map(|it| it as i8);
+                Some(match day {
+                    Some(day) => (Period::MonthDay(month, day), at + 2),
+                    None => (Period::Month(month), at + 1),
+                })
+            }
+            Meaning::Word(Concept::First) | Meaning::Ordinal(1..=4)
+                if matches!(self.meaning(at + 1), Some(Meaning::Unit(TimeUnit::Quarter))) =>
+            {
+                let quarter = match *self.meaning(at)? {
+                    Meaning::Ordinal(place) => i8::try_from(place).ok()?,
+                    _ => 1,
+                };
+                self.quarter(quarter, at + 2)
             }
             Meaning::Number(value) => {
                 let year = year_of(value)?;
@@ -179,12 +307,7 @@ impl Parser<'_> {
                 let text = self.text(at).to_lowercase();
                 if let Some(quarter) = text.strip_prefix('q').and_then(|it| it.parse().ok()) {
                     let quarter: i8 = Some(quarter).filter(|it| (1..=4).contains(it))?;
-                    if let Some(Meaning::Number(value)) = self.meaning(at + 1) {
-                        let start = date(year_of(*value)?, quarter * 3 - 2, 1);
-                        let end = start.checked_add(3.months()).ok()?;
-                        return Some((Period::Days(start, end), at + 2));
-                    }
-                    return Some((Period::Quarter(quarter), at + 1));
+                    return self.quarter(quarter, at + 1);
                 }
                 let decade: i16 = text.strip_suffix('s')?.parse().ok()?;
                 let decade = match decade {
@@ -196,6 +319,19 @@ impl Parser<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Reads the year of a quarter, if one is told at a mark.
+    fn quarter(&self, quarter: i8, at: usize) -> Option<(Period, usize)> {
+        let is_of = self.word(at) == Some(Concept::Of);
+        let year_at = if is_of { at + 1 } else { at };
+        let year = match self.meaning(year_at) {
+            Some(Meaning::Number(value)) => year_of(*value),
+            _ => None,
+        };
+        let Some(year) = year else { return Some((Period::Quarter(quarter), at)) };
+        let start = date(year, quarter * 3 - 2, 1);
+        Some((Period::Days(start, start.checked_add(3.months()).ok()?), year_at + 1))
     }
 
     /// Reads `to 2012` or `and 2012` behind a period. Returns the other end and the mark behind it.
@@ -237,7 +373,7 @@ impl Parser<'_> {
                 Period::Years(start, end) => (start, end),
                 Period::Month(month) => (i16::from(month), i16::from(month) + 1),
                 Period::Quarter(quarter) => (i16::from(quarter), i16::from(quarter) + 1),
-                Period::Days(..) => return None,
+                Period::Days(..) | Period::MonthDay(..) => return None,
             };
             let until = match until {
                 Some(Period::Year(year)) => Some(year),
@@ -266,9 +402,15 @@ impl Parser<'_> {
                 Period::Days(start, end) => Some((start, end)),
                 Period::Year(year) => Some((date(year, 1, 1), date(year + 1, 1, 1))),
                 Period::Years(start, end) => Some((date(start, 1, 1), date(end, 1, 1))),
-                Period::Month(_) | Period::Quarter(_) => None,
+                Period::Month(_) | Period::MonthDay(..) | Period::Quarter(_) => None,
             }
         };
+        if let (Period::MonthDay(month, day), None) = (period, until) {
+            return Some(vec![
+                part(Part::Month, i64::from(month)),
+                part(Part::Day, i64::from(day)),
+            ]);
+        }
         let Some((start, end)) = days(period) else {
             let (of, value) = match period {
                 Period::Month(month) => (Part::Month, month),
@@ -315,7 +457,7 @@ impl Parser<'_> {
             Period::Year(_) | Period::Years(..) => Some(TimeUnit::Year),
             Period::Month(_) => Some(TimeUnit::Month),
             Period::Quarter(_) => Some(TimeUnit::Quarter),
-            Period::Days(..) => None,
+            Period::Days(..) | Period::MonthDay(..) => None,
         };
         let lexicon = self.scene.lexicon;
         let suits = |it: &Place| {
@@ -341,7 +483,7 @@ impl Parser<'_> {
         if let Some((mark, place)) = named {
             // `by month in 2013` names a column for the group, not for the period.
             let before = mark.checked_sub(1).and_then(|it| self.word(it));
-            let is_group = matches!(before, Some(Concept::By | Concept::Each));
+            let is_group = before == Some(Concept::By) || before == Some(Concept::Each) && 1 < mark;
             if !is_group {
                 self.take(mark);
             }
@@ -378,16 +520,24 @@ impl Parser<'_> {
         };
         let place = self.calendar()?;
         let is_group = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::By);
+        let (mut days, mut end) = (days, at + 1);
+        // `on saturdays and sundays`
+        while self.word(end) == Some(Concept::And)
+            && let Some(Meaning::Weekday(day)) = self.meaning(end + 1)
+        {
+            days.push(i64::from(*day));
+            end += 2;
+        }
         let filter = Filter { place, test: Test::Part(Part::Weekday, days), is_negated: false };
-        (!is_group).then_some((vec![filter], at + 1))
+        (!is_group).then_some((vec![filter], end))
     }
 
     /// Reads `in the last 7 days`, `last month`.
     fn recent(&self, at: usize) -> Option<(Vec<Filter>, usize)> {
-        if self.word(at) != Some(Concept::Last) {
+        let is_last = self.word(at) == Some(Concept::Last);
+        if !is_last && self.word(at) != Some(Concept::Latest) {
             return None;
         }
-        let place = self.calendar()?;
         let (n, unit_at) = match self.meaning(at + 1)? {
             Meaning::Number(value) if value.fract() == 0.0 && (1.0..1e4).contains(value) => {
                 #[expect(
@@ -400,9 +550,30 @@ impl Parser<'_> {
             }
             _ => (1, at + 1),
         };
-        let Some(Meaning::Unit(unit)) = self.meaning(unit_at) else { return None };
-        let test = Test::Last(n, *unit);
+        let (unit, place) = match self.meaning(unit_at)? {
+            Meaning::Unit(unit) => (*unit, self.calendar().or_else(|| self.counted_in(*unit))?),
+            // `the latest year`, where years are a column.
+            Meaning::Column(places) => {
+                let place = *places.first()?;
+                let words = &self.column(place).words;
+                let unit = words.iter().find_map(|it| self.scene.lexicon.unit(it))?;
+                let is_number = self.is_calendar_number(place);
+                (unit, self.calendar().or(Some(place).filter(|_| is_number))?)
+            }
+            _ => return None,
+        };
+        let test = Test::Last(n, unit);
         Some((vec![Filter { place, test, is_negated: false }], unit_at + 1))
+    }
+
+    /// Returns the column of whole numbers that counts a unit of time.
+    fn counted_in(&self, unit: TimeUnit) -> Option<Place> {
+        let lexicon = self.scene.lexicon;
+        self.places().find(|it| {
+            let column = self.column(*it);
+            column.kind == Kind::Whole
+                && column.words.iter().any(|it| lexicon.unit(it) == Some(unit))
+        })
     }
 }
 

@@ -22,6 +22,13 @@ impl Parser<'_> {
         }
         let Some(superlative) = self.superlative() else { return self.ordered(groups) };
         let Superlative { at, mut rank, of } = superlative;
+        // `cheapest first` is an order.
+        if rank.n.is_none() && self.word(at + 1) == Some(Concept::First) {
+            self.take(at + 1);
+            let place = self.only(at, &of)?;
+            let rank = Some((place, rank));
+            return Ok(Some(What::Rows { columns: Vec::new(), rank, first: None }));
+        }
         self.take_all(&[Concept::Sorted]);
         rank.n = if 0 < rank.skip { rank.n } else { rank.n.or_else(|| self.amount_of_thing()) };
         let given = self.aggregates()?;
@@ -35,7 +42,7 @@ impl Parser<'_> {
         let entity = self.entity()?;
         let has_noun = self.open().any(|it| self.is_noun(it));
         let asks_who = self.scene.tokens.first().is_some_and(|it| it.lower == "who");
-        let asks_rows = (has_noun || asks_who) && !self.counts_rows(at);
+        let asks_rows = (has_noun || asks_who || self.is_of_value(at)) && !self.counts_rows(at);
         let plain = match measure {
             Some(_) => None,
             None => self.measured(at, &of)?,
@@ -159,7 +166,9 @@ impl Parser<'_> {
     fn most_common(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
         let Some(at) = self.first_word(&[Concept::Mode, Concept::Rarest]) else { return Ok(None) };
         let is_ascending = self.word(at) == Some(Concept::Rarest);
-        let rank = Rank { n: self.amount_beside(at).or(Some(1)), skip: 0, is_ascending };
+        let n = self.amount_beside(at).or(Some(1));
+        let skip = self.ordinal_before(at);
+        let rank = Rank { n, skip, is_ascending };
         self.take(at);
         let groups = match self.entity()? {
             Some(entity) => vec![entity],
@@ -260,10 +269,8 @@ impl Parser<'_> {
         near.sort_by_key(|it| (*it < at, it.abs_diff(at)));
         let Some(mark) = near.first().copied() else {
             return match of {
-                [] => Ok(None),
-                [place] => Ok(Some(*place)),
-                of if self.by_direction(at, of).is_some() => Ok(self.by_direction(at, of)),
-                _ => Err(self.ambiguous(at, of)),
+                [] => Ok(self.size_of_noun(at + 1)),
+                of => Ok(Some(self.only(at, of)?)),
             };
         };
         // `the longest flipper`: the column decides between those that the adjective may speak of.
@@ -286,7 +293,7 @@ impl Parser<'_> {
     }
 
     /// Of a highest and a lowest, the hottest is about the highest.
-    fn by_direction(&self, at: usize, of: &[Place]) -> Option<Place> {
+    pub(super) fn by_direction(&self, at: usize, of: &[Place]) -> Option<Place> {
         let is_low = match &self.marks[at].meaning {
             Meaning::Adjective { low, .. } => *low,
             Meaning::Word(concept) => *concept == Concept::Least,
@@ -341,6 +348,31 @@ impl Parser<'_> {
                 || self.has(&[Concept::HowMany]);
         let text = at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
         is_asked && is_whole && has_other && !text.ends_with(" is") && text != "is"
+    }
+
+    /// `the largest loan` is that of the largest `Loan Amount`.
+    fn size_of_noun(&self, at: usize) -> Option<Place> {
+        let mark = self.marks.get(at).filter(|_| self.is_noun(at))?;
+        let stem = &self.scene.tokens[mark.end - 1].stem;
+        let of_noun = |it: &Place| {
+            let column = self.column(*it);
+            let is_key = column.words.iter().any(|it| it == "id" || it == "key" || it == "number");
+            column.kind.is_number() && column.words.contains(stem) && !is_key
+        };
+        let mut sizes = self.places().filter(of_noun);
+        let only = sizes.next()?;
+        sizes.next().is_none().then_some(only)
+    }
+
+    /// `the longest comedy` is a row of this value, `the highest price of comedies` a number.
+    fn is_of_value(&self, at: usize) -> bool {
+        let speaks = matches!(self.marks[at].meaning, Meaning::Adjective { .. });
+        let is_value =
+            self.marks.get(at + 1).is_some_and(|it| matches!(it.meaning, Meaning::Value(_)));
+        let is_number = self.marks.get(at + 2).is_some_and(|it| {
+            matches!(it.meaning, Meaning::Column(_)) && !self.scene.tokens[it.start].is_aside
+        });
+        speaks && is_value && !is_number
     }
 
     /// Returns whether rows are what there is most of: `the most flights`.

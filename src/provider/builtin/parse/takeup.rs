@@ -1,7 +1,7 @@
 //! Questions that take up the one before: `and by month?`, `only Europe`, `as a chart`, `top 3`.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::ground::{Mark, Meaning, Place};
 use crate::provider::builtin::lexicon::Concept;
 use crate::provider::builtin::reading::{
     Agg, Filter, Group, Measure, Op, Over, Rank, Reading, Shape, Test, What,
@@ -33,7 +33,27 @@ const JOINTS: [&str; 7] = ["and", "same", "only", "what about", "how about", "bu
 impl Parser<'_> {
     /// Returns whether the question makes no sense without one before.
     pub(super) fn goes_on(&self) -> bool {
-        self.begins_with(&JOINTS)
+        self.begins_with(&JOINTS) || self.word(0) == Some(Concept::By)
+    }
+
+    /// Returns whether the question is no more than a condition: `sunny ones?`
+    pub(super) fn is_fragment(&self) -> bool {
+        let says = |it: &Mark| match it.meaning {
+            Meaning::Value(_)
+            | Meaning::Number(_)
+            | Meaning::Noun
+            | Meaning::Month(_)
+            | Meaning::MonthOf(_)
+            | Meaning::Day(_) => true,
+            Meaning::Word(concept) => {
+                matches!(
+                    concept,
+                    Concept::Of | Concept::And | Concept::Rows | Concept::Not | Concept::Ne
+                )
+            }
+            _ => false,
+        };
+        self.marks.len() <= 3 && self.marks.iter().all(says)
     }
 
     /// Returns whether the question begins like one that goes on.
@@ -65,9 +85,17 @@ impl Parser<'_> {
         for placed in filters {
             change_filter(&mut reading, placed.filter);
         }
-        let groups = self.groups()?;
+        let mut groups = self.groups()?;
+        // A series stays what it runs over.
+        let before = last.what.groups();
+        let mut under = if groups.is_empty() { before.to_vec() } else { groups.clone() };
+        let over = self.over(&mut under);
+        if !groups.is_empty() || under != before {
+            groups = under;
+        }
+        let order = self.sorting();
         let share = self.take_all(&[Concept::Share]);
-        let rank = self.rank_of_follow_up();
+        let rank = self.rank_of_follow_up().or(order);
         self.take_all(&[Concept::Each]);
         let mut aggs: Vec<Agg> = Vec::new();
         for at in 0..self.marks.len() {
@@ -83,12 +111,13 @@ impl Parser<'_> {
         if let Some(at) = self.open().find(|it| self.is_number_column(*it)) {
             place = Some(self.one(at, |it| it.kind.is_number())?);
         }
-        is_changed |=
-            !groups.is_empty() || share || rank.is_some() || !aggs.is_empty() || place.is_some();
+        is_changed |= !groups.is_empty() || share || rank.is_some() || !aggs.is_empty();
+        is_changed |= place.is_some() || over != Over::Plain;
         if !is_changed {
             return Err(Doubt::Unasked);
         }
-        let change = Change { groups, aggs, place, rank, is_share: share };
+        let over = if share && over == Over::Plain { Over::Share } else { over };
+        let change = Change { groups, aggs, place, rank, over };
         change.apply(&mut reading.what)?;
         self.take_all(&[Concept::By, Concept::Each, Concept::Sorted, Concept::List]);
         self.nothing_left()?;
@@ -118,7 +147,7 @@ struct Change {
     aggs: Vec<Agg>,
     place: Option<Place>,
     rank: Option<Rank>,
-    is_share: bool,
+    over: Over,
 }
 
 impl Change {
@@ -140,7 +169,7 @@ impl Change {
                 Ok(())
             }
             What::Correlation(_, groups) | What::Missing(_, groups)
-                if numbers_stay && self.rank.is_none() && !self.is_share =>
+                if numbers_stay && self.rank.is_none() && self.over == Over::Plain =>
             {
                 if !self.groups.is_empty() {
                     *groups = self.groups;
@@ -157,7 +186,10 @@ impl Change {
     }
 
     fn is_only_place(&self) -> bool {
-        self.groups.is_empty() && self.aggs.is_empty() && self.rank.is_none() && !self.is_share
+        self.groups.is_empty()
+            && self.aggs.is_empty()
+            && self.rank.is_none()
+            && self.over == Over::Plain
     }
 
     fn of_aggregate(self, what: &mut What) -> Result<(), Doubt> {
@@ -181,12 +213,12 @@ impl Change {
             let usual = |agg| if agg == Agg::Count { Agg::Mean } else { agg };
             *measures = aggs.into_iter().map(|agg| Measure { agg: usual(agg), of }).collect();
         }
-        if (self.rank.is_some() || self.is_share) && groups.is_empty() {
+        if (self.rank.is_some() || self.over != Over::Plain) && groups.is_empty() {
             return Err(Doubt::Unasked);
         }
         *rank = self.rank.or(*rank);
-        if self.is_share {
-            *over = Over::Share;
+        if self.over != Over::Plain {
+            *over = self.over;
         }
         Ok(())
     }

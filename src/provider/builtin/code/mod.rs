@@ -1,12 +1,16 @@
 //! Code: the pandas that computes a reading, as an analyst would write it.
 
+mod condition;
+mod quality;
+mod relation;
+
 use std::fmt::Write;
+
+pub use condition::opposite;
 
 use super::ground::Place;
 use super::lexicon::TimeUnit;
-use super::reading::{
-    Agg, Check, Filter, Group, Measure, Op, Over, Part, Rank, Reading, Scalar, Test, What, Within,
-};
+use super::reading::{Agg, Check, Group, Measure, Op, Over, Part, Rank, Reading, Shape, What};
 use super::schema::{Kind, Table};
 
 /// A table and the columns of it that are loaded.
@@ -36,8 +40,6 @@ pub struct Program {
 /// The days of a week, as pandas names them.
 pub const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-/// Bars of a histogram.
-const BINS: u32 = 10;
 /// Distance from the quartiles, in interquartile ranges, from which a value counts as an outlier.
 pub const FAR: f64 = 1.5;
 
@@ -223,15 +225,7 @@ impl Writer<'_> {
 
     /// Writes the columns that groups need beside those of the table. Returns the names of all keys.
     fn keys(&mut self, what: &What) -> Vec<String> {
-        let groups = match what {
-            What::Aggregate { groups, .. }
-            | What::Share { groups, .. }
-            | What::Ratio { groups, .. }
-            | What::Correlation(_, groups)
-            | What::Missing(_, groups) => groups.clone(),
-            _ => Vec::new(),
-        };
-        groups.iter().map(|it| self.key(*it)).collect()
+        what.groups().iter().map(|it| self.key(*it)).collect()
     }
 
     fn key(&mut self, group: Group) -> String {
@@ -262,6 +256,7 @@ impl Writer<'_> {
                     Part::Year => ("year", format!("{time}.dt.year.astype(\"Int64\")")),
                     Part::Quarter => ("quarter", format!("{time}.dt.quarter.astype(\"Int64\")")),
                     Part::Month => ("month", format!("{time}.dt.month.astype(\"Int64\")")),
+                    Part::Day => ("day", format!("{time}.dt.day.astype(\"Int64\")")),
                     Part::Weekday => ("weekday", format!("{time}.dt.day_name()")),
                     Part::Hour => ("hour", format!("{time}.dt.hour.astype(\"Int64\")")),
                 };
@@ -284,6 +279,7 @@ impl Writer<'_> {
                 self.aggregate(measures, groups, keys, *rank, *over, *having)
             }
             What::Difference { measure, by, between } => self.difference(measure, *by, between),
+            What::Change { measure, ends, names, .. } => self.change(measure, ends, names),
             What::Rows { columns, rank, first } => {
                 self.rows(columns, *rank, *first);
                 Vec::new()
@@ -296,6 +292,12 @@ impl Writer<'_> {
             What::Distribution(place) => self.distribution(*place),
             What::Outliers(places, counts) => self.outliers(places, *counts),
             What::Missing(places, _) => self.missing(places, keys),
+            What::MostMissing => {
+                let label = self.missing(&[], &[]);
+                self.lines
+                    .push("result = result.nlargest(1, \"missing\", keep=\"all\")".to_owned());
+                label
+            }
             What::Duplicates(places) => self.duplicates(places),
             What::Constant => {
                 self.all = true;
@@ -350,7 +352,7 @@ impl Writer<'_> {
         if keys.is_empty() {
             let mut cells = Vec::new();
             for (measure, label) in measures.iter().zip(&labels) {
-                cells.push(format!("{}: [{}]", quoted(label), self.whole(measure)));
+                cells.push(format!("{}: [{}]", quoted(label), self.whole("df", measure)));
             }
             self.lines.push(format!("result = pd.DataFrame({{{}}})", cells.join(", ")));
             if measures.iter().any(|it| self.has_fraction(it)) {
@@ -385,7 +387,7 @@ impl Writer<'_> {
         }
         let first = quoted(&labels[0]);
         let made = match over {
-            Over::Plain => None,
+            Over::Plain | Over::Mean => None,
             Over::Cumulative => Some(("cumulative", format!("result[{first}].cumsum()"))),
             Over::Growth => Some(("growth_percent", format!("100 * result[{first}].pct_change()"))),
             Over::Change => Some(("change", format!("result[{first}].diff()"))),
@@ -393,6 +395,15 @@ impl Writer<'_> {
                 Some(("share_percent", format!("100 * result[{first}] / result[{first}].sum()")))
             }
         };
+        if over == Over::Mean {
+            let label = format!("mean_{}", labels[0]);
+            self.lines.push(format!(
+                "result = pd.DataFrame({{{}: [result[{first}].mean()]}})",
+                quoted(&label)
+            ));
+            self.round();
+            return vec![label];
+        }
         let mut ranked_by = labels[0].clone();
         if let Some((label, made)) = made {
             self.lines.push(format!("result[{}] = {made}", quoted(label)));
@@ -454,18 +465,15 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the expression of a measure over all rows.
-    fn whole(&mut self, measure: &Measure) -> String {
-        let Some(place) = measure.of else { return "len(df)".to_owned() };
-        let series = match self.kind(place) {
-            Kind::Text if matches!(measure.agg, Agg::Min | Agg::Max) => {
-                format!("{}.dropna()", self.series(place))
-            }
-            Kind::Day if matches!(measure.agg, Agg::Min | Agg::Max) => {
-                format!("{}.dropna()", self.series(place))
-            }
-            _ => self.series(place),
-        };
+    /// Returns the expression of a measure over the rows of a frame.
+    fn whole(&mut self, frame: &str, measure: &Measure) -> String {
+        let Some(place) = measure.of else { return format!("len({frame})") };
+        let mut series = format!("{frame}[{}]", quoted(&self.name(place)));
+        // Days and texts do not compare with what is missing.
+        let is_object = matches!(self.kind(place), Kind::Text | Kind::Day);
+        if is_object && matches!(measure.agg, Agg::Min | Agg::Max) {
+            series.push_str(".dropna()");
+        }
         match measure.agg {
             Agg::Count => format!("{series}.count()"),
             Agg::Distinct => format!("{series}.nunique()"),
@@ -488,33 +496,6 @@ impl Writer<'_> {
             }
             _ => true,
         }
-    }
-
-    fn difference(&mut self, measure: &Measure, by: Place, between: &[String; 2]) -> Vec<String> {
-        let key = self.name(by);
-        let label = self.label(measure);
-        let column = match measure.of {
-            Some(place) => self.name(place),
-            None => key.clone(),
-        };
-        self.lines.push(format!(
-            "result = df.groupby({}, as_index=False).agg({label}=({}, {}))",
-            quoted(&key),
-            quoted(&column),
-            of_group(measure.agg)
-        ));
-        self.lines.push(format!("values = result.set_index({})[{}]", quoted(&key), quoted(&label)));
-        self.lines.push(format!(
-            "result = pd.DataFrame({{\"difference\": [values[{}] - values[{}]], {}: [values[{}]], {}: [values[{}]]}})",
-            quoted(&between[0]),
-            quoted(&between[1]),
-            quoted(&between[0]),
-            quoted(&between[0]),
-            quoted(&between[1]),
-            quoted(&between[1]),
-        ));
-        self.round();
-        vec!["difference".to_owned()]
     }
 
     fn rows(&mut self, columns: &[Place], rank: Option<(Place, Rank)>, first: Option<i64>) {
@@ -542,412 +523,11 @@ impl Writer<'_> {
         if !names.is_empty() {
             let _ = write!(line, "[{}]", listed(&names));
         }
+        // A point has both of its numbers.
+        if self.reading.chart == Some(Shape::Scatter) {
+            line.push_str(".dropna()");
+        }
         self.lines.push(format!("{line}.reset_index(drop=True)"));
-    }
-
-    fn share(
-        &mut self,
-        part: &[Filter],
-        of: Option<Place>,
-        rank: Option<Rank>,
-        keys: &[String],
-    ) -> Vec<String> {
-        let mask = self.mask(part);
-        let label = "share_percent".to_owned();
-        let number = of.map(|it| self.name(it));
-        if keys.is_empty() {
-            self.lines.push(format!("part = {mask}"));
-            let line = match &number {
-                None => "result = pd.DataFrame({\"share_percent\": [100 * part.mean()], \"count\": [part.sum()], \
-                         \"of\": [len(df)]})"
-                    .to_owned(),
-                Some(column) => {
-                    let series = format!("df[{}]", quoted(column));
-                    format!(
-                        "result = pd.DataFrame({{\"share_percent\": [100 * {series}[part].sum() / {series}.sum()], \
-                         \"part\": [{series}[part].sum()], \"of\": [{series}.sum()]}})"
-                    )
-                }
-            };
-            self.lines.push(line);
-        } else {
-            let weighted = match &number {
-                None => mask,
-                Some(column) => format!("df[{}].where({mask}, 0)", quoted(column)),
-            };
-            self.lines.push(format!("df = df.assign(part={weighted})"));
-            let whole = match &number {
-                None => "(\"part\", \"size\")".to_owned(),
-                Some(column) => format!("({}, \"sum\")", quoted(column)),
-            };
-            self.lines.push(format!(
-                "result = df.groupby({}, as_index=False).agg(part=(\"part\", \"sum\"), of={whole})",
-                one_or_list(keys)
-            ));
-            self.lines.push(
-                "result[\"share_percent\"] = 100 * result[\"part\"] / result[\"of\"]".to_owned(),
-            );
-            if let Some(rank) = rank {
-                self.rank(&label, rank, None);
-            }
-        }
-        self.round();
-        vec![label]
-    }
-
-    fn ratio(
-        &mut self,
-        part: Place,
-        whole: Place,
-        is_percent: bool,
-        keys: &[String],
-    ) -> Vec<String> {
-        let (part, whole) = (self.series(part), self.series(whole));
-        let (label, scale) = if is_percent { ("percent", "100 * ") } else { ("ratio", "") };
-        let mean = format!("mean_{label}");
-        if keys.is_empty() {
-            self.lines.push(format!(
-                "result = pd.DataFrame({{\"{label}\": [{scale}{part}.sum() / {whole}.sum()], \"{mean}\": [({scale}{part} / {whole}).mean()]}})"
-            ));
-        } else {
-            self.lines.push(format!(
-                "df = df.assign(part={part}, whole={whole}, {mean}={scale}{part} / {whole})"
-            ));
-            self.lines.push(format!(
-                "result = df.groupby({}, as_index=False).agg(part=(\"part\", \"sum\"), whole=(\"whole\", \"sum\"), {mean}=(\"{mean}\", \"mean\"))",
-                one_or_list(keys)
-            ));
-            self.lines
-                .push(format!("result[\"{label}\"] = {scale}result[\"part\"] / result[\"whole\"]"));
-        }
-        self.round();
-        vec![label.to_owned()]
-    }
-
-    fn correlation(&mut self, places: &[Place], keys: &[String]) -> Vec<String> {
-        let names = self.names(places);
-        let label = "correlation".to_owned();
-        match (&names[..], keys) {
-            ([one, other], []) => self.lines.push(format!(
-                "result = pd.DataFrame({{\"correlation\": [df[{}].corr(df[{}])]}})",
-                quoted(one),
-                quoted(other)
-            )),
-            ([one, other], keys) => {
-                self.lines.push(format!(
-                    "pairs = df.groupby({})[{}]",
-                    one_or_list(keys),
-                    listed(&[one.clone(), other.clone()])
-                ));
-                self.lines.push(format!(
-                    "result = pairs.apply(lambda it: it[{}].corr(it[{}])).reset_index(name=\"correlation\")",
-                    quoted(one),
-                    quoted(other)
-                ));
-            }
-            ([one], _) => {
-                self.all = true;
-                self.lines.push(format!(
-                    "result = df.corr(numeric_only=True)[{0}].drop({0})",
-                    quoted(one)
-                ));
-                self.lines.push(
-                    "result = result.sort_values(key=abs, ascending=False).rename_axis(\"column\").reset_index(name=\"correlation\")"
-                        .to_owned(),
-                );
-            }
-            _ => {
-                let of = self.frame(places);
-                self.lines.push(format!(
-                    "result = {of}.corr(numeric_only=True).rename_axis(\"column\").reset_index()"
-                ));
-            }
-        }
-        self.round();
-        vec![label]
-    }
-
-    fn distribution(&mut self, place: Place) -> Vec<String> {
-        let series = self.series(place);
-        self.lines.push(format!("values = {series}.dropna()"));
-        self.lines.push(format!(
-            "counts, edges = np.histogram(values, bins=max(1, min({BINS}, values.nunique())))"
-        ));
-        self.lines.push(
-            "result = pd.DataFrame({\"from\": edges[:-1], \"to\": edges[1:], \"count\": counts})"
-                .to_owned(),
-        );
-        self.round();
-        vec!["count".to_owned()]
-    }
-
-    fn far(&mut self, place: Place) -> String {
-        let series = self.series(place);
-        self.lines.push(format!("q1, q3 = {series}.quantile([0.25, 0.75])"));
-        self.lines.push(format!("far = {FAR} * (q3 - q1)"));
-        format!("({series} < q1 - far) | ({series} > q3 + far)")
-    }
-
-    fn outliers(&mut self, places: &[Place], counts: bool) -> Vec<String> {
-        self.all = !counts;
-        if let ([place], false) = (places, counts) {
-            let mask = self.far(*place);
-            self.lines.push(format!("result = df[{mask}].reset_index(drop=True)"));
-            return Vec::new();
-        }
-        let mut of = self.frame(places);
-        if places.is_empty() {
-            of.push_str(".select_dtypes(\"number\")");
-        }
-        self.lines.push(format!("values = {of}"));
-        self.lines.push("q1, q3 = values.quantile(0.25), values.quantile(0.75)".to_owned());
-        self.lines.push(format!("far = {FAR} * (q3 - q1)"));
-        self.lines.push("is_far = (values < q1 - far) | (values > q3 + far)".to_owned());
-        self.lines.push(
-            "result = is_far.sum().rename_axis(\"column\").reset_index(name=\"outliers\")"
-                .to_owned(),
-        );
-        vec!["outliers".to_owned()]
-    }
-
-    fn missing(&mut self, places: &[Place], keys: &[String]) -> Vec<String> {
-        let label = "missing".to_owned();
-        match places {
-            [place] if keys.is_empty() => {
-                let series = self.series(*place);
-                self.lines.push(format!(
-                    "result = pd.DataFrame({{\"missing\": [{series}.isna().sum()]}})"
-                ));
-            }
-            [place] => {
-                let series = self.series(*place);
-                self.lines.push(format!("df = df.assign(missing={series}.isna())"));
-                self.lines.push(format!(
-                    "result = df.groupby({}, as_index=False).agg(missing=(\"missing\", \"sum\"))",
-                    one_or_list(keys)
-                ));
-            }
-            places => {
-                let of = self.frame(places);
-                self.lines.push(format!(
-                    "result = {of}.isna().sum().rename_axis(\"column\").reset_index(name=\"missing\")"
-                ));
-                self.lines.push(
-                    "result = result.sort_values(\"missing\", ascending=False, kind=\"stable\", ignore_index=True)"
-                        .to_owned(),
-                );
-            }
-        }
-        vec![label]
-    }
-
-    fn duplicates(&mut self, places: &[Place]) -> Vec<String> {
-        if places.is_empty() {
-            self.all = true;
-            self.lines.push(
-                "result = pd.DataFrame({\"duplicate_rows\": [df.duplicated().sum()]})".to_owned(),
-            );
-            return vec!["duplicate_rows".to_owned()];
-        }
-        let names = self.names(places);
-        self.lines.push(format!(
-            "result = df.groupby({}).size().reset_index(name=\"count\")",
-            listed(&names)
-        ));
-        self.lines.push("result = result[result[\"count\"] > 1].sort_values(\"count\", ascending=False, ignore_index=True)".to_owned());
-        vec!["count".to_owned()]
-    }
-
-    fn describe(&mut self, places: &[Place]) -> Vec<String> {
-        let of = self.frame(places);
-        let all_text = !places.is_empty() && places.iter().all(|it| !self.kind(*it).is_number());
-        let has_number = if places.is_empty() {
-            self.tables[0].columns.iter().any(|it| it.kind.is_number())
-        } else {
-            !all_text
-        };
-        let line = if has_number {
-            format!(
-                "result = {of}.describe(include=\"number\").T.rename_axis(\"column\").reset_index()"
-            )
-        } else {
-            format!("result = {of}.describe().T.rename_axis(\"column\").reset_index()")
-        };
-        self.lines.push(line);
-        if has_number {
-            self.round();
-        }
-        Vec::new()
-    }
-
-    fn check(&mut self, check: &Check) {
-        self.all = true;
-        let line = match check {
-            Check::Any(filters) => {
-                let mask = self.mask(filters);
-                format!("result = df[{mask}]")
-            }
-            Check::All(filters) => {
-                let mask = self.mask(filters);
-                let known: Vec<String> = filters
-                    .iter()
-                    .filter(|it| it.test != Test::Missing)
-                    .map(|it| self.tables[it.place.table].columns[it.place.column].name.clone())
-                    .collect();
-                if known.is_empty() {
-                    format!("result = df[~({mask})]")
-                } else {
-                    format!("result = df[~({mask}) & df[{}].notna().all(axis=1)]", listed(&known))
-                }
-            }
-            Check::Unique(places) => {
-                let names = self.names(places);
-                match &names[..] {
-                    [] => "result = df[df.duplicated(keep=False)]".to_owned(),
-                    names => {
-                        let of = listed(names);
-                        self.lines.push(format!("known = df.dropna(subset={of})"));
-                        format!(
-                            "result = known[known.duplicated(subset={of}, keep=False)].sort_values({of})"
-                        )
-                    }
-                }
-            }
-            Check::Present(places) => {
-                let names = self.names(places);
-                match &names[..] {
-                    [] => "result = df[df.isna().any(axis=1)]".to_owned(),
-                    [one] => format!("result = df[df[{}].isna()]", quoted(one)),
-                    names => format!("result = df[df[{}].isna().any(axis=1)]", listed(names)),
-                }
-            }
-            Check::Refers(join) => {
-                let left = self.series(join.left);
-                let right = quoted(&self.tables[1].columns[join.right.column].name);
-                format!("result = df[{left}.notna() & ~{left}.isin(other[{right}])]")
-            }
-            Check::Varies(places) => {
-                let of = self.frame(places);
-                self.lines.push(format!("n_values = {of}.nunique(dropna=False)"));
-                "result = pd.DataFrame({\"column\": n_values[n_values <= 1].index})".to_owned()
-            }
-            Check::Inliers(places) => {
-                let mut numbers = places.clone();
-                if numbers.is_empty() {
-                    numbers = (0..self.tables[0].columns.len())
-                        .map(|column| Place { table: 0, column })
-                        .filter(|it| self.kind(*it).is_number())
-                        .collect();
-                }
-                let names = self.names(&numbers);
-                self.lines.push(format!("values = df[{}]", listed(&names)));
-                self.lines.push("q1, q3 = values.quantile(0.25), values.quantile(0.75)".to_owned());
-                self.lines.push(format!("far = {FAR} * (q3 - q1)"));
-                "result = df[((values < q1 - far) | (values > q3 + far)).any(axis=1)]".to_owned()
-            }
-        };
-        self.lines.push(format!("{line}.reset_index(drop=True)"));
-    }
-
-    /// Returns the condition for rows to count.
-    fn mask(&mut self, filters: &[Filter]) -> String {
-        let tests: Vec<String> = filters.iter().map(|it| self.test(it)).collect();
-        match &tests[..] {
-            [one] => unwrapped(one).to_owned(),
-            tests => tests.join(" & "),
-        }
-    }
-
-    fn test(&mut self, filter: &Filter) -> String {
-        let place = filter.place;
-        let series = self.series(place);
-        let has_missing = 0 < self.tables[place.table].columns[place.column].n_missing;
-        let not = filter.is_negated;
-        let positive = match &filter.test {
-            Test::Is(op, Scalar::Number(value)) => {
-                let op = if not { opposite(*op) } else { *op };
-                let known = if op == Op::Ne && has_missing {
-                    format!(" & {series}.notna()")
-                } else {
-                    String::new()
-                };
-                return format!("({series} {} {}){known}", sign(op), number(*value));
-            }
-            Test::Is(op, Scalar::Day(day)) => {
-                let op = if not { opposite(*op) } else { *op };
-                let time = self.time(place);
-                return format!("({time} {} \"{day}\")", sign(op));
-            }
-            Test::IsTo(op, other) => {
-                let op = if not { opposite(*op) } else { *op };
-                return format!("({series} {} {})", sign(op), self.series(*other));
-            }
-            Test::True => {
-                return format!("{series}.eq({})", if not { "False" } else { "True" });
-            }
-            Test::Missing => {
-                return format!("{series}.{}()", if not { "notna" } else { "isna" });
-            }
-            Test::In(values) => match (&values[..], not) {
-                ([one], false) => return format!("({series} == {})", quoted(one)),
-                ([one], true) => {
-                    let known =
-                        if has_missing { format!(" & {series}.notna()") } else { String::new() };
-                    return format!("({series} != {}){known}", quoted(one));
-                }
-                (values, _) => format!("{series}.isin({})", listed(values)),
-            },
-            Test::Text(within, text) => {
-                let text = quoted(text);
-                match within {
-                    Within::Contains => {
-                        format!("{series}.str.contains({text}, case=False, regex=False, na=False)")
-                    }
-                    Within::Starts => {
-                        format!("{series}.str.lower().str.startswith({text}.lower(), na=False)")
-                    }
-                    Within::Ends => {
-                        format!("{series}.str.lower().str.endswith({text}.lower(), na=False)")
-                    }
-                }
-            }
-            Test::Part(part, values) => {
-                let time = self.time(place);
-                let (of, shift) = match part {
-                    Part::Year => ("year", 0),
-                    Part::Quarter => ("quarter", 0),
-                    Part::Month => ("month", 0),
-                    Part::Weekday => ("dayofweek", 1),
-                    Part::Hour => ("hour", 0),
-                };
-                match &values[..] {
-                    [one] => format!("({time}.dt.{of} == {})", one - shift),
-                    values => {
-                        let values: Vec<String> =
-                            values.iter().map(|it| (it - shift).to_string()).collect();
-                        format!("{time}.dt.{of}.isin([{}])", values.join(", "))
-                    }
-                }
-            }
-            Test::Last(n, unit) => {
-                let time = self.time(place);
-                let letter = match unit {
-                    TimeUnit::Year => "Y",
-                    TimeUnit::Quarter => "Q",
-                    TimeUnit::Month => "M",
-                    TimeUnit::Week => "W",
-                    TimeUnit::Day => "D",
-                    TimeUnit::Hour => "h",
-                };
-                let period = format!("{time}.dt.to_period(\"{letter}\")");
-                format!("({period} > {period}.max() - {n})")
-            }
-        };
-        match (not, has_missing) {
-            (false, _) => positive,
-            (true, false) => format!("~{positive}"),
-            (true, true) => format!("~{positive} & {series}.notna()"),
-        }
     }
 }
 
@@ -970,12 +550,6 @@ fn cut(n: u32, skip: u32) -> String {
     }
 }
 
-/// Takes off the parentheses around a condition that stands alone.
-fn unwrapped(test: &str) -> &str {
-    let inner = test.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
-    inner.filter(|it| !it.contains(") & ")).unwrap_or(test)
-}
-
 fn sign(op: Op) -> &'static str {
     match op {
         Op::Gt => ">",
@@ -987,19 +561,7 @@ fn sign(op: Op) -> &'static str {
     }
 }
 
-/// Returns what holds when another does not.
-pub fn opposite(op: Op) -> Op {
-    match op {
-        Op::Gt => Op::Le,
-        Op::Ge => Op::Lt,
-        Op::Lt => Op::Ge,
-        Op::Le => Op::Gt,
-        Op::Eq => Op::Ne,
-        Op::Ne => Op::Eq,
-    }
-}
-
-fn plain(agg: Agg) -> &'static str {
+pub(super) fn plain(agg: Agg) -> &'static str {
     match agg {
         Agg::Sum => "sum",
         Agg::Mean => "mean",

@@ -1,0 +1,160 @@
+//! Questions about the data as such: its columns, what is missing, what comes twice, what comes first.
+
+use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::ground::Meaning;
+use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::reading::{Agg, Filter, Measure, Rank, Test, What};
+use crate::provider::builtin::schema::Kind;
+
+/// Rows that a preview shows when nobody says how many.
+const PREVIEW_ROWS: i64 = 5;
+
+impl Parser<'_> {
+    /// Questions about the data as such: its columns, what is missing, what comes twice.
+    pub(super) fn about_data(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
+        if let Some(at) = self.first_word(&[Concept::Missing]) {
+            let counts = self.has(&[Concept::HowMany]);
+            if self.has(&[Concept::Rows]) && !counts && self.open_columns().is_empty() {
+                self.take_all(&[Concept::Missing]);
+                return Ok(Some(What::Check(super::Check::Present(Vec::new()))));
+            }
+            self.take(at);
+            let is_most = self.has(&[Concept::Most]) && self.has(&[Concept::Columns]);
+            if !is_most && self.has(&[Concept::Most]) && self.has(&[Concept::Which]) {
+                return Err(Doubt::Unasked);
+            }
+            self.take_all(&[Concept::Missing, Concept::HowMany, Concept::Sum, Concept::Most]);
+            let is_share = self.take_all(&[Concept::Share]);
+            self.take_all(&[Concept::Columns]);
+            let groups = self.groups()?;
+            let columns = self.open_columns();
+            let places = self.all(&columns, |_| true)?;
+            if is_share && let [place] = places[..] {
+                let part = vec![Filter { place, test: Test::Missing, is_negated: false }];
+                return Ok(Some(What::Share { part, groups, of: None, rank: None }));
+            }
+            let most = is_most && places.is_empty() && groups.is_empty();
+            return Ok(Some(if most { What::MostMissing } else { What::Missing(places, groups) }));
+        }
+        if self.has(&[Concept::Duplicate]) {
+            self.take_all(&[Concept::Duplicate, Concept::HowMany, Concept::Mode]);
+            let columns = self.open_columns();
+            let places = self.all(&columns, |_| true)?;
+            return Ok(Some(What::Duplicates(places)));
+        }
+        if self.take_all(&[Concept::Constant]) {
+            self.take_all(&[Concept::Columns]);
+            return Ok(Some(What::Constant));
+        }
+        if self.has(&[Concept::Outliers]) {
+            let counts = self.take_all(&[Concept::HowMany]);
+            self.take_all(&[Concept::Outliers, Concept::Iqr]);
+            let columns = self.open_columns();
+            let places = self.all(&columns, |it| it.kind.is_number())?;
+            return Ok(Some(What::Outliers(places, counts)));
+        }
+        if self.take_all(&[Concept::Size]) {
+            self.take_all(&[Concept::Columns, Concept::HowMany]);
+            return Ok(Some(What::Size));
+        }
+        let has_columns = !self.open_columns().is_empty();
+        if self.has(&[Concept::Columns]) && !has_columns && filters.is_empty() {
+            let counts_both = self.has(&[Concept::Rows]) && self.has(&[Concept::HowMany]);
+            self.take_all(&[Concept::Columns, Concept::HowMany, Concept::Describe]);
+            return Ok(Some(if counts_both { What::Size } else { What::Columns }));
+        }
+        if self.has(&[Concept::Describe]) {
+            let has_agg = self.open().any(|it| super::measures::agg_of(self.word(it)).is_some());
+            if !has_agg {
+                self.take_all(&[Concept::Describe]);
+                let groups = self.groups()?;
+                if !groups.is_empty() {
+                    return Err(Doubt::Unasked);
+                }
+                let columns = self.open_columns();
+                let places = self.all(&columns, |it| it.kind.is_number())?;
+                return Ok(Some(What::Describe(places)));
+            }
+        }
+        if let Some(what) = self.ends_of_time()? {
+            return Ok(Some(what));
+        }
+        Ok(self.preview(has_columns))
+    }
+
+    /// `the date of the first invoice`, `the earliest order`.
+    fn ends_of_time(&mut self) -> Result<Option<What>, Doubt> {
+        let ends = [Concept::Earliest, Concept::Latest, Concept::First, Concept::Last];
+        let Some(at) = self.first_word(&ends) else { return Ok(None) };
+        let word = self.word(at);
+        let is_low = matches!(word, Some(Concept::Earliest | Concept::First));
+        let has_number = matches!(self.meaning(at + 1), Some(Meaning::Number(_)))
+            || at
+                .checked_sub(1)
+                .is_some_and(|it| matches!(self.meaning(it), Some(Meaning::Number(_))));
+        let is_time = |it: &usize| {
+            self.is_column(*it)
+                && self
+                    .choose(*it, |it| it.kind.is_time() || it.kind == Kind::Clock)
+                    .iter()
+                    .all(|it| self.kind(*it).is_time() || self.kind(*it) == Kind::Clock)
+        };
+        let named = self.open().find(is_time);
+        let is_sure = matches!(word, Some(Concept::Earliest | Concept::Latest));
+        if has_number || named.is_none() && !is_sure {
+            return Ok(None);
+        }
+        let asks_row = self.is_noun(at + 1) && named.is_none_or(|it| at < it);
+        let asks_when = named.is_some() && !asks_row
+            || self.scene.tokens.first().is_some_and(|it| it.lower == "when");
+        let place = match named {
+            Some(column) => self.one(column, |it| it.kind.is_time() || it.kind == Kind::Clock)?,
+            None => match self.calendar() {
+                Some(place) => place,
+                None => return Ok(None),
+            },
+        };
+        self.take(at);
+        if asks_when {
+            let agg = if is_low { Agg::Min } else { Agg::Max };
+            let measures = vec![Measure { agg, of: Some(place) }];
+            let groups = self.groups()?;
+            return Ok(Some(What::aggregate(measures, groups, None)));
+        }
+        let rank = Rank { n: Some(1), skip: 0, is_ascending: is_low };
+        Ok(Some(What::Rows { columns: Vec::new(), rank: Some((place, rank)), first: None }))
+    }
+
+    /// `first 10 rows`, `a preview`, `the last row`.
+    fn preview(&mut self, has_columns: bool) -> Option<What> {
+        if has_columns && !self.has(&[Concept::Preview]) {
+            return None;
+        }
+        let is_preview = self.take_all(&[Concept::Preview]);
+        let end = self.first_word(&[Concept::First, Concept::Last]);
+        let has_noun = self.open().any(|it| self.is_noun(it));
+        if end.is_none() && !is_preview || end.is_some() && !has_noun && !is_preview {
+            return None;
+        }
+        let is_last = end.is_some_and(|it| self.word(it) == Some(Concept::Last));
+        let n = self.open().find_map(|it| match self.meaning(it)? {
+            Meaning::Number(value) if 1.0 <= *value && value.fract() == 0.0 => Some((it, *value)),
+            _ => None,
+        });
+        if let Some(end) = end {
+            self.take(end);
+        }
+        let first = match n {
+            Some((at, value)) => {
+                self.take(at);
+                #[expect(clippy::cast_possible_truncation, reason = "rows of a table")]
+                let n = value as i64;
+                n
+            }
+            None if is_preview => PREVIEW_ROWS,
+            None => 1,
+        };
+        let first = Some(if is_last { -first } else { first });
+        Some(What::Rows { columns: Vec::new(), rank: None, first })
+    }
+}

@@ -1,0 +1,374 @@
+//! Comparisons: columns with amounts, with each other, with times of day and with nothing.
+
+use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::lexicon::{Concept, PeriodWord};
+use crate::provider::builtin::reading::{Filter, Op, Scalar, Test};
+use crate::provider::builtin::schema::{Column, Kind};
+
+/// Marks between a column and what it is compared with.
+const REACH: usize = 3;
+
+impl Parser<'_> {
+    /// `after 9 pm`, `before 12:30`, `between 9 am and 5 pm`.
+    pub(super) fn clocks(&mut self, found: &mut Vec<Placed>) {
+        for at in 0..self.marks.len() {
+            let Some(Meaning::Clock(time)) = self.meaning(at) else { continue };
+            let time = *time;
+            let of_day = self.places().find(|it| self.kind(*it) == Kind::Clock);
+            let moment = || self.calendar().filter(|it| self.kind(*it) != Kind::Day);
+            let Some(place) = of_day.or_else(moment) else { continue };
+            let joins = at.checked_sub(1).is_some_and(|it| self.is_range_joint(it));
+            let is_end = joins
+                && found.last().is_some_and(|it| {
+                    matches!(it.filter.test, Test::Is(Op::Ge, Scalar::Clock(_))) && it.at + 3 >= at
+                });
+            let op = match self.period_word(at) {
+                _ if is_end => Op::Le,
+                Some(PeriodWord::Before) => Op::Lt,
+                Some(PeriodWord::After) => Op::Gt,
+                Some(PeriodWord::Since) => Op::Ge,
+                _ => continue,
+            };
+            for it in at.saturating_sub(1)..=at {
+                let is_glue = self.word(it).is_some_and(|it| {
+                    matches!(it, Concept::Between | Concept::And) || op_of(it).is_some()
+                });
+                if it == at || is_glue {
+                    self.take(it);
+                }
+            }
+            found.push(is(place, op, Scalar::Clock(time), at));
+        }
+    }
+
+    /// `price over 100`, `at least 4 cylinders`, `heavier than 4000`, `between 10 and 20`.
+    pub(super) fn comparisons(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
+        for at in 0..self.marks.len() {
+            if self.word(at) == Some(Concept::Between) && self.range(at, found)? {
+                continue;
+            }
+            if let Some(placed) = self.dates_compared(at)? {
+                found.push(placed);
+                continue;
+            }
+            let adjective = match self.meaning(at) {
+                Some(Meaning::Adjective { of, low, is_superlative: false }) => {
+                    Some((of.clone(), *low))
+                }
+                _ => None,
+            };
+            if let Some((of, low)) = adjective {
+                let mut next = at + 1;
+                if matches!(self.word(next), Some(Concept::Than)) {
+                    next += 1;
+                }
+                let op = match self.word(next) {
+                    Some(concept) => op_of(concept),
+                    None => None,
+                };
+                let number_at = if op.is_some() { next + 1 } else { next };
+                let is_than = next == at + 2 || op.is_some();
+                if let (Some(Meaning::Number(value)), true) = (self.meaning(number_at), is_than) {
+                    let value = *value;
+                    let op = op.unwrap_or(if low { Op::Lt } else { Op::Gt });
+                    let place = self.only(at, &of)?;
+                    let value = self.in_unit_of(place, number_at, value)?;
+                    (at..=number_at).for_each(|it| self.take(it));
+                    found.push(is(place, op, Scalar::Number(value), at));
+                }
+                continue;
+            }
+            let Some(op) = self.word(at).and_then(op_of) else { continue };
+            if let Some(Meaning::Number(value)) = self.meaning(at + 1) {
+                let value = *value;
+                let before = (0..at).rev().find(|it| self.word(*it) != Some(Concept::Which));
+                let negated = before.filter(|it| self.word(*it) == Some(Concept::Not));
+                if let Some(place) = self.compared(at, at + 1)? {
+                    let value = self.in_unit_of(place, at + 1, value)?;
+                    self.take(at);
+                    self.take(at + 1);
+                    let mut placed = is(place, op, Scalar::Number(value), at);
+                    if let Some(not) = negated {
+                        self.take(not);
+                        placed.filter.is_negated = true;
+                    }
+                    found.push(placed);
+                } else if self.is_noun(at + 2) {
+                    self.take(at);
+                    self.take(at + 1);
+                    self.take(at + 2);
+                    self.count_test = Some((op, value));
+                }
+            } else if let Some(Meaning::Number(value)) =
+                at.checked_sub(1).and_then(|it| self.meaning(it))
+            {
+                // `100 or more`
+                let value = *value;
+                if let Some(place) = self.compared(at - 1, at)? {
+                    let value = self.in_unit_of(place, at - 1, value)?;
+                    self.take(at);
+                    self.take(at - 1);
+                    found.push(is(place, op, Scalar::Number(value), at - 1));
+                }
+            } else if self.is_number_column(at + 1)
+                && let Some(left) = self.left_column(at)
+            {
+                let not = (left + 1..at).find(|it| self.word(*it) == Some(Concept::Not));
+                let left = self.one(left, |it| it.kind.is_number())?;
+                let right = self.one(at + 1, |it| it.kind.is_number())?;
+                self.take(at);
+                if let Some(not) = not {
+                    self.take(not);
+                }
+                let is_negated = not.is_some();
+                let filter = Filter { place: left, test: Test::IsTo(op, right), is_negated };
+                found.push(Placed { filter, at, is_predicate: true });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `ship date before order date` at its first column.
+    fn dates_compared(&mut self, at: usize) -> Result<Option<Placed>, Doubt> {
+        let is_time = |it: &Column| it.kind.is_time() || it.kind == Kind::Clock;
+        let of_time = |it: usize| {
+            self.is_column(it)
+                && self.choose(it, is_time).iter().all(|it| is_time(self.column(*it)))
+        };
+        let joint = (at + 1..self.marks.len().min(at + REACH + 1)).find(|it| !self.is_joint(*it));
+        let Some(joint) = joint.filter(|_| of_time(at)) else { return Ok(None) };
+        let said = &self.scene.tokens[self.marks[at].end..];
+        let (op, right) = match self.word(joint).and_then(op_of) {
+            Some(op) if of_time(joint + 1) => (op, joint + 1),
+            None if of_time(joint) => {
+                let n_between = self.marks[joint].start - self.marks[at].end;
+                let words = said[..n_between].iter();
+                let mut op = words.filter_map(|it| {
+                    match self.scene.lexicon.period(std::slice::from_ref(&it.stem))? {
+                        PeriodWord::Before => Some(Op::Lt),
+                        PeriodWord::After => Some(Op::Gt),
+                        _ => None,
+                    }
+                });
+                match op.next_back() {
+                    Some(op) => (op, joint),
+                    None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let left = self.one(at, is_time)?;
+        let place = self.one(right, is_time)?;
+        let before = at.checked_sub(1);
+        let is_negated = (before.into_iter().chain(at + 1..right)).any(|it| {
+            let negates =
+                matches!(self.word(it), Some(Concept::Not | Concept::Without | Concept::Ne));
+            negates && {
+                self.take(it);
+                true
+            }
+        });
+        (at..=right).for_each(|it| self.take(it));
+        let filter = Filter { place: left, test: Test::IsTo(op, place), is_negated };
+        Ok(Some(Placed { filter, at, is_predicate: true }))
+    }
+
+    /// Reads `between 10 and 20` at a mark.
+    fn range(&mut self, at: usize, found: &mut Vec<Placed>) -> Result<bool, Doubt> {
+        let number = |it: usize| match self.meaning(it) {
+            Some(Meaning::Number(value)) => Some(*value),
+            _ => None,
+        };
+        let joint = self.marks.get(at + 2).map(|it| self.scene.tokens[it.start].lower.as_str());
+        if !matches!(joint, Some("and" | "to" | "or")) {
+            return Ok(false);
+        }
+        let (Some(low), Some(high)) = (number(at + 1), number(at + 3)) else { return Ok(false) };
+        let Some(place) = self.compared(at, at + 3)? else { return Ok(false) };
+        (at..=at + 3).for_each(|it| self.take(it));
+        let low = self.in_unit_of(place, at + 1, low)?;
+        let high = self.in_unit_of(place, at + 3, high)?;
+        let (low, high) = (low.min(high), low.max(high));
+        found.push(is(place, Op::Ge, Scalar::Number(low), at));
+        found.push(is(place, Op::Le, Scalar::Number(high), at));
+        Ok(true)
+    }
+
+    /// Finds and takes the column that a comparison from mark `start` to `end` is about.
+    fn compared(&mut self, start: usize, end: usize) -> Result<Option<Place>, Doubt> {
+        let right = (end + 1..self.marks.len().min(end + 2))
+            .find(|it| self.is_number_column(*it) || self.speaks_of_number(*it))
+            .or_else(|| self.glossed_behind(end));
+        let left = self.left_column(start);
+        // `with over 100 horsepower` has its column behind it, `horsepower over 100` before.
+        let chosen = match (left, right) {
+            (Some(left), Some(right)) => {
+                let is_bound = (left + 1..start).all(|it| self.used[it] || self.is_joint(it))
+                    && left + 1 == start
+                    || (left + 1..start).any(|it| self.word(it) == Some(Concept::Which));
+                let is_of_right = (left + 1..start).any(|it| {
+                    matches!(self.word(it), Some(Concept::Of | Concept::And | Concept::By))
+                });
+                if is_bound && !is_of_right { left } else { right }
+            }
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => {
+                let place = self.measured_in(start..=end);
+                return Ok(place.or_else(|| self.implied(start)).or_else(|| self.only_number()));
+            }
+        };
+        let place = match self.meaning(chosen) {
+            Some(Meaning::Adjective { of, .. }) => {
+                let of = of.clone();
+                let place = self.only(chosen, &of)?;
+                self.take(chosen);
+                place
+            }
+            _ => self.one(chosen, |it| it.kind.is_number())?,
+        };
+        Ok(Some(place))
+    }
+
+    /// `more than 2 siblings (sibsp)`: the column that unknown words are explained by.
+    fn glossed_behind(&self, end: usize) -> Option<usize> {
+        let column = (end + 1..self.marks.len().min(end + REACH + 1)).find(|it| {
+            self.is_number_column(*it) && self.scene.tokens[self.marks[*it].start].is_aside
+        })?;
+        let is_unknown = |it: usize| matches!(self.meaning(it), Some(Meaning::Unknown));
+        (end + 1..column).all(is_unknown).then_some(column)
+    }
+
+    /// `under 150 cm`: the only column that is measured so, when the question names none.
+    fn measured_in(&self, mut marks: std::ops::RangeInclusive<usize>) -> Option<Place> {
+        let lexicon = self.scene.lexicon;
+        let unit = marks.find_map(|it| {
+            let behind = self.marks.get(it)?.end;
+            let is_amount = matches!(self.meaning(it), Some(Meaning::Number(_)));
+            self.scene.tokens.get(behind).filter(|_| is_amount).map(|it| it.stem.as_str())
+        })?;
+        let mut found = self.places().filter(|it| {
+            let words = &self.column(*it).words;
+            self.kind(*it).is_number()
+                && 1 < words.len()
+                && words.last().is_some_and(|it| lexicon.per_unit(it, unit).is_some())
+        });
+        let only = found.next()?;
+        found.next().is_none().then_some(only)
+    }
+
+    fn is_joint(&self, at: usize) -> bool {
+        let joints = [
+            Concept::Which,
+            Concept::Of,
+            Concept::And,
+            Concept::Not,
+            Concept::IsAll,
+            Concept::IsAny,
+            Concept::Eq,
+        ];
+        self.word(at).is_some_and(|it| joints.contains(&it))
+    }
+
+    fn speaks_of_number(&self, at: usize) -> bool {
+        matches!(self.meaning(at), Some(Meaning::Adjective { is_superlative: false, .. }))
+    }
+
+    /// Returns the column before a mark, with nothing between them but what joins them.
+    pub(super) fn left_column(&self, at: usize) -> Option<usize> {
+        for it in (at.saturating_sub(REACH)..at).rev() {
+            if self.is_number_column(it) || self.speaks_of_number(it) {
+                return Some(it);
+            }
+            if !self.used[it] && !self.is_joint(it) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Returns the column that a noun before a bare number implies: the age of people.
+    fn implied(&self, at: usize) -> Option<Place> {
+        let noun = (0..at).rev().find(|it| self.is_noun(*it))?;
+        let stem = &self.scene.tokens[self.marks[noun].end - 1].stem;
+        let wanted = self.scene.lexicon.implied(stem);
+        let mut found = wanted.iter().filter_map(|word| {
+            self.places().find(|it| {
+                let column = self.column(*it);
+                column.kind.is_number() && column.words == [word.clone()]
+            })
+        });
+        found.next()
+    }
+
+    /// Returns the only column of numbers, when the question names none.
+    fn only_number(&self) -> Option<Place> {
+        let mut numbers = self.places().filter(|it| self.kind(*it).is_number());
+        let only = numbers.next()?;
+        let is_named = self.open().any(|it| self.is_number_column(it));
+        (numbers.next().is_none() && !is_named).then_some(only)
+    }
+
+    /// Returns the one column that an adjective speaks of; a column beside it decides between several.
+    pub(super) fn only(&self, at: usize, of: &[Place]) -> Result<Place, Doubt> {
+        match of {
+            [place] => Ok(*place),
+            of => self.by_direction(at, of).ok_or_else(|| self.ambiguous(at, of)),
+        }
+    }
+
+    /// `negative profit`, `profit is below zero`.
+    pub(super) fn signs(&mut self, found: &mut Vec<Placed>) {
+        let signs = [
+            (Concept::Negative, Op::Lt),
+            (Concept::NonNegative, Op::Ge),
+            (Concept::Positive, Op::Gt),
+            (Concept::Zero, Op::Eq),
+            (Concept::Nonzero, Op::Ne),
+        ];
+        for at in 0..self.marks.len() {
+            if let Some(Meaning::Loss(place)) = self.meaning(at) {
+                let place = *place;
+                self.take(at);
+                found.push(is(place, Op::Lt, Scalar::Number(0.0), at));
+                continue;
+            }
+            let Some((_, op)) = signs.iter().find(|it| self.word(at) == Some(it.0)) else {
+                continue;
+            };
+            let near = self.left_column(at).or_else(|| {
+                (at + 1 < self.marks.len() && self.is_number_column(at + 1)).then_some(at + 1)
+            });
+            let Some(near) = near else { continue };
+            let Ok(place) = self.one(near, |it| it.kind.is_number()) else { continue };
+            self.take(at);
+            let before = at
+                .checked_sub(1)
+                .filter(|it| matches!(self.word(*it), Some(Concept::Not | Concept::Ne)));
+            let mut placed = is(place, *op, Scalar::Number(0.0), at);
+            if let Some(before) = before {
+                self.take(before);
+                placed.filter.is_negated = true;
+            }
+            found.push(placed);
+        }
+    }
+}
+
+/// Returns how a concept compares.
+pub(super) fn op_of(concept: Concept) -> Option<Op> {
+    Some(match concept {
+        Concept::Gt => Op::Gt,
+        Concept::Ge => Op::Ge,
+        Concept::Lt => Op::Lt,
+        Concept::Le => Op::Le,
+        Concept::Eq => Op::Eq,
+        Concept::Ne => Op::Ne,
+        _ => return None,
+    })
+}
+
+pub(super) fn is(place: Place, op: Op, scalar: Scalar, at: usize) -> Placed {
+    let filter = Filter { place, test: Test::Is(op, scalar), is_negated: false };
+    Placed { filter, at, is_predicate: true }
+}

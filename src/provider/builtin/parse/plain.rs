@@ -1,0 +1,357 @@
+//! Counts, totals and rows: what is asked when nothing else is.
+
+use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::ground::{Mark, Meaning, Place};
+use crate::provider::builtin::lexicon::{Concept, TimeUnit};
+use crate::provider::builtin::reading::{
+    Agg, Group, Measure, Over, Rank, Scalar, Shape, Test, What,
+};
+use crate::provider::builtin::schema::Kind;
+
+impl Parser<'_> {
+    /// Counts, totals, rows.
+    pub(super) fn plain(
+        &mut self,
+        filters: &[Placed],
+        mut measures: Vec<Measure>,
+        mut groups: Vec<Group>,
+        rank: Option<Rank>,
+        shape: Option<Shape>,
+    ) -> Result<What, Doubt> {
+        let has_noun = self.open().any(|it| self.is_noun(it));
+        if let ([Group::By(place) | Group::Time(place, _)], [], true) =
+            (&groups[..], &measures[..], has_noun && self.has(&[Concept::List]))
+            && rank.is_none()
+            && shape.is_none()
+            && self.open_columns().is_empty()
+        {
+            // `list the orders by date` says in which order.
+            let rank = Some((*place, Rank { n: None, skip: 0, is_ascending: true }));
+            return Ok(What::Rows { columns: Vec::new(), rank, first: None });
+        }
+        let sort_mark = self.first_word(&[Concept::Sorted]);
+        let mut columns = self.open_columns();
+        let mut sort_by = None;
+        if let Some(mark) = sort_mark
+            && let Some(at) = columns.iter().copied().find(|it| mark < *it)
+        {
+            sort_by = Some(self.one(at, |it| it.kind.is_number())?);
+            columns.retain(|it| *it != at);
+        }
+        let mut bare: Vec<Agg> =
+            measures.iter().filter(|it| it.of.is_none()).map(|it| it.agg).collect();
+        measures.retain(|it| it.of.is_some());
+        if bare == [Agg::Distinct]
+            && let Some(place) = self.counted_by_key(&columns)
+        {
+            measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
+            bare.clear();
+        }
+        self.counted(&mut columns, &mut measures, !groups.is_empty())?;
+        self.bare(&bare, filters, &mut columns, &mut measures)?;
+        if !measures.is_empty() || !groups.is_empty() {
+            self.told(columns, &mut measures, &mut groups, sort_by)?;
+            let having = self.count_test.take();
+            if having.is_some() && measures[0].agg != Agg::Count {
+                return Err(Doubt::Unasked);
+            }
+            return Ok(What::Aggregate { measures, groups, rank, over: Over::Plain, having });
+        }
+        if let Some(having) = self.count_test.take() {
+            // `carriers with more than 50 flights`
+            let mut groups = Vec::new();
+            for at in columns {
+                groups.push(Group::By(self.one(at, |it| !it.kind.is_number())?));
+            }
+            if groups.is_empty() {
+                return Err(Doubt::Unasked);
+            }
+            let measures = vec![Measure { agg: Agg::Count, of: None }];
+            return Ok(What::Aggregate {
+                measures,
+                groups,
+                rank,
+                over: Over::Plain,
+                having: Some(having),
+            });
+        }
+        self.rows(filters, &columns, sort_by, rank, shape)
+    }
+
+    /// Takes `how many` with what it counts: `species`, `births`, rows.
+    fn counted(
+        &mut self,
+        columns: &mut Vec<usize>,
+        measures: &mut Vec<Measure>,
+        has_groups: bool,
+    ) -> Result<(), Doubt> {
+        let counts_things = self.has(&[Concept::HowMany]);
+        // `how many species`, `how many births`
+        let key = if counts_things { self.counted_by_key(columns) } else { None };
+        self.take_all(&[Concept::HowMany]);
+        if counts_things {
+            if let Some(place) = key {
+                let name = &self.column(place).name;
+                self.notes.push(format!("I counted each `{name}` once, not the rows."));
+                measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
+                columns.clear();
+            } else if let Some(at) = columns.first().copied() {
+                let place = self.one(at, |it| !it.kind.is_number() || it.kind == Kind::Whole)?;
+                let adds = self.kind(place).is_number()
+                    && self.scene.lexicon.is_additive(&self.column(place).words) == Some(true);
+                // `the number of employees`, where that is a column, is what it says.
+                if self.kind(place).is_number() && !adds && !self.is_asked_how_many() {
+                    return Err(Doubt::Unasked);
+                }
+                let agg = match self.kind(place) {
+                    _ if adds => Agg::Sum,
+                    kind if kind.is_time() => Agg::Count,
+                    _ => Agg::Distinct,
+                };
+                measures.push(Measure { agg, of: Some(place) });
+                if agg == Agg::Distinct && self.kind(place) == Kind::Text && has_groups {
+                    // Of groups, both counts are told.
+                    measures.push(Measure { agg: Agg::Count, of: None });
+                }
+                columns.remove(0);
+            } else {
+                measures.insert(0, Measure { agg: Agg::Count, of: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the question says `how many` rather than `number of`.
+    fn is_asked_how_many(&self) -> bool {
+        let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
+        words.windows(2).any(|it| it == ["how", "many"])
+    }
+
+    /// Finds the columns of aggregates that stand before theirs, or have none: `total by region`.
+    fn bare(
+        &mut self,
+        bare: &[Agg],
+        filters: &[Placed],
+        columns: &mut Vec<usize>,
+        measures: &mut Vec<Measure>,
+    ) -> Result<(), Doubt> {
+        let mut bare_of = None;
+        for agg in bare.iter().copied() {
+            let takes_time = matches!(agg, Agg::Min | Agg::Max);
+            let suits = |it: &usize| {
+                self.is_number_column(*it)
+                    || takes_time
+                        && self.choose(*it, |_| true).iter().all(|it| self.kind(*it).is_time())
+            };
+            match columns.iter().position(suits) {
+                Some(n) => {
+                    // Several figures may be of the same column.
+                    let place = self.one(columns[n], |it| it.kind.is_number())?;
+                    bare_of = Some(place);
+                    columns.remove(n);
+                    measures.push(Measure { agg, of: Some(place) });
+                }
+                None if bare_of.is_some() => measures.push(Measure { agg, of: bare_of }),
+                None if self.compared_number(filters).is_some() => {
+                    // `the sum of all positive balances`
+                    measures.push(Measure { agg, of: self.compared_number(filters) });
+                }
+                None if agg == Agg::Sum && !self.asks_how_much() => {
+                    // `how many in total`
+                    if measures.is_empty() {
+                        measures.push(Measure { agg: Agg::Count, of: None });
+                    }
+                }
+                None => return Err(Doubt::Unasked),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the only column of numbers that a condition is on.
+    fn compared_number(&self, filters: &[Placed]) -> Option<Place> {
+        let mut compared: Vec<Place> = filters
+            .iter()
+            .filter(|it| matches!(it.filter.test, Test::Is(_, Scalar::Number(_))))
+            .map(|it| it.filter.place)
+            .filter(|it| !self.is_calendar_number(*it))
+            .collect();
+        compared.dedup();
+        if let [only] = compared[..] { Some(only) } else { None }
+    }
+
+    /// Returns whether the question asks for an amount, and not for a count.
+    fn asks_how_much(&self) -> bool {
+        let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
+        words.windows(2).any(|it| it == ["how", "much"])
+    }
+
+    /// Makes measures or groups of the columns that are left.
+    fn told(
+        &mut self,
+        mut columns: Vec<usize>,
+        measures: &mut Vec<Measure>,
+        groups: &mut Vec<Group>,
+        sort_by: Option<Place>,
+    ) -> Result<(), Doubt> {
+        if measures.is_empty() {
+            let numbers: Vec<usize> =
+                columns.iter().copied().filter(|it| self.is_number_column(*it)).collect();
+            for at in numbers {
+                columns.retain(|it| *it != at);
+                let place = self.one(at, |it| it.kind.is_number())?;
+                if self.is_calendar_number(place) {
+                    return Err(Doubt::Unplaced(vec![self.text(at)]));
+                }
+                let usual = self.usual(place);
+                measures.push(usual);
+            }
+        }
+        // `models per mfr` counts both: the rows, and the models.
+        for (n, at) in columns.into_iter().enumerate() {
+            let is_counted = measures.is_empty() && n == 0 && !groups.is_empty();
+            if is_counted {
+                let place = self.one(at, |_| true)?;
+                measures.push(Measure { agg: Agg::Count, of: None });
+                measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
+                continue;
+            }
+            let is_listed = at.checked_sub(1).is_some_and(|it| {
+                matches!(
+                    self.marks[it].meaning,
+                    Meaning::Word(Concept::And | Concept::By | Concept::Each | Concept::Versus)
+                )
+            });
+            if !is_listed {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
+            let place = self.one(at, |it| !it.kind.is_number())?;
+            groups.push(Group::By(place));
+        }
+        if let Some(place) = sort_by
+            && measures.iter().all(|it| it.of != Some(place))
+            && groups.iter().all(|it| it.place() != place)
+        {
+            let usual = self.usual(place);
+            measures.insert(0, usual);
+        }
+        if measures.is_empty() {
+            measures.push(Measure { agg: Agg::Count, of: None });
+        }
+        Ok(())
+    }
+
+    /// `how many orders`, where each has an `Order ID` that comes in several rows.
+    fn counted_by_key(&mut self, columns: &[usize]) -> Option<Place> {
+        let counts =
+            |it: &Mark| matches!(it.meaning, Meaning::Word(Concept::HowMany | Concept::Distinct));
+        let at = self.marks.iter().position(counts).map_or(0, |it| it + 1);
+        let at = (at..self.marks.len())
+            .find(|it| !self.used[*it] && (self.is_noun(*it) || self.is_column(*it)))?;
+        let stem = self.scene.tokens[self.marks[at].end - 1].stem.clone();
+        if self.marks[at].end - self.marks[at].start != 1
+            || !(columns.is_empty() || columns == [at])
+        {
+            return None;
+        }
+        let is_key = |it: &Place| {
+            let words = &self.column(*it).words;
+            matches!(&words[..], [noun, key] if *noun == stem && key == "id")
+        };
+        let key = self.places().find(is_key)?;
+        self.take(at);
+        Some(key)
+    }
+
+    /// Rows as they are, or the values of a column.
+    fn rows(
+        &mut self,
+        filters: &[Placed],
+        columns: &[usize],
+        sort_by: Option<Place>,
+        rank: Option<Rank>,
+        shape: Option<Shape>,
+    ) -> Result<What, Doubt> {
+        let has_noun = self.open().any(|it| self.is_noun(it));
+        let asks = self.has(&[Concept::List, Concept::Which, Concept::NameOf]) || has_noun;
+        if columns.is_empty() && filters.is_empty() && sort_by.is_none() {
+            return Err(Doubt::Unasked);
+        }
+        if !asks && filters.is_empty() && shape.is_none() && sort_by.is_none() {
+            return Err(Doubt::Unasked);
+        }
+        let mut places = self.all(columns, |_| true)?;
+        // `sales in the last month`: what adds up is added up, and of what is called so the largest is.
+        if let ([place], false, true) = (&places[..], has_noun, sort_by.is_none())
+            && shape.is_none()
+            && self.kind(*place).is_number()
+            && filters.iter().all(|it| it.filter.place != *place)
+            && !self.has(&[Concept::List])
+            && let mut sum = self.clone()
+            && let usual = sum.usual(*place)
+            && (matches!(usual.agg, Agg::Min | Agg::Max)
+                || usual.agg == Agg::Sum && !filters.is_empty())
+        {
+            self.notes = sum.notes;
+            return Ok(What::aggregate(vec![usual], Vec::new(), None));
+        }
+        // `chart of price`, `which species are there`
+        if let ([place], true) = (&places[..], sort_by.is_none()) {
+            let is_number = self.kind(*place).is_number();
+            if is_number && filters.is_empty() && shape.is_none() && self.is_calendar_number(*place)
+            {
+                return Ok(What::counts(vec![Group::By(*place)]));
+            }
+            if is_number && self.scene.wants_verdict {
+                return Err(Doubt::Unasked);
+            }
+            if is_number && (shape.is_some() || filters.is_empty()) {
+                return Ok(What::Distribution(*place));
+            }
+            let is_list = self.has(&[Concept::List]);
+            let is_of_rows = filters.iter().any(|it| {
+                self.kind(it.filter.place).is_number() || self.kind(it.filter.place).is_time()
+            });
+            let is_list = is_list && !self.has(&[Concept::Rows]);
+            if !is_number && (!is_of_rows && is_list || !has_noun && !is_list) {
+                return Ok(What::counts(vec![Group::By(*place)]));
+            }
+            if !is_number && is_list && !has_noun {
+                places.clear();
+            }
+        }
+        if shape.is_some() {
+            let numbers: Vec<Place> =
+                places.iter().copied().filter(|it| self.kind(*it).is_number()).collect();
+            let others: Vec<Place> =
+                places.iter().copied().filter(|it| !self.kind(*it).is_number()).collect();
+            if let ([_, _], []) = (&numbers[..], &others[..]) {
+                return Ok(What::Rows { columns: numbers, rank: None, first: None });
+            }
+            if let (false, false) = (numbers.is_empty(), others.is_empty()) {
+                let measures = numbers.into_iter().map(|it| self.usual(it)).collect();
+                let groups = others
+                    .into_iter()
+                    .map(|it| {
+                        if self.kind(it).is_time() {
+                            Group::Time(it, TimeUnit::Day)
+                        } else {
+                            Group::By(it)
+                        }
+                    })
+                    .collect();
+                return Ok(What::aggregate(measures, groups, rank));
+            }
+        }
+        if !has_noun && !filters.is_empty() && !places.is_empty() {
+            // `the population of France`: what the condition is about is shown beside it.
+            for filter in filters.iter().rev() {
+                if !places.contains(&filter.filter.place) {
+                    places.insert(0, filter.filter.place);
+                }
+            }
+        }
+        let rank = sort_by.zip(rank);
+        Ok(What::Rows { columns: places, rank, first: None })
+    }
+}

@@ -1,0 +1,192 @@
+//! Numbers over time and side by side: what has changed, what runs over time, what is compared.
+
+use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::lexicon::{Concept, TimeUnit};
+use crate::provider::builtin::reading::{Agg, Group, Measure, Over, Part, Test, What};
+use crate::provider::builtin::schema::Kind;
+
+impl Parser<'_> {
+    /// `how much did life expectancy rise between 1952 and 2007`: a number at both ends of a period.
+    pub(super) fn change_between(
+        &mut self,
+        filters: &[Placed],
+        groups: &[Group],
+    ) -> Result<Option<What>, Doubt> {
+        let asks = [Concept::Change, Concept::Growth, Concept::Difference];
+        let is_series = self.has(&[Concept::PeriodChange, Concept::OverTime, Concept::Each]);
+        let [span] = &self.spans[..] else { return Ok(None) };
+        if !self.has(&asks) || is_series || !groups.is_empty() {
+            return Ok(None);
+        }
+        let is_whole = filters.iter().filter(|it| span.whole.contains(&it.filter)).count();
+        if is_whole != span.whole.len() {
+            return Ok(None);
+        }
+        let span = span.clone();
+        self.take_all(&asks);
+        self.take_all(&[Concept::Share, Concept::Between, Concept::HowMany, Concept::Sum]);
+        let unit = self.open().find(|it| matches!(self.meaning(*it), Some(Meaning::Unit(_))));
+        let columns = self.open_columns();
+        let measure = match self.aggregates()?.into_iter().next() {
+            Some(measure) if measure.of.is_some() => measure,
+            Some(_) => return Err(Doubt::Unasked),
+            None => {
+                let numbers: Vec<usize> =
+                    columns.into_iter().filter(|it| self.is_number_column(*it)).collect();
+                // `by how many years did it rise`: what is counted is the unit.
+                let Some(at) = numbers.last().copied() else { return Err(Doubt::Unasked) };
+                for it in numbers.iter().filter(|it| **it != at) {
+                    let place = self.one(*it, |it| it.kind.is_number())?;
+                    if !self.is_calendar_number(place) {
+                        return Err(Doubt::Unplaced(vec![self.text(*it)]));
+                    }
+                }
+                let place = self.one(at, |it| it.kind.is_number())?;
+                self.usual(place)
+            }
+        };
+        if let Some(unit) = unit {
+            self.take(unit);
+        }
+        Ok(Some(What::Change { measure, span: span.whole, ends: span.ends, names: span.names }))
+    }
+
+    /// `average number of flights per day`, `daily revenue on average`: the mean over groups.
+    pub(super) fn mean_of_groups(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
+        let Some(mean) = self.first_word(&[Concept::Mean]) else { return Ok(None) };
+        // `the average number of participants`, where that is a column.
+        if self.word(mean + 1) == Some(Concept::HowMany) && self.is_number_column(mean + 2) {
+            self.take(mean + 1);
+        }
+        if groups.is_empty() || self.has(&[Concept::Most, Concept::Least]) {
+            return Ok(None);
+        }
+        let counts = self.word(mean + 1) == Some(Concept::HowMany);
+        let is_time = groups.iter().all(|it| matches!(it, Group::Time(..)));
+        let is_key = groups.iter().all(|it| {
+            matches!(it, Group::By(place) if self.column(*place).words.last().is_some_and(|it| it == "id"))
+        });
+        // `daily` right behind, or the group told before.
+        let is_unit = |it: usize| {
+            self.used[it] && matches!(self.marks[it].meaning, Meaning::Unit(_) | Meaning::Column(_))
+        };
+        let is_adverb = mean + 1 < self.marks.len() && is_unit(mean + 1);
+        let is_behind = (0..mean).any(is_unit);
+        let number = self.open().find(|it| self.is_number_column(*it));
+        let measure = if counts {
+            if number.is_some() {
+                return Ok(None);
+            }
+            self.take_all(&[Concept::HowMany]);
+            Measure { agg: Agg::Count, of: None }
+        } else if let Some(at) = number
+            && (is_time && (is_adverb || is_behind) || is_key)
+        {
+            let mut other = self.clone();
+            let place = other.one(at, |it| it.kind.is_number())?;
+            if other.usual(place).agg != Agg::Sum {
+                return Ok(None);
+            }
+            self.take(at);
+            Measure { agg: Agg::Sum, of: Some(place) }
+        } else {
+            return Ok(None);
+        };
+        self.take_all(&[Concept::Mean, Concept::Sum, Concept::Each, Concept::By]);
+        let groups = groups.to_vec();
+        Ok(Some(What::aggregate(vec![measure], groups, None).with_over(Over::Mean)))
+    }
+
+    /// Takes what is made of a series, and the time that it runs over.
+    pub(super) fn over(&mut self, groups: &mut Vec<Group>) -> Over {
+        let overs = [
+            (Concept::Cumulative, Over::Cumulative),
+            (Concept::Growth, Over::Growth),
+            (Concept::PeriodChange, Over::Growth),
+            (Concept::Change, Over::Change),
+        ];
+        let mut over = Over::Plain;
+        let is_period = self.has(&[Concept::PeriodChange]);
+        for (concept, kind) in overs {
+            if self.take_all(&[concept]) && over == Over::Plain {
+                over = kind;
+            }
+        }
+        let runs = self.take_all(&[Concept::OverTime]) || over != Over::Plain;
+        let has_time = groups
+            .iter()
+            .any(|it| !matches!(it, Group::By(_)) || self.is_calendar_number(it.place()));
+        if runs && !has_time {
+            let unit = if is_period { TimeUnit::Month } else { self.unit_of_trend() };
+            let year = self.places().find(|it| self.is_calendar_number(*it));
+            let group = match (self.calendar(), year) {
+                (Some(place), _) => Some(Group::Time(place, unit)),
+                (None, Some(place)) => Some(Group::By(place)),
+                (None, None) => None,
+            };
+            groups.splice(0..0, group);
+        }
+        over
+    }
+
+    fn unit_of_trend(&mut self) -> TimeUnit {
+        let unit = self.open().find_map(|it| match self.meaning(it)? {
+            Meaning::Unit(unit) => Some((it, *unit)),
+            _ => None,
+        });
+        match unit {
+            Some((at, unit)) => {
+                self.take(at);
+                unit
+            }
+            None => TimeUnit::Month,
+        }
+    }
+
+    pub(super) fn is_calendar_number(&self, place: Place) -> bool {
+        let column = self.column(place);
+        column.kind == Kind::Whole
+            && column.words.iter().any(|it| self.scene.lexicon.unit(it).is_some())
+    }
+
+    /// `compare A and B`: the two values are the groups.
+    pub(super) fn compared_values(&mut self, filters: &[Placed], groups: &mut Vec<Group>) {
+        let is_comparison = self.take_all(&[Concept::Compare, Concept::Versus]);
+        let several = filters.iter().find(|it| {
+            matches!(&it.filter.test, Test::In(values) if 1 < values.len()) && !it.filter.is_negated
+        });
+        let Some(several) = several else {
+            self.compared_periods(filters, groups, is_comparison);
+            return;
+        };
+        let is_compared = is_comparison
+            || self.has(&[Concept::Most, Concept::Least])
+            || self.has(&[Concept::Which]) && self.open().any(|it| self.is_number_column(it));
+        let place = several.filter.place;
+        if is_compared && groups.iter().all(|it| it.place() != place) {
+            groups.push(Group::By(place));
+        }
+    }
+
+    /// `2012 vs 2015`: the periods are the groups.
+    fn compared_periods(&self, filters: &[Placed], groups: &mut Vec<Group>, is_comparison: bool) {
+        let group = filters.iter().find_map(|it| match &it.filter.test {
+            Test::OneOf(values) if 1 < values.len() => Some(Group::By(it.filter.place)),
+            Test::Part(Part::Year, values) if 1 < values.len() => {
+                Some(Group::Time(it.filter.place, TimeUnit::Year))
+            }
+            Test::Part(part @ (Part::Month | Part::Quarter), values) if 1 < values.len() => {
+                Some(Group::Part(it.filter.place, *part))
+            }
+            _ => None,
+        });
+        let is_versus = self.marks.iter().any(|it| it.meaning == Meaning::Word(Concept::Versus));
+        if let Some(group) = group
+            && (is_comparison || is_versus)
+            && groups.is_empty()
+        {
+            groups.push(group);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! How questions are read: each with what is told back to the user.
+
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::ground::{self, Facts, Held, Place};
+use super::lexicon::ENGLISH;
+use super::parse::{self, Scene};
+use super::reading::Reading;
+use super::{code, schema};
+
+const SALES: &str = "\
+- sales: 500 rows, 9 columns
+  - \"Order ID\" string
+  - \"Order Date\" date
+  - \"Ship Date\" date
+  - \"region\" string
+  - \"product\" string, 3 missing
+  - \"price_usd\" float64
+  - \"weight_kg\" float64
+  - \"quantity\" int64
+  - \"profit\" float64
+";
+/// Values that the table holds, and the column that holds them.
+const VALUES: [(&str, usize); 4] = [("north", 3), ("south", 3), ("lamp", 4), ("chair", 4)];
+
+fn read(question: &str, last: Option<&Reading>, wants_verdict: bool) -> Option<(Reading, String)> {
+    let tables = schema::of_instructions(SALES, &ENGLISH);
+    let tables: Vec<_> = tables.iter().collect();
+    let tokens = ENGLISH.words.tokens(question);
+    let mut facts = Facts::default();
+    for (value, column) in VALUES {
+        let place = Place { table: 0, column };
+        let held = Held { place, spellings: vec![value.to_owned()] };
+        facts.values.insert(value.to_owned(), vec![held]);
+    }
+    let marks = ground::marks(question, &tokens, &tables, &facts, &ENGLISH);
+    let scene = Scene { tables: &tables, tokens: &tokens, lexicon: &ENGLISH, last, wants_verdict };
+    let reading = parse::parse(scene, &marks).ok()?;
+    let program = code::program(&reading, &tables, 4);
+    let told = Answer::new(&reading, &tables, &program, &Value::Null).describe();
+    Some((reading, told.replace(" in `sales`", "")))
+}
+
+#[track_caller]
+fn check(question: &str, expected: &str) {
+    let told = read(question, None, false).map(|it| it.1);
+    assert_eq!(told.as_deref().unwrap_or("refused"), expected, "{question}");
+}
+
+#[track_caller]
+fn check_verdict(question: &str, expected: &str) {
+    let told = read(question, None, true).map(|it| it.1);
+    assert_eq!(told.as_deref().unwrap_or("refused"), expected, "{question}");
+}
+
+#[track_caller]
+fn check_after(first: &str, question: &str, expected: &str) {
+    let (last, _) = read(first, None, false).unwrap();
+    let told = read(question, Some(&last), false).map(|it| it.1);
+    assert_eq!(told.as_deref().unwrap_or("refused"), expected, "{question}");
+}
+
+#[test]
+fn numbers_of_rows_and_groups_are_read() {
+    check("how many orders?", "number of different `Order ID`");
+    check("average price by region, top 5", "mean `price_usd` by `region`, the 5 largest");
+    check("total profit per month", "total `profit` by month of `Order Date`");
+    check("90th percentile of weight", "0.9 quantile of `weight_kg`");
+    check("the spread of price, std", "standard deviation of `price_usd`");
+    check(
+        "average number of rows per day",
+        "mean over groups of number of rows by day of `Order Date`",
+    );
+    check("which product has the most missing values?", "refused");
+    check("which column has the most missing values?", "the column with the most missing values");
+}
+
+#[test]
+fn conditions_are_read() {
+    check(
+        "rows with price over 100 in the north",
+        "rows, of rows with `price_usd` over 100 and `region` north",
+    );
+    check(
+        "how many rows are heavier than 500 g",
+        "number of rows, of rows with `weight_kg` over 0.5",
+    );
+    check("how many rows weigh over 5 miles", "refused");
+    check("rows with price above 50%", "refused");
+    check(
+        "how many rows in May 2020",
+        "number of rows, of rows with `Order Date` at least 2020-05-01 and `Order Date` under 2020-06-01",
+    );
+    check(
+        "total profit in the first quarter of 2020",
+        "total `profit`, of rows with `Order Date` at least 2020-01-01 and `Order Date` under 2020-04-01",
+    );
+    check(
+        "rows where the ship date is before the order date",
+        "rows, of rows with `Ship Date` under `Order Date`",
+    );
+    check("how many rows made a loss", "number of rows, of rows with `profit` under 0");
+    check(
+        "how many rows in the latest year",
+        "number of rows, of rows with `Order Date` in the last year of the data",
+    );
+}
+
+#[test]
+fn what_changes_and_what_is_compared_is_read() {
+    check(
+        "how much did profit grow from 2018 to 2020",
+        "change of total `profit` from 2018 to 2020",
+    );
+    check(
+        "2018 vs 2020: total profit",
+        "total `profit` by year of `Order Date`, of rows with year of `Order Date` 2018 or 2020",
+    );
+    check(
+        "compare average price of north and south",
+        "mean `price_usd` by `region`, of rows with `region` north or south",
+    );
+}
+
+#[test]
+fn superlatives_are_read() {
+    check("which product has the highest price", "largest `price_usd` by `product`, the largest");
+    check("heaviest lamp", "rows by `weight_kg`, the largest, of rows with `product` lamp");
+    check("cheapest first", "rows by `price_usd`, smallest first");
+    check("2nd most common product", "number of rows by `product`, number 2 from the largest");
+}
+
+#[test]
+fn claims_are_checked() {
+    check_verdict("price is never negative", "has every row `price_usd` at least 0");
+    check_verdict("no profit below -100", "is there a row with `profit` under -100");
+    check_verdict("region must be north or south", "has every row `region` north or south");
+    check_verdict("order ids must be unique", "does a value of `Order ID` come twice");
+    check_verdict("every row has a product", "is a value of `product` missing");
+    check_verdict("no missing products", "is a value of `product` missing");
+    check_verdict(
+        "are prices between 0 and 100",
+        "has every row `price_usd` at least 0 and `price_usd` at most 100",
+    );
+    check_verdict("there are at least 100 rows", "is number of rows at least 100");
+    check_verdict("the average price is below 20", "is mean `price_usd` under 20");
+    check_verdict("each order belongs to one region", "refused");
+}
+
+#[test]
+fn a_question_takes_up_the_one_before() {
+    let first = "total profit by region";
+    check_after(first, "and by month?", "total `profit` by month of `Order Date`");
+    check_after(first, "only lamps", "refused");
+    check_after(first, "only lamp", "total `profit` by `region`, of rows with `product` lamp");
+    check_after(first, "top 3", "total `profit` by `region`, the 3 largest");
+    check_after(
+        "total profit per year",
+        "year over year growth in percent",
+        "change in percent of total `profit` by year of `Order Date`",
+    );
+}
+
+#[test]
+fn what_the_data_cannot_answer_is_refused() {
+    check("how many employees do we have", "refused");
+    check("profit by salesperson", "refused");
+    check("what will the price be tomorrow", "refused");
+    check("by region", "refused");
+}
