@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::answer::{self, Answer};
 use super::ground::{self, Facts, Held, Mark, Meaning, Place};
+use super::lexicon::Concept;
 use super::parse::{self, Doubt, Scene};
 use super::reading::{Check, Reading, What};
 use super::schema::{Kind, Table};
@@ -168,10 +169,15 @@ impl Asked<'_> {
                     }
                 }
             }
-            // Rows are those of the larger table.
+            // Rows are those of the larger table; what refers to another is told first.
             joined.retain(|it| {
-                self.tables[it.tables[1]].n_rows <= self.tables[it.tables[0]].n_rows
-                    || matches!(it.reading.what, What::Check(Check::Refers(_)))
+                let [one, other] = [it.tables[0], it.tables[1]];
+                match it.reading.what {
+                    What::Check(Check::Refers(_)) => {
+                        self.position(tokens, one) < self.position(tokens, other)
+                    }
+                    _ => self.tables[other].n_rows <= self.tables[one].n_rows,
+                }
             });
             if !joined.is_empty() && !found.is_empty() {
                 found.retain(|it| matches!(it.reading.what, What::Check(Check::Refers(_))));
@@ -218,10 +224,13 @@ impl Asked<'_> {
 
     /// Returns where the question names a table; its length when it does not.
     fn position(&self, tokens: &[Token], table: usize) -> usize {
-        let words = &self.tables[table].words;
-        let n = words.len().max(1);
-        let at = tokens.windows(n).position(|it| {
-            it.len() == words.len() && it.iter().zip(words).all(|(it, word)| it.stem == *word)
+        let table = &self.tables[table];
+        let n_words = table.words.len().max(1);
+        let stems: Vec<String> = tokens.iter().map(|it| it.stem.clone()).collect();
+        let at = (0..tokens.len()).find(|at| {
+            // A name in one word may be said in two.
+            (n_words..=n_words + 1)
+                .any(|n| stems.get(*at..at + n).is_some_and(|it| table.is_called(it)))
         });
         at.unwrap_or(tokens.len())
     }
@@ -249,6 +258,7 @@ impl Asked<'_> {
             lexicon: self.lexicon,
             last: self.last.filter(|_| self.last_tables == tables),
             wants_verdict: self.wants_verdict,
+            is_lost: self.is_lost,
         };
         let outcome = parse::parse(scene, &marks);
         (marks, outcome)
@@ -284,29 +294,36 @@ impl Asked<'_> {
         calls
     }
 
-    /// Returns the calls that find out whether numbers that sound like a yes or a no are 0 and 1.
+    /// Returns the calls that find out whether columns that may say yes or no do.
     fn flags(&self, tokens: &[Token]) -> Vec<Call> {
         let mut calls = Vec::new();
-        if self.turn.has_loaded(look::NUMBERS) {
+        if self.turn.has_loaded(look::FLAGS) {
             return calls;
         }
         for (index, table) in self.tables.iter().enumerate() {
-            if table.verbs().next().is_none() {
+            if table.flags().next().is_none() {
                 continue;
             }
             let marks = self.marks(tokens, &[index]);
+            // A group by a column is the same, whatever its values say.
+            let is_group = |at: usize| {
+                let before = at.checked_sub(1).map(|it| &marks[it].meaning);
+                matches!(before, Some(Meaning::Word(Concept::By | Concept::Each)))
+            };
             let is_said = |column: &usize| {
-                marks.iter().any(|it| match &it.meaning {
-                    Meaning::Column(places) => places.iter().any(|it| it.column == *column),
+                marks.iter().enumerate().any(|(at, it)| match &it.meaning {
+                    Meaning::Column(places) => {
+                        !is_group(at) && places.iter().any(|it| it.column == *column)
+                    }
                     _ => false,
                 })
             };
             let said: Vec<String> =
-                table.verbs().filter(is_said).map(|it| table.columns[it].name.clone()).collect();
+                table.flags().filter(is_said).map(|it| table.columns[it].name.clone()).collect();
             if said.is_empty() {
                 continue;
             }
-            let load = json!({"name": table.name, "columns": said, "df_name": look::NUMBERS});
+            let load = json!({"name": table.name, "columns": said, "df_name": look::FLAGS});
             calls.push(("load_dataset_columns", load));
             calls.push(("python_repl", json!({"code": look::flags_code(&said)})));
         }
@@ -428,14 +445,10 @@ impl Asked<'_> {
     }
 }
 
-/// Returns whether a question that one table can answer is about two: it names both and asks whether
-/// they agree.
+/// Returns whether a question that one table can answer may be about two: it names both, or another.
 fn needs_two(found: &[Found], named: &[usize]) -> bool {
-    let is_check = found.iter().any(|it| {
-        matches!(it.reading.what, What::Check(Check::Present(_) | Check::Any(_) | Check::All(_)))
-    });
     let is_elsewhere = found.iter().all(|it| !it.tables.iter().any(|it| named.contains(it)));
-    is_check && 2 <= named.len() || is_elsewhere && !named.is_empty()
+    2 <= named.len() || is_elsewhere && !named.is_empty()
 }
 
 /// Returns how much of a question means something.

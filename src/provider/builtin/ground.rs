@@ -332,6 +332,16 @@ impl Ground<'_> {
         if stems == name {
             return 1.0;
         }
+        // Revenue is no price where there are quantities.
+        let is_priced = |it: &super::schema::Column| {
+            it.words.iter().any(|it| lexicon.are_synonyms(it, "quantiti") || it == "quantiti")
+        };
+        if name.iter().any(|it| it == "price")
+            && stems.iter().any(|it| lexicon.may_speak_of(it, "price"))
+            && self.tables[place.table].columns.iter().any(is_priced)
+        {
+            return 0.0;
+        }
         if stems == bare {
             return 0.97;
         }
@@ -489,7 +499,7 @@ impl Ground<'_> {
 
     /// Returns the table that a span names.
     fn table(&self, stems: &[String]) -> Option<usize> {
-        self.tables.iter().position(|it| it.words == stems)
+        self.tables.iter().position(|it| it.is_called(stems))
     }
 
     /// Returns whether a word may say what a row is.

@@ -181,6 +181,7 @@ pub struct Lexicon {
     dimensions: Vec<HashMap<String, f64>>,
     losses: Vec<String>,
     gains: Vec<String>,
+    common: Vec<String>,
     clocks: HashMap<String, i8>,
 }
 
@@ -209,6 +210,7 @@ struct File {
     additive: WordList,
     intensive: WordList,
     clocks: HashMap<String, i8>,
+    common: WordList,
     losses: WordList,
     gains: WordList,
     dimensions: Vec<HashMap<String, f64>>,
@@ -296,6 +298,7 @@ impl Lexicon {
             additive: list(&file.additive.words),
             intensive: list(&file.intensive.words),
             clocks: file.clocks,
+            common: list(&file.common.words),
             losses: list(&file.losses.words),
             gains: list(&file.gains.words),
             dimensions: file
@@ -423,6 +426,11 @@ impl Lexicon {
     /// Returns the time of day that a word names.
     pub fn clock(&self, lower: &str) -> Option<Time> {
         Time::new(*self.clocks.get(lower)?, 0, 0, 0).ok()
+    }
+
+    /// Returns whether a column that is called so says nothing of what else it belongs to.
+    pub fn is_common(&self, stem: &str) -> bool {
+        self.common.iter().any(|it| it == stem)
     }
 
     /// Returns whether a word says that a gain is below zero.

@@ -1,13 +1,15 @@
 //! A look at values: how those that a question names are spelled in the data.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::code::quoted;
 
 /// The frame of the columns of text in which values are looked at.
 pub const TEXTS: &str = "texts";
-/// The frame of the columns of numbers that may say yes and no.
-pub const NUMBERS: &str = "numbers";
+/// The frame of the columns that may say yes and no.
+pub const FLAGS: &str = "flag_columns";
 /// Values of a column up to which a misspelled one is looked for.
 const NEAR_MAX: u32 = 5_000;
 
@@ -46,18 +48,29 @@ print(json.dumps(spelled))",
     )
 }
 
-/// Writes code that prints which of some columns hold nothing but 0 and 1: `{"flags": [column, …]}`.
+/// Writes code that prints which of some columns say yes or no, and the text for yes:
+/// `{"flags": {column: text or null}}`.
 pub fn flags_code(columns: &[String]) -> String {
     let quoted: Vec<String> = columns.iter().map(|it| quoted(it)).collect();
     format!(
-        "import json\n\nflags = [it for it in [{}] if set({NUMBERS}[it].dropna().unique()) <= {{0, 1}}]\n\
-         print(json.dumps({{\"flags\": flags}}))",
+        "\
+import json
+
+pairs = [{{\"yes\", \"no\"}}, {{\"y\", \"n\"}}, {{\"true\", \"false\"}}, {{\"t\", \"f\"}}]
+flags = {{}}
+for column in [{}]:
+    values = set({FLAGS}[column].dropna().unique())
+    if values <= {{0, 1}}:
+        flags[column] = None
+    elif len(values) == 2 and {{str(it).casefold() for it in values}} in pairs:
+        flags[column] = max(values, key=str.casefold)
+print(json.dumps({{\"flags\": flags}}))",
         quoted.join(", ")
     )
 }
 
-/// Reads which columns hold nothing but 0 and 1.
-pub fn flags(output: &Value) -> Vec<String> {
+/// Reads which columns say yes or no, each with its text for yes when it has one.
+pub fn flags(output: &Value) -> BTreeMap<String, Option<String>> {
     let printed = output["stdout"].as_str().unwrap_or_default();
     let found = serde_json::from_str::<Value>(printed.trim()).unwrap_or_default();
     serde_json::from_value(found["flags"].clone()).unwrap_or_default()

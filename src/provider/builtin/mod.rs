@@ -118,7 +118,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
     tables.retain(|it| !it.columns.is_empty());
     for turn in &turns {
         for table in &mut tables {
-            for done in turn.run_on(&table.name.clone(), look::NUMBERS) {
+            for done in turn.run_on(&table.name.clone(), look::FLAGS) {
                 table.set_flags(&look::flags(&done.output));
             }
         }
@@ -133,6 +133,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
             last: last.as_ref(),
             last_tables: &last_tables,
             wants_verdict: false,
+            is_lost: false,
         };
         // What follows a question that nobody understood takes nothing up.
         last = match asked.understand() {
@@ -150,6 +151,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
         last: last.as_ref(),
         last_tables: &last_tables,
         wants_verdict: request.format.is_some(),
+        is_lost: last.is_none() && !before.is_empty(),
     };
     asked.next()
 }
@@ -164,4 +166,6 @@ struct Asked<'a> {
     last_tables: &'a [usize],
     /// Whether a verdict is asked for.
     wants_verdict: bool,
+    /// Whether the question before was not understood.
+    is_lost: bool,
 }

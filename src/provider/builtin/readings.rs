@@ -35,7 +35,14 @@ fn read(question: &str, last: Option<&Reading>, wants_verdict: bool) -> Option<(
         facts.values.insert(value.to_owned(), vec![held]);
     }
     let marks = ground::marks(question, &tokens, &tables, &facts, &ENGLISH);
-    let scene = Scene { tables: &tables, tokens: &tokens, lexicon: &ENGLISH, last, wants_verdict };
+    let scene = Scene {
+        tables: &tables,
+        tokens: &tokens,
+        lexicon: &ENGLISH,
+        last,
+        wants_verdict,
+        is_lost: false,
+    };
     let reading = parse::parse(scene, &marks).ok()?;
     let program = code::program(&reading, &tables, 4);
     let told = Answer::new(&reading, &tables, &program, &Value::Null).describe();
@@ -145,6 +152,8 @@ fn claims_are_checked() {
     );
     check_verdict("there are at least 100 rows", "is number of rows at least 100");
     check_verdict("the average price is below 20", "is mean `price_usd` under 20");
+    check_verdict("the smallest price is at least 1", "is smallest `price_usd` at least 1");
+    check_verdict("quantity is not above 6", "has every row `quantity` at most 6");
     check_verdict("each order belongs to one region", "refused");
 }
 

@@ -1,5 +1,7 @@
 //! The tables that a question may be about, as the instructions and the tools describe them.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::lexicon::Lexicon;
@@ -30,6 +32,8 @@ pub struct Column {
     pub kind: Kind,
     /// How many of its values are missing.
     pub n_missing: u64,
+    /// The text that says yes, in a column of texts that say yes or no.
+    pub yes: Option<String>,
 }
 
 /// What a column holds.
@@ -84,22 +88,31 @@ impl Table {
         self.columns.len() == self.n_columns
     }
 
-    /// Takes columns of nothing but 0 and 1 for what they say: no and yes.
-    pub fn set_flags(&mut self, names: &[String]) {
-        for column in self.columns.iter_mut().filter(|it| names.contains(&it.name)) {
-            column.kind = Kind::Bool;
+    /// Takes columns of nothing but 0 and 1, or of two texts for yes and no, for what they say.
+    pub fn set_flags(&mut self, flags: &BTreeMap<String, Option<String>>) {
+        for column in &mut self.columns {
+            if let Some(yes) = flags.get(&column.name) {
+                column.kind = Kind::Bool;
+                column.yes.clone_from(yes);
+            }
         }
     }
 
-    /// Returns the columns of numbers that sound like a yes or a no: `survived`, `is_late`.
-    pub fn verbs(&self) -> impl Iterator<Item = usize> {
+    /// Returns the columns that may say yes or no: texts, and numbers that sound so: `survived`, `is_late`.
+    pub fn flags(&self) -> impl Iterator<Item = usize> {
         let sounds_so = |it: &Column| {
             let name = it.name.to_lowercase();
             let first = it.words.first().map_or("", String::as_str);
-            it.kind == Kind::Whole
-                && (name.ends_with("ed") || matches!(first, "is" | "has" | "was" | "had"))
+            it.kind == Kind::Text
+                || it.kind == Kind::Whole
+                    && (name.ends_with("ed") || matches!(first, "is" | "has" | "was" | "had"))
         };
         (0..self.columns.len()).filter(move |it| sounds_so(&self.columns[*it]))
+    }
+
+    /// Returns whether words are the table's name: `line items` of `lineitem`.
+    pub fn is_called(&self, stems: &[String]) -> bool {
+        self.words == stems || 1 < stems.len() && self.words.concat() == stems.concat()
     }
 
     /// Returns where a column is.
@@ -168,7 +181,16 @@ fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
 }
 
 fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> Column {
-    Column { words: lexicon.words.stems(&name), name, kind: Kind::of(dtype), n_missing }
+    let mut words = lexicon.words.stems(&name);
+    // `custkey` is the key of a `cust`.
+    if let Some((last, rest)) = words.split_last()
+        && Kind::of(dtype) == Kind::Whole
+        && let Some(of) = last.strip_suffix("key").filter(|it| 3 <= it.len())
+    {
+        let split = [of.to_owned(), "key".to_owned()];
+        words = rest.iter().cloned().chain(split).collect();
+    }
+    Column { words, name, kind: Kind::of(dtype), n_missing, yes: None }
 }
 
 /// Takes the whole schema of a table out of what `get_dataset_info` says.

@@ -122,6 +122,12 @@ impl Answer<'_> {
 
     /// Returns why the result answers nothing: groups of one row each have no most common one.
     pub fn says_nothing(&self) -> Option<String> {
+        if let Some(join) = &self.reading.join
+            && self.n_rows == 0
+        {
+            let [one, other] = [self.named(&[join.left]), self.named(&[join.right])];
+            return Some(format!("No row is left where {one} goes with {other}."));
+        }
         let What::Aggregate { measures, groups, rank: Some(_), over: Over::Plain, .. } =
             &self.reading.what
         else {

@@ -57,6 +57,11 @@ impl Writer<'_> {
                 };
                 return format!("({left} {} {right})", sign(op));
             }
+            Test::True if let Some(yes) = &self.tables[place.table].columns[place.column].yes => {
+                let op = if not { "!=" } else { "==" };
+                let known = if not { format!(" & {series}.notna()") } else { String::new() };
+                return format!("({series} {op} {}){known}", quoted(yes));
+            }
             Test::True => {
                 return format!("{series}.eq({})", if not { "False" } else { "True" });
             }

@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::code::opposite;
-use crate::provider::builtin::ground::Meaning;
+use crate::provider::builtin::ground::{Meaning, Place};
 use crate::provider::builtin::lexicon::Concept;
 use crate::provider::builtin::reading::{Agg, Check, Filter, Measure, Op, Scalar, Test, What};
 
@@ -75,7 +75,11 @@ impl Parser<'_> {
         }
         if self.take_all(&[Concept::Missing, Concept::Present]) {
             self.take_all(&[Concept::Not, Concept::Without]);
-            return Ok(Some(Check::Present(self.all(&columns, |_| true)?)));
+            let mut places = self.all(&columns, |_| true)?;
+            if places.is_empty() {
+                places.extend(self.column_of_noun());
+            }
+            return Ok(Some(Check::Present(places)));
         }
         if self.take_all(&[Concept::Constant]) {
             return Ok(Some(Check::Varies(self.all(&columns, |_| true)?)));
@@ -158,12 +162,33 @@ impl Parser<'_> {
         Ok(Some(Check::Number(measure, op.unwrap_or(Op::Eq), value)))
     }
 
+    /// Returns how a mark makes one of many values: `average`, `smallest`.
+    fn one_agg(&self, at: usize) -> Option<Agg> {
+        match self.word(at) {
+            Some(Concept::Most) => Some(Agg::Max),
+            Some(Concept::Least) => Some(Agg::Min),
+            concept => match super::measures::agg_of(concept)?[..] {
+                [agg] => Some(agg),
+                _ => None,
+            },
+        }
+    }
+
+    /// Returns the column that has the name of what rows are: the `tip` of `tips`.
+    fn column_of_noun(&self) -> Option<Place> {
+        let nouns: Vec<&String> = self
+            .open()
+            .filter(|it| self.is_noun(*it))
+            .map(|it| &self.scene.tokens[self.marks[it].end - 1].stem)
+            .collect();
+        self.places()
+            .find(|it| matches!(&self.column(*it).words[..], [word] if nouns.contains(&word)))
+    }
+
     /// Reads `the average discount is below 0.2` before its condition is taken for one on rows.
     pub(super) fn aggregate_check(&mut self) -> Result<Option<Check>, Doubt> {
         let asks = self.scene.wants_verdict || self.begins_yes_no() || self.has(&[Concept::Check]);
-        let aggs = self
-            .open()
-            .find(|it| super::measures::agg_of(self.word(*it)).is_some_and(|it| it.len() == 1));
+        let aggs = self.open().find(|it| self.one_agg(*it).is_some());
         let (Some(start), true) = (aggs, asks) else { return Ok(None) };
         let Some(column) =
             (start + 1..self.marks.len().min(start + 3)).find(|it| self.is_number_column(*it))
@@ -191,12 +216,12 @@ impl Parser<'_> {
         let compared = self.word(next).and_then(super::compare::op_of).zip(number);
         let Some((op, value)) = sign.or(compared) else { return Ok(None) };
         let end = if sign.is_some() { next } else { next + 1 };
-        let agg = super::measures::agg_of(self.word(start)).unwrap_or_default();
+        let agg = self.one_agg(start);
         let place = self.one(column, |it| it.kind.is_number())?;
         let value = self.in_unit_of(place, end, value)?;
         (start..=end).for_each(|it| self.take(it));
         let op = if is_negated { opposite(op) } else { op };
-        Ok(agg.first().map(|agg| Check::Number(Measure { agg: *agg, of: Some(place) }, op, value)))
+        Ok(agg.map(|agg| Check::Number(Measure { agg, of: Some(place) }, op, value)))
     }
 
     /// `does every order have a customer`, where customers are a table of their own.

@@ -214,7 +214,9 @@ impl Parser<'_> {
             }
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => {
-                let place = self.measured_in(start..=end);
+                // `tips over 10` of the table `tips`, which has a column `tip`.
+                let of_noun = start.checked_sub(1).and_then(|it| self.size_of_noun(it));
+                let place = self.measured_in(start..=end).or(of_noun);
                 return Ok(place.or_else(|| self.implied(start)).or_else(|| self.only_number()));
             }
         };

@@ -422,8 +422,10 @@ impl Parser<'_> {
                 .filter(|it| (at + 1..*it).all(|it| self.is_glue_word(it)));
             let left = (at.saturating_sub(2)..at).rev().find(|it| self.is_column(*it));
             let Some(column) = right.or(left) else { continue };
-            let is_claim = self.has(&[Concept::IsAny, Concept::IsAll])
-                || self.scene.wants_verdict && (at == 0 || self.word(0) == Some(Concept::Each));
+            let is_led = self.word(0) == Some(Concept::Each)
+                || (0..at).all(|it| matches!(self.meaning(it), Some(Meaning::Word(_))));
+            let is_claim =
+                self.has(&[Concept::IsAny, Concept::IsAll]) || self.scene.wants_verdict && is_led;
             if is_about || is_claim {
                 continue;
             }

@@ -140,8 +140,17 @@ impl Parser<'_> {
                 }));
             }
             Some(Meaning::Table(table)) if *table == 1 => {
-                // A table that is joined is told by its names.
+                // A table that is joined is told by its names, unless a column of it is named.
                 let of = *table;
+                let is_of_it = |it: &Place| it.table == of;
+                let named = self.choose(at + 1, |_| true);
+                if let [place] = named.into_iter().filter(is_of_it).collect::<Vec<_>>()[..]
+                    && !self.kind(place).is_number()
+                {
+                    self.take(at);
+                    self.take(at + 1);
+                    return Ok(Some(Group::By(place)));
+                }
                 let label =
                     self.places().find(|it| it.table == of && self.column(*it).words == ["name"]);
                 let text = self.places().find(|it| {

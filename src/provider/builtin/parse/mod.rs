@@ -21,6 +21,9 @@ use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, What};
 use super::schema::{Column, Kind, Table};
 use super::words::Token;
 
+/// Words of a question that may go on with one that nobody understood.
+const FRAGMENT_MAX: usize = 5;
+
 /// Why a question has no reading.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Doubt {
@@ -45,6 +48,8 @@ pub struct Scene<'a> {
     pub last: Option<&'a Reading>,
     /// Whether a verdict is asked for beside the answer.
     pub wants_verdict: bool,
+    /// Whether a question before was not understood, so that nothing is known of what may be taken up.
+    pub is_lost: bool,
 }
 
 /// Reads a question.
@@ -65,7 +70,9 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
             return Ok(reading);
         }
     }
-    if scene.last.is_none() && parser.goes_on() {
+    let is_short = scene.tokens.len() <= FRAGMENT_MAX;
+    let takes_up = scene.is_lost && is_short && (parser.is_led() || parser.is_fragment());
+    if scene.last.is_none() && (parser.goes_on() || takes_up) {
         return Err(Doubt::Unasked);
     }
     let unknown: Vec<String> = (0..parser.marks.len())
@@ -143,8 +150,11 @@ pub fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
             && !other_words.is_empty()
             && other_words.iter().all(|it| other.words.contains(it) || right.words.contains(it));
         let is_bare_key = left.words.iter().all(|it| is_key(std::slice::from_ref(it)));
+        // Two things have names, and share none by that.
+        let is_common = matches!(&left.words[..], [word] if lexicon.is_common(word));
         let score = match () {
-            () if !same_kind => 0,
+            () if !same_kind || is_common && right.words == left.words => 0,
+            () if left.words == right.words && is_key(&left.words) && 1 < left.words.len() => 4,
             () if left.words == other.words && is_key(&right.words) && right.words.len() == 1 => 5,
             () if is_bare_key => 0,
             () if left.name == right.name && is_key(&left.words) => 4,

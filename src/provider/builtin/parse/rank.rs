@@ -32,6 +32,13 @@ impl Parser<'_> {
         self.take_all(&[Concept::Sorted]);
         rank.n = if 0 < rank.skip { rank.n } else { rank.n.or_else(|| self.amount_of_thing()) };
         let given = self.aggregates()?;
+        // Of two columns that fit as well, none decides.
+        if let [one, other, ..] = &given[..]
+            && one.agg == other.agg
+            && let (Some(of), Some(also)) = (one.of, other.of)
+        {
+            return Err(self.ambiguous(at, &[of, also]));
+        }
         let measure = match given.first() {
             Some(Measure { agg, of: None }) => {
                 let place = self.measured(at, &of)?;
@@ -330,6 +337,7 @@ impl Parser<'_> {
                 places.iter().all(|it| !self.kind(*it).is_number()) || self.is_entity_number(*it)
             }
             Some(Meaning::Unit(_)) => true,
+            Some(Meaning::Table(table)) => *table == 1,
             Some(Meaning::Word(concept)) => super::measures::part_of(*concept).is_some(),
             _ => false,
         };
@@ -351,7 +359,7 @@ impl Parser<'_> {
     }
 
     /// `the largest loan` is that of the largest `Loan Amount`.
-    fn size_of_noun(&self, at: usize) -> Option<Place> {
+    pub(super) fn size_of_noun(&self, at: usize) -> Option<Place> {
         let mark = self.marks.get(at).filter(|_| self.is_noun(at))?;
         let stem = &self.scene.tokens[mark.end - 1].stem;
         let of_noun = |it: &Place| {
