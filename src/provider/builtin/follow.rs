@@ -246,8 +246,14 @@ impl Asked<'_> {
 
     /// Grounds the question in some of the tables.
     fn marks(&self, tokens: &[Token], tables: &[usize]) -> Vec<Mark> {
+        if let Some(marks) = self.grounded.borrow().get(tables) {
+            return marks.clone();
+        }
         let facts = self.facts(tokens, tables);
-        ground::marks(&self.turn.question, tokens, &self.of(tables), &facts, self.lexicon)
+        let of = self.of(tables);
+        let marks = ground::marks(&self.turn.question, tokens, &of, &facts, self.lexicon);
+        self.grounded.borrow_mut().insert(tables.to_vec(), marks.clone());
+        marks
     }
 
     fn parsed(&self, tokens: &[Token], tables: &[usize]) -> (Vec<Mark>, Result<Reading, Doubt>) {

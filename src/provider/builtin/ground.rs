@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use strsim::damerau_levenshtein;
 
 use super::lexicon::{Concept, Lexicon, TimeUnit};
-use super::schema::{Kind, Table};
+use super::schema::{Column, Kind, Table};
 use super::words::{Token, TokenKind};
 
 /// Words of the longest phrase.
@@ -117,7 +117,7 @@ pub fn marks(
     facts: &Facts,
     lexicon: &Lexicon,
 ) -> Vec<Mark> {
-    let ground = Ground { question, tokens, tables, facts, lexicon };
+    let ground = Ground::new(question, tokens, tables, facts, lexicon);
     // The best way to cover the tokens from each on: its weight, and the first mark.
     let mut best: Vec<(f64, Mark)> = Vec::with_capacity(tokens.len());
     for start in (0..tokens.len()).rev() {
@@ -152,6 +152,83 @@ struct Ground<'a> {
     tables: &'a [&'a Table],
     facts: &'a Facts,
     lexicon: &'a Lexicon,
+    named: Vec<Named<'a>>,
+    /// How well each token stands for each word of a name: tokens × words.
+    likeness: Vec<Vec<f64>>,
+}
+
+/// A column with what its name is compared by: tables may have hundreds.
+struct Named<'a> {
+    place: Place,
+    column: &'a Column,
+    /// The words without the unit at their end.
+    bare: &'a [String],
+    /// All words in one.
+    whole: String,
+    /// The words without the unit in one.
+    bare_whole: String,
+    /// Where the words without the unit are among all words of names.
+    ids: Vec<usize>,
+    /// Whether it is a price beside quantities: then revenue is something else.
+    is_unit_price: bool,
+}
+
+/// Words of a question that may name a column.
+struct Said<'a> {
+    tokens: &'a [Token],
+    stems: Vec<&'a str>,
+    /// The stems in one.
+    joined: String,
+    /// Where those of them that say something are among the tokens of the question.
+    told: Vec<usize>,
+    /// Whether a word at its edge says nothing, or too many do: it is then no name in other words.
+    is_loose: bool,
+}
+
+impl<'a> Ground<'a> {
+    fn new(
+        question: &'a str,
+        tokens: &'a [Token],
+        tables: &'a [&'a Table],
+        facts: &'a Facts,
+        lexicon: &'a Lexicon,
+    ) -> Ground<'a> {
+        let mut words: HashMap<&str, usize> = HashMap::new();
+        let mut named = Vec::new();
+        for (index, table) in tables.iter().enumerate() {
+            let is_quantity =
+                |it: &String| lexicon.are_synonyms(it, "quantiti") || it == "quantiti";
+            let has_quantity = table.columns.iter().any(|it| it.words.iter().any(is_quantity));
+            for (at, column) in table.columns.iter().enumerate() {
+                let bare = without_unit(table, &column.words, lexicon);
+                let ids = bare.iter().map(|it| {
+                    let next = words.len();
+                    *words.entry(it.as_str()).or_insert(next)
+                });
+                named.push(Named {
+                    place: Place { table: index, column: at },
+                    column,
+                    bare,
+                    whole: column.words.concat(),
+                    bare_whole: bare.concat(),
+                    ids: ids.collect(),
+                    is_unit_price: has_quantity && column.words.iter().any(|it| it == "price"),
+                });
+            }
+        }
+        let likeness = tokens
+            .iter()
+            .map(|token| {
+                let is_known = is_known(token, lexicon);
+                let mut row = vec![0.0; words.len()];
+                for (word, id) in &words {
+                    row[*id] = likeness(token, word, is_known, lexicon);
+                }
+                row
+            })
+            .collect();
+        Ground { question, tokens, tables, facts, lexicon, named, likeness }
+    }
 }
 
 impl Ground<'_> {
@@ -176,7 +253,7 @@ impl Ground<'_> {
             let is_sure = is_written_so || is_near || phrase.is_none();
             found.push((if is_sure { 1.25 * n } else { 0.9 * n }, Meaning::Value(held)));
         }
-        let (score, places) = self.columns(span);
+        let (score, places) = self.columns(start, end);
         if !places.is_empty() {
             let bonus = if FULL <= score { 0.3 * n } else { 0.0 };
             // A stem that stands for a unit as well is the column only when it has its full name.
@@ -287,7 +364,7 @@ impl Ground<'_> {
             .any(|token| held.iter().any(|it| self.column(it.place).words.contains(&token.stem)))
     }
 
-    fn column(&self, place: Place) -> &super::schema::Column {
+    fn column(&self, place: Place) -> &Column {
         &self.tables[place.table].columns[place.column]
     }
 
@@ -298,17 +375,27 @@ impl Ground<'_> {
     }
 
     /// Returns the columns whose names fit a span best, and how well.
-    fn columns(&self, span: &[Token]) -> (f64, Vec<Place>) {
+    fn columns(&self, start: usize, end: usize) -> (f64, Vec<Place>) {
+        let span = &self.tokens[start..end];
         let is_word = |it: &Token| {
             matches!(it.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Number(_))
         };
         if !span.iter().all(is_word) || matches!(span[0].kind, TokenKind::Number(_)) {
             return (0.0, Vec::new());
         }
-        let said: Vec<&Token> = span.iter().collect();
+        let says = |at: usize| !self.lexicon.is_stop(&self.tokens[at].stem);
+        let stems: Vec<&str> = span.iter().map(|it| it.stem.as_str()).collect();
+        // Stop words within a name may be left out, and must not carry it alone.
+        let told: Vec<usize> = (start..end).filter(|it| says(*it)).collect();
+        let is_edge_stop = !says(start) || !says(end - 1);
+        let is_loose = told.is_empty()
+            || told.len() + 1 < span.len()
+            || is_edge_stop && told.len() < span.len();
+        let said = Said { tokens: span, joined: stems.concat(), stems, told, is_loose };
         let scored: Vec<(f64, Place)> = self
-            .places()
-            .map(|it| (self.score(&said, it), it))
+            .named
+            .iter()
+            .map(|it| (self.score(&said, it), it.place))
             .filter(|(score, _)| 0.5 <= *score)
             .collect();
         let best = scored.iter().map(|it| it.0).fold(0.0, f64::max);
@@ -318,93 +405,62 @@ impl Ground<'_> {
     }
 
     /// Returns how well words name a column: from 0 to 1, not at all below 0.5.
-    fn score(&self, said: &[&Token], place: Place) -> f64 {
-        let lexicon = self.lexicon;
-        let column = self.column(place);
-        let name = &column.words[..];
-        if let [token] = said
-            && token.text == column.name
+    fn score(&self, said: &Said, named: &Named) -> f64 {
+        let name = &named.column.words[..];
+        if let [token] = said.tokens
+            && token.text == named.column.name
         {
             return 1.0;
         }
-        let stems: Vec<&str> = said.iter().map(|it| it.stem.as_str()).collect();
-        let bare = self.without_unit(place.table, name);
-        if stems == name {
+        if said.stems == name {
             return 1.0;
         }
-        // Revenue is no price where there are quantities.
-        let is_priced = |it: &super::schema::Column| {
-            it.words.iter().any(|it| lexicon.are_synonyms(it, "quantiti") || it == "quantiti")
-        };
-        if name.iter().any(|it| it == "price")
-            && stems.iter().any(|it| lexicon.may_speak_of(it, "price"))
-            && self.tables[place.table].columns.iter().any(is_priced)
-        {
+        let speaks_of_price = |it: &&str| self.lexicon.may_speak_of(it, "price");
+        if named.is_unit_price && said.stems.iter().any(speaks_of_price) {
             return 0.0;
         }
-        if stems == bare {
+        if said.stems == named.bare {
             return 0.97;
         }
-        let joined: String = stems.concat();
-        if 3 < joined.len() && (joined == name.concat() || joined == bare.concat()) {
+        let joined = said.joined.as_str();
+        if 3 < joined.len() && (joined == named.whole || joined == named.bare_whole) {
             return 0.96;
         }
         // `gdp per capita` is `gdpPercap`.
-        let whole = name.concat();
-        if 1 < said.len()
-            && JOINED_MIN <= whole.len()
-            && stems
+        if 1 < said.tokens.len()
+            && JOINED_MIN <= named.whole.len()
+            && said
+                .stems
                 .last()
-                .zip(joined.strip_prefix(&whole))
+                .zip(joined.strip_prefix(&named.whole))
                 .is_some_and(|(last, rest)| rest.len() < last.len() && rest.len() < 4)
         {
             return 0.95;
         }
-        if let [token] = said
+        if let [token] = said.tokens
             && 2 < name.len()
             && token.lower.len() == name.len()
             && name.iter().zip(token.lower.chars()).all(|(word, it)| word.starts_with(it))
         {
             return 0.95;
         }
-        if let ([one, other], [word]) = (said, name)
+        if let ([one, other], [word]) = (said.tokens, name)
             && self.is_compound(one, other, word)
         {
             return 0.94;
         }
-        // Stop words within a name may be left out, and must not carry it alone.
-        let told: Vec<&Token> =
-            said.iter().filter(|it| !lexicon.is_stop(&it.stem)).copied().collect();
-        if told.is_empty() || told.len() + 1 < said.len() {
-            return 0.0;
-        }
-        let is_edge_stop = lexicon.is_stop(stems[0]) || lexicon.is_stop(stems[stems.len() - 1]);
-        if is_edge_stop && told.len() < said.len() {
-            return 0.0;
-        }
-        self.covered(&told, bare)
-    }
-
-    /// Leaves out the unit at the end of a name: it is seldom said, unless it tells two columns apart, as
-    /// the minutes of `temp_min` and `temp_max` are none.
-    fn without_unit<'b>(&self, table: usize, name: &'b [String]) -> &'b [String] {
-        let [rest @ .., unit] = name else { return name };
-        let tells_apart = |other: &super::schema::Column| matches!(&other.words[..], [same @ .., last] if same == rest && last != unit);
-        let is_unit = !rest.is_empty()
-            && self.lexicon.is_measure(unit)
-            && !self.tables[table].columns.iter().any(tells_apart);
-        if is_unit { rest } else { name }
+        if said.is_loose { 0.0 } else { self.covered(&said.told, named) }
     }
 
     /// Returns how well words name a column, each standing for one of its words.
-    fn covered(&self, told: &[&Token], name: &[String]) -> f64 {
-        let mut left: Vec<&String> = name.iter().collect();
+    fn covered(&self, told: &[usize], named: &Named) -> f64 {
+        let mut left: Vec<usize> = (0..named.ids.len()).collect();
         let (mut sum, mut n_found) = (0.0, 0.0);
         for token in told {
             let best = left
                 .iter()
                 .enumerate()
-                .map(|(at, word)| (self.likeness(token, word), at))
+                .map(|(at, word)| (self.likeness[*token][named.ids[*word]], at))
                 .max_by(|one, other| one.0.total_cmp(&other.0))
                 .filter(|it| 0.0 < it.0);
             let Some((likeness, at)) = best else { return 0.0 };
@@ -413,63 +469,12 @@ impl Ground<'_> {
             n_found += 1.0;
         }
         #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
-        let n_words = name.len() as f64;
+        let n_words = named.ids.len() as f64;
         let mean = sum / n_found;
         // The words of a name that were not said cost something, its last word most.
         let coverage = if left.is_empty() { 1.0 } else { 0.35f64.mul_add(n_found / n_words, 0.5) };
-        let has_last = name.last().is_some_and(|last| !left.contains(&last));
+        let has_last = !named.ids.is_empty() && !left.contains(&(named.ids.len() - 1));
         mean * coverage * 0.95 - if has_last { 0.0 } else { 0.005 }
-    }
-
-    /// Returns how well a word stands for a word of a name: from 0 to 1.
-    fn likeness(&self, token: &Token, word: &str) -> f64 {
-        let (stem, lower) = (token.stem.as_str(), token.lower.as_str());
-        if stem == word {
-            return 1.0;
-        }
-        if self.lexicon.are_synonyms(stem, word) {
-            return 0.9;
-        }
-        let is_known = self.lexicon.phrase(std::slice::from_ref(&token.lower)).is_some()
-            || self.lexicon.is_stop(stem)
-            || self.lexicon.unit(stem).is_some()
-            || self.lexicon.adjective(lower).is_some();
-        let shorter = stem.len().min(word.len());
-        if is_known {
-            return 0.0;
-        }
-        // `trq` is `torque` without its vowels.
-        let mut letters = stem.chars();
-        let is_skeleton = 2 < word.len()
-            && word.len() < stem.len()
-            && !word.contains(['a', 'e', 'i', 'o', 'u'])
-            && word.chars().next() == stem.chars().next()
-            && word.chars().all(|it| letters.any(|letter| letter == it));
-        if is_skeleton {
-            return 0.8;
-        }
-        if self.lexicon.may_speak_of(stem, word) {
-            return 0.65;
-        }
-        // `class` of `pclass`.
-        if 4 <= stem.len() && word.len() <= stem.len() + 2 && word.ends_with(stem) {
-            return 0.85;
-        }
-        if 3 <= shorter && (self.abbreviates(word, lower) || word.starts_with(stem)) {
-            return 0.85;
-        }
-        let allowed = match stem.len() {
-            0..=4 => 0,
-            5..=8 => 1,
-            _ => 2,
-        };
-        if 0 < allowed
-            && damerau_levenshtein(stem, word) <= allowed
-            && stem.chars().next() == word.chars().next()
-        {
-            return 0.82;
-        }
-        0.0
     }
 
     /// Returns whether a word of a name is made of two, each cut short: `acctbal` of `account balance`.
@@ -485,16 +490,6 @@ impl Ground<'_> {
         };
         let mut splits = (2..word.len().saturating_sub(1)).filter(|it| word.is_char_boundary(*it));
         splits.any(|at| cuts(one, &word[..at]) && cuts(other, &word[at..]))
-    }
-
-    /// Returns whether a word of a name is the beginning of a longer one, which is no compound of it:
-    /// `emp` of `employees`, not `sales` of `salesperson`.
-    fn abbreviates(&self, word: &str, lower: &str) -> bool {
-        let Some(rest) = lower.strip_prefix(word) else { return false };
-        let rest = rest.strip_prefix('s').unwrap_or(rest);
-        let stem = self.lexicon.words.stem(rest);
-        rest.len() < 4
-            || self.lexicon.noun_cues(&stem).is_none() && self.lexicon.unit(&stem).is_none()
     }
 
     /// Returns the table that a span names.
@@ -542,6 +537,80 @@ impl Ground<'_> {
         }
         Vec::new()
     }
+}
+
+/// Leaves out the unit at the end of a name: it is seldom said, unless it tells two columns apart, as
+/// the minutes of `temp_min` and `temp_max` are none.
+fn without_unit<'a>(table: &Table, name: &'a [String], lexicon: &Lexicon) -> &'a [String] {
+    let [rest @ .., unit] = name else { return name };
+    let tells_apart = |other: &Column| matches!(&other.words[..], [same @ .., last] if same == rest && last != unit);
+    let is_unit =
+        !rest.is_empty() && lexicon.is_measure(unit) && !table.columns.iter().any(tells_apart);
+    if is_unit { rest } else { name }
+}
+
+/// Returns whether a word means something in the language, and so stands for no other.
+fn is_known(token: &Token, lexicon: &Lexicon) -> bool {
+    lexicon.phrase(std::slice::from_ref(&token.lower)).is_some()
+        || lexicon.is_stop(&token.stem)
+        || lexicon.unit(&token.stem).is_some()
+        || lexicon.adjective(&token.lower).is_some()
+}
+
+/// Returns how well a word stands for a word of a name: from 0 to 1.
+fn likeness(token: &Token, word: &str, is_known: bool, lexicon: &Lexicon) -> f64 {
+    let (stem, lower) = (token.stem.as_str(), token.lower.as_str());
+    if stem == word {
+        return 1.0;
+    }
+    if lexicon.are_synonyms(stem, word) {
+        return 0.9;
+    }
+    let shorter = stem.len().min(word.len());
+    if is_known {
+        return 0.0;
+    }
+    // `trq` is `torque` without its vowels.
+    let mut letters = stem.chars();
+    let is_skeleton = 2 < word.len()
+        && word.len() < stem.len()
+        && !word.contains(['a', 'e', 'i', 'o', 'u'])
+        && word.chars().next() == stem.chars().next()
+        && word.chars().all(|it| letters.any(|letter| letter == it));
+    if is_skeleton {
+        return 0.8;
+    }
+    if lexicon.may_speak_of(stem, word) {
+        return 0.65;
+    }
+    // `class` of `pclass`.
+    if 4 <= stem.len() && word.len() <= stem.len() + 2 && word.ends_with(stem) {
+        return 0.85;
+    }
+    if 3 <= shorter && (abbreviates(word, lower, lexicon) || word.starts_with(stem)) {
+        return 0.85;
+    }
+    let allowed = match stem.len() {
+        0..=4 => 0,
+        5..=8 => 1,
+        _ => 2,
+    };
+    if 0 < allowed
+        && damerau_levenshtein(stem, word) <= allowed
+        && stem.chars().next() == word.chars().next()
+    {
+        return 0.82;
+    }
+    0.0
+}
+
+/// Returns whether a word of a name is the beginning of a longer one, which is no compound of it:
+/// `emp` of `employees`, not `sales` of `salesperson`.
+fn abbreviates(word: &str, lower: &str, lexicon: &Lexicon) -> bool {
+    let Some(rest) = lower.strip_prefix(word) else { return false };
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    let stem = lexicon.words.stem(rest);
+    rest.len() < 4 || lexicon.noun_cues(&stem).is_none() && lexicon.unit(&stem).is_none()
 }
 
 /// Returns the phrases of a question that may be values, to be looked up; the likelier first.

@@ -1,6 +1,6 @@
 //! What words of a language mean, out of a file of that language.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use jiff::civil::Time;
@@ -158,8 +158,8 @@ pub struct Lexicon {
     pub words: Words,
     /// By their words in lower case.
     phrases: HashMap<Vec<String>, Concept>,
-    stop: Vec<String>,
-    filler: Vec<String>,
+    stop: HashSet<String>,
+    filler: HashSet<String>,
     units: HashMap<String, TimeUnit>,
     months: HashMap<String, i8>,
     weekdays: HashMap<String, i8>,
@@ -168,7 +168,8 @@ pub struct Lexicon {
     ordinals: HashMap<String, u32>,
     scales: HashMap<String, f64>,
     measures: Vec<String>,
-    synonyms: Vec<Vec<String>>,
+    /// The groups that a stem is in.
+    synonyms: HashMap<String, Vec<usize>>,
     adjectives: Vec<(Vec<String>, Adjective)>,
     nouns: HashMap<String, Vec<String>>,
     prepositions: BTreeMap<String, Vec<String>>,
@@ -271,8 +272,8 @@ impl Lexicon {
         };
         Lexicon {
             phrases: phrases.collect(),
-            stop: list(&file.stop),
-            filler: list(&file.filler),
+            stop: list(&file.stop).into_iter().collect(),
+            filler: list(&file.filler).into_iter().collect(),
             units: units.collect(),
             months: numbered(&file.months),
             weekdays: numbered(&file.weekdays),
@@ -281,7 +282,7 @@ impl Lexicon {
             ordinals: file.ordinals,
             scales: file.scales,
             measures: file.measures.words.split_whitespace().map(str::to_owned).collect(),
-            synonyms: file.synonyms.groups.lines().map(list).filter(|it| !it.is_empty()).collect(),
+            synonyms: groups_of(file.synonyms.groups.lines().map(list)),
             adjectives: file
                 .adjectives
                 .into_iter()
@@ -323,12 +324,12 @@ impl Lexicon {
 
     /// Returns whether a word carries nothing.
     pub fn is_stop(&self, stem: &str) -> bool {
-        self.stop.iter().any(|it| it == stem) || self.is_filler(stem)
+        self.stop.contains(stem) || self.is_filler(stem)
     }
 
     /// Returns whether a word carries nothing, where no value is called so.
     pub fn is_filler(&self, stem: &str) -> bool {
-        self.filler.iter().any(|it| it == stem)
+        self.filler.contains(stem)
     }
 
     /// Returns what a word of one letter more, less or other means, or of two that changed places.
@@ -388,8 +389,10 @@ impl Lexicon {
 
     /// Returns whether two stems stand for each other in names of columns.
     pub fn are_synonyms(&self, one: &str, other: &str) -> bool {
-        let has = |group: &[String], it: &str| group.iter().any(|word| word == it);
-        self.synonyms.iter().any(|group| has(group, one) && has(group, other))
+        let (Some(of), Some(also)) = (self.synonyms.get(one), self.synonyms.get(other)) else {
+            return false;
+        };
+        of.iter().any(|it| also.contains(it))
     }
 
     /// Returns the adjective or verb that a word is.
@@ -462,6 +465,17 @@ impl Lexicon {
             _ => None,
         }
     }
+}
+
+/// Returns in which groups each word is.
+fn groups_of(groups: impl Iterator<Item = Vec<String>>) -> HashMap<String, Vec<usize>> {
+    let mut of: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, group) in groups.enumerate() {
+        for word in group {
+            of.entry(word).or_default().push(at);
+        }
+    }
+    of
 }
 
 #[cfg(test)]

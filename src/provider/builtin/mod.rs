@@ -19,10 +19,14 @@ mod suggest;
 mod talk;
 mod words;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use crate::conversation::{Ending, Item, Request, Response, ToolChoice, Usage};
 
+use ground::Mark;
 use lexicon::{ENGLISH, Lexicon};
 use reading::Reading;
 use schema::Table;
@@ -134,6 +138,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
             last_tables: &last_tables,
             wants_verdict: false,
             is_lost: false,
+            grounded: RefCell::default(),
         };
         // What follows a question that nobody understood takes nothing up.
         last = match asked.understand() {
@@ -152,6 +157,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
         last_tables: &last_tables,
         wants_verdict: request.format.is_some(),
         is_lost: last.is_none() && !before.is_empty(),
+        grounded: RefCell::default(),
     };
     asked.next()
 }
@@ -168,4 +174,6 @@ struct Asked<'a> {
     wants_verdict: bool,
     /// Whether the question before was not understood.
     is_lost: bool,
+    /// The question grounded in tables: it is wanted several times.
+    grounded: RefCell<HashMap<Vec<usize>, Vec<Mark>>>,
 }
