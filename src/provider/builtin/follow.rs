@@ -311,15 +311,26 @@ impl Asked<'_> {
                 continue;
             }
             let marks = self.marks(tokens, &[index]);
-            // A group by a column is the same, whatever its values say.
-            let is_group = |at: usize| {
+            // A group by a column is the same, whatever its values say, and an average is of a number.
+            let is_no_flag = |at: usize| {
                 let before = at.checked_sub(1).map(|it| &marks[it].meaning);
-                matches!(before, Some(Meaning::Word(Concept::By | Concept::Each)))
+                matches!(
+                    before,
+                    Some(Meaning::Word(
+                        Concept::By
+                            | Concept::Each
+                            | Concept::Mean
+                            | Concept::Median
+                            | Concept::Max
+                            | Concept::Min
+                            | Concept::Sum
+                    ))
+                )
             };
             let is_said = |column: &usize| {
                 marks.iter().enumerate().any(|(at, it)| match &it.meaning {
                     Meaning::Column(places) => {
-                        !is_group(at) && places.iter().any(|it| it.column == *column)
+                        !is_no_flag(at) && places.iter().any(|it| it.column == *column)
                     }
                     _ => false,
                 })

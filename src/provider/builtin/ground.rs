@@ -17,7 +17,9 @@ const SPAN_MAX: usize = 7;
 /// How far a column's score may be from the best for both to be meant.
 const TIE: f64 = 0.045;
 /// The same for names that are only said in part: how long they are decides nothing.
-const PART_TIE: f64 = 0.09;
+const PART_TIE: f64 = 0.075;
+/// What a name loses whose main word is not said: the last, or the one before `of`.
+const HEADLESS: f64 = 0.08;
 /// Letters of a name of which a longer one may be the whole.
 const JOINED_MIN: usize = 6;
 /// Score from which a name counts as said in full.
@@ -169,6 +171,8 @@ struct Named<'a> {
     bare_whole: String,
     /// Where the words without the unit are among all words of names.
     ids: Vec<usize>,
+    /// Which of them says what it is: the origin in `origin`, the country in `country_of_origin`.
+    head: usize,
     /// Whether it is a price beside quantities: then revenue is something else.
     is_unit_price: bool,
 }
@@ -205,7 +209,9 @@ impl<'a> Ground<'a> {
                     let next = words.len();
                     *words.entry(it.as_str()).or_insert(next)
                 });
+                let of = bare.iter().position(|it| lexicon.joins_names(it));
                 named.push(Named {
+                    head: of.unwrap_or(bare.len()).saturating_sub(1),
                     place: Place { table: index, column: at },
                     column,
                     bare,
@@ -246,7 +252,8 @@ impl Ground<'_> {
             found.push((n.mul_add(1.05, -0.05), Meaning::Word(concept)));
         }
         let text = self.question[span[0].start..span[span.len() - 1].end].to_lowercase();
-        if let Some(held) = self.held(&text, &stems) {
+        let is_noun = matches!(span, [token] if self.is_noun(token));
+        if let Some(held) = self.held(&text, &stems, is_noun) {
             let is_written_so =
                 self.question[span[0].start..].starts_with(char::is_uppercase) && 0 < start;
             let is_near = self.is_beside(start, end, &held);
@@ -260,13 +267,13 @@ impl Ground<'_> {
             found.push((score.mul_add(n, bonus), Meaning::Column(places)));
         }
         if let Some(table) = self.table(&stems) {
-            // A table that has the name of one of its columns is what is meant, unless it is quoted.
-            // A fraction of it is what is measured: a `tip` of `tips`.
-            let is_column = self.tables[table].name.to_lowercase() != text
-                && self.places().any(|it| {
-                    self.column(it).kind == Kind::Real
-                        && self.column(it).name.to_lowercase() == text
-                });
+            // A table is what is meant by its name, unless a column of it has the very same; a fraction of
+            // it is what is measured: a `tip` of `tips`.
+            let is_table = self.tables[table].name.to_lowercase() == text;
+            let is_column = self.places().any(|it| {
+                let column = self.column(it);
+                column.name.to_lowercase() == text && (is_table || column.kind == Kind::Real)
+            });
             let weight = if is_column { 0.9 } else { 1.65 };
             found.push((weight * n, Meaning::Table(table)));
         }
@@ -333,7 +340,11 @@ impl Ground<'_> {
             found.push((0.9, Meaning::Loss(gain)));
         }
         if self.is_noun(token) {
-            found.push((0.7, Meaning::Noun));
+            // A part of the table's name that a column has as well is more likely the column.
+            let is_part =
+                self.tables.iter().any(|it| 1 < it.words.len() && it.words.contains(&token.stem));
+            let is_column = self.named.iter().any(|it| it.column.words.contains(&token.stem));
+            found.push((if is_part && is_column { 0.5 } else { 0.7 }, Meaning::Noun));
         }
         if lexicon.is_stop(&token.stem) {
             found.push((0.3, Meaning::Stop));
@@ -345,12 +356,13 @@ impl Ground<'_> {
         }
     }
 
-    /// Returns where a value is held. A word of a column's name that some values have as well is its name.
-    fn held(&self, text: &str, stems: &[String]) -> Option<Vec<Held>> {
+    /// Returns where a value is held. A word of some values is none when it is of the column's name, or what
+    /// rows are.
+    fn held(&self, text: &str, stems: &[String], is_noun: bool) -> Option<Vec<Held>> {
         let mut held = self.facts.values.get(text)?.clone();
         held.retain(|it| {
             let words = &self.column(it.place).words;
-            !it.spellings.is_empty() || !stems.iter().all(|stem| words.contains(stem))
+            !it.spellings.is_empty() || !is_noun && !stems.iter().all(|stem| words.contains(stem))
         });
         (!held.is_empty()).then_some(held)
     }
@@ -471,10 +483,10 @@ impl Ground<'_> {
         #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
         let n_words = named.ids.len() as f64;
         let mean = sum / n_found;
-        // The words of a name that were not said cost something, its last word most.
+        // The words of a name that were not said cost something, its main word most.
         let coverage = if left.is_empty() { 1.0 } else { 0.35f64.mul_add(n_found / n_words, 0.5) };
-        let has_last = !named.ids.is_empty() && !left.contains(&(named.ids.len() - 1));
-        mean * coverage * 0.95 - if has_last { 0.0 } else { 0.005 }
+        let has_head = !left.contains(&named.head);
+        mean * coverage * 0.95 - if has_head { 0.0 } else { HEADLESS }
     }
 
     /// Returns whether a word of a name is made of two, each cut short: `acctbal` of `account balance`.
@@ -543,7 +555,10 @@ impl Ground<'_> {
 /// the minutes of `temp_min` and `temp_max` are none.
 fn without_unit<'a>(table: &Table, name: &'a [String], lexicon: &Lexicon) -> &'a [String] {
     let [rest @ .., unit] = name else { return name };
-    let tells_apart = |other: &Column| matches!(&other.words[..], [same @ .., last] if same == rest && last != unit);
+    let tells_apart = |other: &Column| {
+        let last = other.words.split_last();
+        last.is_some_and(|(last, same)| same == rest && last != unit)
+    };
     let is_unit =
         !rest.is_empty() && lexicon.is_measure(unit) && !table.columns.iter().any(tells_apart);
     if is_unit { rest } else { name }

@@ -180,6 +180,9 @@ pub struct Lexicon {
     intensive: Vec<String>,
     /// Units by their stems, in terms of the first of each kind.
     dimensions: Vec<HashMap<String, f64>>,
+    anaphors: Vec<String>,
+    relatives: Vec<String>,
+    joints: Vec<String>,
     losses: Vec<String>,
     gains: Vec<String>,
     common: Vec<String>,
@@ -211,6 +214,9 @@ struct File {
     additive: WordList,
     intensive: WordList,
     clocks: HashMap<String, i8>,
+    anaphors: WordList,
+    joints: WordList,
+    relatives: WordList,
     common: WordList,
     losses: WordList,
     gains: WordList,
@@ -256,6 +262,9 @@ impl Lexicon {
         let list = |text: &str| -> Vec<String> {
             text.split_whitespace().map(|it| words.stem(it)).collect()
         };
+        let plain = |list: &WordList| -> Vec<String> {
+            list.words.split_whitespace().map(str::to_owned).collect()
+        };
         let phrases = file.phrases.iter();
         let lower = |text: &str| -> Vec<String> {
             words.tokens(text).into_iter().map(|it| it.lower).collect()
@@ -281,7 +290,7 @@ impl Lexicon {
             numbers: file.numbers,
             ordinals: file.ordinals,
             scales: file.scales,
-            measures: file.measures.words.split_whitespace().map(str::to_owned).collect(),
+            measures: plain(&file.measures),
             synonyms: groups_of(file.synonyms.groups.lines().map(list)),
             adjectives: file
                 .adjectives
@@ -299,6 +308,9 @@ impl Lexicon {
             additive: list(&file.additive.words),
             intensive: list(&file.intensive.words),
             clocks: file.clocks,
+            anaphors: plain(&file.anaphors),
+            relatives: plain(&file.relatives),
+            joints: plain(&file.joints),
             common: list(&file.common.words),
             losses: list(&file.losses.words),
             gains: list(&file.gains.words),
@@ -434,6 +446,17 @@ impl Lexicon {
     /// Returns whether a column that is called so says nothing of what else it belongs to.
     pub fn is_common(&self, stem: &str) -> bool {
         self.common.iter().any(|it| it == stem)
+    }
+
+    /// Returns whether a word within a name follows what the name is of: `country of origin`.
+    pub fn joins_names(&self, word: &str) -> bool {
+        self.joints.iter().any(|it| it == word)
+    }
+
+    /// Returns whether a word stands for the rows of the question before, given the word behind it.
+    pub fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
+        let has = |list: &[String], it: &str| list.iter().any(|word| word == it);
+        has(&self.anaphors, lower) && !next.is_some_and(|it| has(&self.relatives, it))
     }
 
     /// Returns whether a word says that a gain is below zero.

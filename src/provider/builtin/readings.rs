@@ -95,6 +95,7 @@ fn conditions_are_read() {
     );
     check("how many rows weigh over 5 miles", "refused");
     check("rows with price above 50%", "refused");
+    check("rows with profit over 5 kg", "refused");
     check(
         "how many rows in May 2020",
         "number of rows, of rows with `Order Date` at least 2020-05-01 and `Order Date` under 2020-06-01",
@@ -177,4 +178,6 @@ fn what_the_data_cannot_answer_is_refused() {
     check("profit by salesperson", "refused");
     check("what will the price be tomorrow", "refused");
     check("by region", "refused");
+    check("average price of them", "refused");
+    check("do lamps cost more than chairs", "refused");
 }

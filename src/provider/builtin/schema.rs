@@ -98,16 +98,10 @@ impl Table {
         }
     }
 
-    /// Returns the columns that may say yes or no: texts, and numbers that sound so: `survived`, `is_late`.
+    /// Returns the columns that may say yes or no: texts and whole numbers.
     pub fn flags(&self) -> impl Iterator<Item = usize> {
-        let sounds_so = |it: &Column| {
-            let name = it.name.to_lowercase();
-            let first = it.words.first().map_or("", String::as_str);
-            it.kind == Kind::Text
-                || it.kind == Kind::Whole
-                    && (name.ends_with("ed") || matches!(first, "is" | "has" | "was" | "had"))
-        };
-        (0..self.columns.len()).filter(move |it| sounds_so(&self.columns[*it]))
+        let may_be = |it: &usize| matches!(self.columns[*it].kind, Kind::Text | Kind::Whole);
+        (0..self.columns.len()).filter(may_be)
     }
 
     /// Returns whether words are the table's name: `line items` of `lineitem`.

@@ -128,12 +128,17 @@ impl Answer<'_> {
             let [one, other] = [self.named(&[join.left]), self.named(&[join.right])];
             return Some(format!("No row is left where {one} goes with {other}."));
         }
-        let What::Aggregate { measures, groups, rank: Some(_), over: Over::Plain, .. } =
-            &self.reading.what
+        let What::Aggregate { measures, groups, rank, over: Over::Plain, .. } = &self.reading.what
         else {
             return None;
         };
         let label = self.program.measures.first()?;
+        if groups.is_empty() && self.head.first().is_some_and(|it| it[label.as_str()].is_null()) {
+            return Some("There is nothing to compute it from: no row matches.".to_owned());
+        }
+        if rank.is_none() {
+            return None;
+        }
         let counts_rows = measures.first()?.of.is_none();
         let is_flat = 1 < self.n_rows && self.head.iter().all(|it| it[label.as_str()] == 1);
         (counts_rows && is_flat && !groups.is_empty()).then(|| {

@@ -137,19 +137,14 @@ impl Parser<'_> {
             return None;
         }
         let is_last = end.is_some_and(|it| self.word(it) == Some(Concept::Last));
-        let n = self.open().find_map(|it| match self.meaning(it)? {
-            Meaning::Number(value) if 1.0 <= *value && value.fract() == 0.0 => Some((it, *value)),
-            _ => None,
-        });
+        let n = self.open().find_map(|it| Some((it, self.count(it)?)));
         if let Some(end) = end {
             self.take(end);
         }
         let first = match n {
-            Some((at, value)) => {
+            Some((at, n)) => {
                 self.take(at);
-                #[expect(clippy::cast_possible_truncation, reason = "rows of a table")]
-                let n = value as i64;
-                n
+                i64::from(n)
             }
             None if is_preview => PREVIEW_ROWS,
             None => 1,

@@ -46,7 +46,7 @@ impl Parser<'_> {
     }
 
     /// Returns whether the question opens with a verb, or what means something in it does.
-    fn begins_yes_no(&self) -> bool {
+    pub(super) fn begins_yes_no(&self) -> bool {
         let verbs = ["is", "are", "does", "do", "did", "was", "were", "has", "have"];
         let tokens = self.scene.tokens;
         let opening = [tokens.first(), self.marks.first().map(|it| &tokens[it.start])];
@@ -124,21 +124,20 @@ impl Parser<'_> {
     /// `the average discount is below 0.2`, `there are at least 100 rows`, `exactly 4 regions`.
     fn number_check(&mut self, columns: &[usize]) -> Result<Option<Check>, Doubt> {
         if let Some((op, value)) = self.count_test {
-            let counts_rows = columns.is_empty();
+            // Of groups, it is a condition.
+            if !columns.is_empty() {
+                return Ok(None);
+            }
             self.count_test = None;
             let measure = Measure { agg: Agg::Count, of: None };
-            return Ok(counts_rows.then_some(Check::Number(measure, op, value)));
+            return Ok(Some(Check::Number(measure, op, value)));
         }
         // What each has one of is no number of rows.
         if self.word(0) == Some(Concept::Each) {
             return Ok(None);
         }
-        let Some(at) = self.open().find(|it| matches!(self.meaning(*it), Some(Meaning::Number(_))))
-        else {
-            return Ok(None);
-        };
-        let Some(Meaning::Number(value)) = self.meaning(at) else { return Ok(None) };
-        let value = *value;
+        let amount = self.open().find_map(|it| Some((it, self.amount(it)?)));
+        let Some((at, value)) = amount else { return Ok(None) };
         let before = at.checked_sub(1).and_then(|it| self.word(it));
         let op = match before {
             Some(concept) => super::compare::op_of(concept),
@@ -209,11 +208,7 @@ impl Parser<'_> {
             Some(Concept::Zero) => Some((Op::Eq, 0.0)),
             _ => None,
         };
-        let number = match self.meaning(next + 1) {
-            Some(Meaning::Number(value)) => Some(*value),
-            _ => None,
-        };
-        let compared = self.word(next).and_then(super::compare::op_of).zip(number);
+        let compared = self.word(next).and_then(super::compare::op_of).zip(self.amount(next + 1));
         let Some((op, value)) = sign.or(compared) else { return Ok(None) };
         let end = if sign.is_some() { next } else { next + 1 };
         let agg = self.one_agg(start);

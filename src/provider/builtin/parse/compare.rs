@@ -69,8 +69,7 @@ impl Parser<'_> {
                 };
                 let number_at = if op.is_some() { next + 1 } else { next };
                 let is_than = next == at + 2 || op.is_some();
-                if let (Some(Meaning::Number(value)), true) = (self.meaning(number_at), is_than) {
-                    let value = *value;
+                if let (Some(value), true) = (self.amount(number_at), is_than) {
                     let op = op.unwrap_or(if low { Op::Lt } else { Op::Gt });
                     let place = self.only(at, &of)?;
                     let value = self.in_unit_of(place, number_at, value)?;
@@ -80,8 +79,7 @@ impl Parser<'_> {
                 continue;
             }
             let Some(op) = self.word(at).and_then(op_of) else { continue };
-            if let Some(Meaning::Number(value)) = self.meaning(at + 1) {
-                let value = *value;
+            if let Some(value) = self.amount(at + 1) {
                 let before = (0..at).rev().find(|it| self.word(*it) != Some(Concept::Which));
                 let negated = before.filter(|it| self.word(*it) == Some(Concept::Not));
                 if let Some(place) = self.compared(at, at + 1)? {
@@ -100,11 +98,8 @@ impl Parser<'_> {
                     self.take(at + 2);
                     self.count_test = Some((op, value));
                 }
-            } else if let Some(Meaning::Number(value)) =
-                at.checked_sub(1).and_then(|it| self.meaning(it))
-            {
+            } else if let Some(value) = at.checked_sub(1).and_then(|it| self.amount(it)) {
                 // `100 or more`
-                let value = *value;
                 if let Some(place) = self.compared(at - 1, at)? {
                     let value = self.in_unit_of(place, at - 1, value)?;
                     self.take(at);
@@ -176,15 +171,12 @@ impl Parser<'_> {
 
     /// Reads `between 10 and 20` at a mark.
     fn range(&mut self, at: usize, found: &mut Vec<Placed>) -> Result<bool, Doubt> {
-        let number = |it: usize| match self.meaning(it) {
-            Some(Meaning::Number(value)) => Some(*value),
-            _ => None,
-        };
         let joint = self.marks.get(at + 2).map(|it| self.scene.tokens[it.start].lower.as_str());
         if !matches!(joint, Some("and" | "to" | "or")) {
             return Ok(false);
         }
-        let (Some(low), Some(high)) = (number(at + 1), number(at + 3)) else { return Ok(false) };
+        let ends = self.amount(at + 1).zip(self.amount(at + 3));
+        let Some((low, high)) = ends else { return Ok(false) };
         let Some(place) = self.compared(at, at + 3)? else { return Ok(false) };
         (at..=at + 3).for_each(|it| self.take(it));
         let low = self.in_unit_of(place, at + 1, low)?;
@@ -244,11 +236,7 @@ impl Parser<'_> {
     /// `under 150 cm`: the only column that is measured so, when the question names none.
     fn measured_in(&self, mut marks: std::ops::RangeInclusive<usize>) -> Option<Place> {
         let lexicon = self.scene.lexicon;
-        let unit = marks.find_map(|it| {
-            let behind = self.marks.get(it)?.end;
-            let is_amount = matches!(self.meaning(it), Some(Meaning::Number(_)));
-            self.scene.tokens.get(behind).filter(|_| is_amount).map(|it| it.stem.as_str())
-        })?;
+        let unit = marks.find_map(|it| self.unit_behind(it))?.stem.as_str();
         let mut found = self.places().filter(|it| {
             let words = &self.column(*it).words;
             self.kind(*it).is_number()

@@ -317,8 +317,7 @@ impl Parser<'_> {
                 }
                 continue;
             }
-            let Some(Meaning::Number(value)) = self.meaning(at) else { continue };
-            let value = *value;
+            let Some(value) = self.amount(at) else { continue };
             let before = at.checked_sub(1).and_then(|it| self.word(it));
             let ranks =
                 [Concept::Most, Concept::Least, Concept::First, Concept::Last, Concept::Mode];

@@ -125,7 +125,10 @@ impl Parser<'_> {
     pub(super) fn ratio(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
         let numbers: Vec<usize> = self.open().filter(|it| self.is_number_column(*it)).collect();
         let is_percent = self.has(&[Concept::AsShare]) || !self.has(&[Concept::Ratio]);
+        let per = self.open().find(|it| self.word(*it) == Some(Concept::By) && self.is_ratio(*it));
+        let is_percent = is_percent && per.is_none();
         let is_asked = self.has(&[Concept::AsShare, Concept::Ratio])
+            || per.is_some()
             || numbers.len() == 2 && self.has(&[Concept::Share]) && self.has(&[Concept::Of]);
         let [part, whole] = numbers[..] else { return Ok(None) };
         if !is_asked {
@@ -133,6 +136,9 @@ impl Parser<'_> {
         }
         let part = self.one(part, |it| it.kind.is_number())?;
         let whole = self.one(whole, |it| it.kind.is_number())?;
+        if let Some(per) = per {
+            self.take(per);
+        }
         self.take_all(&[
             Concept::AsShare,
             Concept::Ratio,
@@ -152,7 +158,6 @@ impl Parser<'_> {
         let Some(at) = self.first_word(&[Concept::Share]) else { return Ok(None) };
         self.take(at);
         self.take_all(&[Concept::Share, Concept::HowMany, Concept::Sum]);
-        self.take_all(&[Concept::By, Concept::Each]);
         let mut groups = groups.to_vec();
         let number = self.open().find(|it| self.is_number_column(*it));
         let of = match number {

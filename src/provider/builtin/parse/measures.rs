@@ -12,7 +12,7 @@ impl Parser<'_> {
         let mut groups = Vec::new();
         for at in 0..self.marks.len() {
             match self.word(at) {
-                Some(Concept::By) if !self.is_rank_by(at) => {
+                Some(Concept::By) if !self.is_rank_by(at) && !self.is_ratio(at) => {
                     let mut next = at + 1;
                     while matches!(self.word(next), Some(Concept::Each | Concept::HowMany)) {
                         self.take(next);
@@ -103,6 +103,20 @@ impl Parser<'_> {
             && self.choose(at, |_| true).iter().all(|it| self.kind(*it) == Kind::Real)
     }
 
+    /// `price per square foot`: one number by another, for which nothing else says what to make of it.
+    pub(super) fn is_ratio(&self, at: usize) -> bool {
+        let is_amount = |it: usize| {
+            let places = self.choose(it, |it| it.kind.is_number());
+            self.is_number_column(it) && !places.iter().any(|it| self.is_calendar_number(*it))
+        };
+        let has_agg = self.open().any(|it| agg_of(self.word(it)).is_some());
+        self.text(at) == "per"
+            && !has_agg
+            && !self.has(&[Concept::HowMany, Concept::Share, Concept::Quantile])
+            && at.checked_sub(1).is_some_and(is_amount)
+            && is_amount(at + 1)
+    }
+
     /// `by revenue` behind `top 5` is no group.
     fn is_rank_by(&self, at: usize) -> bool {
         let ranks = [Concept::Most, Concept::Least, Concept::First, Concept::Last, Concept::Sorted];
@@ -173,9 +187,10 @@ impl Parser<'_> {
                     self.take(at);
                     return Ok(Some(Group::Part(clock, Part::Hour)));
                 }
-                match self.calendar() {
-                    Some(place) => Group::Time(place, unit),
-                    None => return Ok(None),
+                match (self.calendar(), self.counted_in(unit)) {
+                    (Some(place), _) => Group::Time(place, unit),
+                    (None, Some(place)) => Group::By(place),
+                    (None, None) => return Ok(None),
                 }
             }
             Some(Meaning::Word(concept)) => match (part_of(*concept), self.calendar()) {

@@ -21,6 +21,8 @@ use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, What};
 use super::schema::{Column, Kind, Table};
 use super::words::Token;
 
+/// Things that a question asks for at most: `top 100000`.
+const COUNT_MAX: f64 = 100_000.0;
 /// Words of a question that may go on with one that nobody understood.
 const FRAGMENT_MAX: usize = 5;
 
@@ -52,6 +54,16 @@ pub struct Scene<'a> {
     pub is_lost: bool,
 }
 
+impl Scene<'_> {
+    /// Returns whether the question speaks of the rows of the one before.
+    fn refers_back(&self) -> bool {
+        (0..self.tokens.len()).any(|at| {
+            let next = self.tokens.get(at + 1).map(|it| it.lower.as_str());
+            self.lexicon.refers_back(&self.tokens[at].lower, next)
+        })
+    }
+}
+
 /// Reads a question.
 ///
 /// # Errors
@@ -80,6 +92,14 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
         .map(|it| parser.text(it))
         .collect();
     match own(&mut parser, scene) {
+        // `how many of them are women` is about the rows of the question before.
+        Ok(mut reading) if scene.refers_back() => {
+            let last = scene.last.ok_or(Doubt::Unasked)?;
+            let is_new = |it: &&Filter| reading.filters.iter().all(|own| own.place != it.place);
+            let before: Vec<Filter> = last.filters.iter().filter(is_new).cloned().collect();
+            reading.filters.splice(0..0, before);
+            Ok(reading)
+        }
         // What makes no sense may do so for a word that nobody knows.
         Err(Doubt::Unasked) if !unknown.is_empty() => Err(Doubt::Unplaced(unknown)),
         outcome => outcome,
@@ -105,6 +125,15 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
         }
         _ => filters.into_iter().map(|it| it.filter).collect(),
     };
+    // `do seniors earn more` wants yes or no, and no number.
+    let is_number = match &what {
+        What::Aggregate { groups, .. } => groups.is_empty(),
+        What::Rows { .. } | What::Distribution(_) => true,
+        _ => false,
+    };
+    if is_number && parser.begins_yes_no() {
+        return Err(Doubt::Unasked);
+    }
     parser.take_spoken(&what, &filters);
     parser.take_shown(&what);
     parser.nothing_left()?;
@@ -230,24 +259,27 @@ impl<'a> Parser<'a> {
         Parser { scene, marks, used, notes: Vec::new(), count_test: None, spans: Vec::new() }
     }
 
+    /// Returns the unit behind an amount, where it is one: the `in` of `100 in the north` is none.
+    fn unit_behind(&self, at: usize) -> Option<&'a Token> {
+        let end = self.marks.get(at)?.end;
+        let is_mark = self.marks.get(at + 1).is_some_and(|it| it.start == end);
+        let token = self.scene.tokens.get(end).filter(|_| !is_mark)?;
+        self.scene.lexicon.is_known_unit(&token.stem).then_some(token)
+    }
+
     /// Returns an amount in the unit of the column that it is compared with.
     ///
     /// # Errors
     ///
-    /// Fails when it is of another kind of unit, or a percentage of nobody knows what.
+    /// Fails when it is of another kind of unit, or the column's is not known.
     fn in_unit_of(&self, place: Place, at: usize, value: f64) -> Result<f64, Doubt> {
         let lexicon = self.scene.lexicon;
-        let token = self.marks.get(at).and_then(|it| self.scene.tokens.get(it.end));
-        let Some(said) = token.filter(|it| lexicon.is_known_unit(&it.stem)) else {
-            return Ok(value);
-        };
+        let Some(said) = self.unit_behind(at) else { return Ok(value) };
         let words = &self.column(place).words;
         let has = |it: &&String| lexicon.is_known_unit(it);
         let own = words.last().filter(|it| has(it) && 1 < words.len());
         match own.map(|it| lexicon.per_unit(it, &said.stem)) {
             Some(Some(scale)) => Ok(value * scale),
-            // Minutes of a column that is called so may be left unsaid; a percentage may be of one.
-            None if lexicon.per_unit("%", &said.stem).is_none() => Ok(value),
             None if words.iter().any(|it| lexicon.per_unit("%", it).is_some()) => Ok(value),
             None | Some(None) => Err(Doubt::Unplaced(vec![said.text.clone()])),
         }
@@ -280,6 +312,23 @@ impl<'a> Parser<'a> {
 
     fn meaning(&self, at: usize) -> Option<&Meaning> {
         self.marks.get(at).filter(|_| !self.used[at]).map(|it| &it.meaning)
+    }
+
+    /// Returns the amount that a mark is.
+    fn amount(&self, at: usize) -> Option<f64> {
+        match self.meaning(at) {
+            Some(Meaning::Number(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of things that a mark is.
+    fn count(&self, at: usize) -> Option<u32> {
+        let value =
+            self.amount(at).filter(|it| it.fract() == 0.0 && (1.0..=COUNT_MAX).contains(it))?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        let count = value as u32;
+        Some(count)
     }
 
     fn word(&self, at: usize) -> Option<Concept> {

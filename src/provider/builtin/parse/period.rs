@@ -239,7 +239,7 @@ impl Parser<'_> {
     /// `between 1952 and 2007`, where no amount stands before it.
     fn is_between_years(&self, at: usize) -> bool {
         let Some(between) = at.checked_sub(1) else { return false };
-        let is_year = |it: usize| matches!(self.meaning(it), Some(Meaning::Number(value)) if year_of(*value).is_some());
+        let is_year = |it: usize| self.amount(it).and_then(year_of).is_some();
         self.word(between) == Some(Concept::Between)
             && is_year(at)
             && is_year(at + 2)
@@ -261,16 +261,12 @@ impl Parser<'_> {
                 Some((Period::Days(day, day.checked_add(1.month()).ok()?), at + 1))
             }
             Meaning::Month(month) => {
-                let number = |at: usize| match self.meaning(at) {
-                    Some(Meaning::Number(value)) => Some(*value),
-                    _ => None,
-                };
                 let ordinal = |at: usize| match self.meaning(at) {
                     Some(Meaning::Ordinal(value)) => Some(f64::from(*value)),
-                    _ => number(at),
+                    _ => self.amount(at),
                 };
                 // `March 2013`, `March 5 2013`, `5 March 2013`
-                if let Some(year) = number(at + 1).and_then(year_of) {
+                if let Some(year) = self.amount(at + 1).and_then(year_of) {
                     return Some((Period::of_month(year, month)?, at + 2));
                 }
                 let day = ordinal(at + 1).filter(|it| (1.0..=31.0).contains(it));
@@ -278,7 +274,7 @@ impl Parser<'_> {
                 if self.word(next) == Some(Concept::And) {
                     next += 1;
                 }
-                if let (Some(day), Some(year)) = (day, number(next).and_then(year_of)) {
+                if let (Some(day), Some(year)) = (day, self.amount(next).and_then(year_of)) {
                     #[expect(clippy::cast_possible_truncation, reason = "at most 31")]
                     let start = Date::new(year, month, day as i8).ok()?;
                     return Some((Period::Days(start, start.tomorrow().ok()?), next + 1));
@@ -325,11 +321,9 @@ impl Parser<'_> {
     fn quarter(&self, quarter: i8, at: usize) -> Option<(Period, usize)> {
         let is_of = self.word(at) == Some(Concept::Of);
         let year_at = if is_of { at + 1 } else { at };
-        let year = match self.meaning(year_at) {
-            Some(Meaning::Number(value)) => year_of(*value),
-            _ => None,
+        let Some(year) = self.amount(year_at).and_then(year_of) else {
+            return Some((Period::Quarter(quarter), at));
         };
-        let Some(year) = year else { return Some((Period::Quarter(quarter), at)) };
         let start = date(year, quarter * 3 - 2, 1);
         Some((Period::Days(start, start.checked_add(3.months()).ok()?), year_at + 1))
     }
@@ -538,18 +532,8 @@ impl Parser<'_> {
         if !is_last && self.word(at) != Some(Concept::Latest) {
             return None;
         }
-        let (n, unit_at) = match self.meaning(at + 1)? {
-            Meaning::Number(value) if value.fract() == 0.0 && (1.0..1e4).contains(value) => {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "in range"
-                )]
-                let n = *value as u32;
-                (n, at + 2)
-            }
-            _ => (1, at + 1),
-        };
+        let n = self.count(at + 1);
+        let (n, unit_at) = n.map_or((1, at + 1), |it| (it, at + 2));
         let (unit, place) = match self.meaning(unit_at)? {
             Meaning::Unit(unit) => (*unit, self.calendar().or_else(|| self.counted_in(*unit))?),
             // `the latest year`, where years are a column.
@@ -567,7 +551,7 @@ impl Parser<'_> {
     }
 
     /// Returns the column of whole numbers that counts a unit of time.
-    fn counted_in(&self, unit: TimeUnit) -> Option<Place> {
+    pub(super) fn counted_in(&self, unit: TimeUnit) -> Option<Place> {
         let lexicon = self.scene.lexicon;
         self.places().find(|it| {
             let column = self.column(*it);

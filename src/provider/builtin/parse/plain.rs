@@ -116,9 +116,27 @@ impl Parser<'_> {
                 columns.remove(0);
             } else {
                 measures.insert(0, Measure { agg: Agg::Count, of: None });
+                // What the table is called after may have several rows: both counts are told.
+                if let Some(place) = self.label_of_table() {
+                    measures.insert(1, Measure { agg: Agg::Distinct, of: Some(place) });
+                }
             }
         }
         Ok(())
+    }
+
+    /// Returns the names of what the table is called after, when that is counted: of storms, `name`.
+    fn label_of_table(&self) -> Option<Place> {
+        let is_table = |it: usize| match self.meaning(it) {
+            Some(Meaning::Table(_)) => true,
+            Some(Meaning::Noun) => {
+                let stem = &self.scene.tokens[self.marks[it].end - 1].stem;
+                self.scene.tables[0].words.contains(stem)
+            }
+            _ => false,
+        };
+        let label = self.places().find(|it| self.column(*it).words == ["name"])?;
+        self.open().any(is_table).then_some(label)
     }
 
     /// Returns whether the question says `how many` rather than `number of`.
@@ -209,7 +227,14 @@ impl Parser<'_> {
         }
         // `models per mfr` counts both: the rows, and the models.
         for (n, at) in columns.into_iter().enumerate() {
-            let is_counted = measures.is_empty() && n == 0 && !groups.is_empty();
+            let is_compared =
+                self.marks.iter().any(|it| it.meaning == Meaning::Word(Concept::Compare));
+            let is_counted = measures.is_empty() && n == 0 && !groups.is_empty() && !is_compared;
+            if is_compared {
+                // `compare the satisfaction of men and women`: what each has how often.
+                groups.push(Group::By(self.one(at, |it| !it.kind.is_number())?));
+                continue;
+            }
             if is_counted {
                 let place = self.one(at, |_| true)?;
                 measures.push(Measure { agg: Agg::Count, of: None });
@@ -246,8 +271,10 @@ impl Parser<'_> {
         let counts =
             |it: &Mark| matches!(it.meaning, Meaning::Word(Concept::HowMany | Concept::Distinct));
         let at = self.marks.iter().position(counts).map_or(0, |it| it + 1);
-        let at = (at..self.marks.len())
-            .find(|it| !self.used[*it] && (self.is_noun(*it) || self.is_column(*it)))?;
+        let at = (at..self.marks.len()).find(|it| !self.used[*it])?;
+        if !self.is_noun(at) && !self.is_column(at) {
+            return None;
+        }
         let stem = self.scene.tokens[self.marks[at].end - 1].stem.clone();
         if self.marks[at].end - self.marks[at].start != 1
             || !(columns.is_empty() || columns == [at])

@@ -153,18 +153,13 @@ impl Parser<'_> {
 
     /// Takes the number of things that a superlative is about: `3 clarities with the highest price`.
     fn amount_of_thing(&mut self) -> Option<u32> {
-        let at = self.open().find(|it| {
-            matches!(self.meaning(*it), Some(Meaning::Number(value)) if value.fract() == 0.0 && (1.0..=1000.0).contains(value))
-        })?;
+        let (at, n) = self.open().find_map(|it| Some((it, self.count(it)?)))?;
         let names_thing = self.is_noun(at + 1)
             || self.is_column(at + 1)
             || matches!(self.meaning(at + 1), Some(Meaning::Unit(_)));
         if !names_thing {
             return None;
         }
-        let Some(Meaning::Number(value)) = self.meaning(at) else { return None };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-        let n = *value as u32;
         self.take(at);
         Some(n)
     }
@@ -243,16 +238,7 @@ impl Parser<'_> {
     /// Takes the number before or behind a superlative.
     pub(super) fn amount_beside(&mut self, at: usize) -> Option<u32> {
         for it in [Some(at + 1), at.checked_sub(1)].into_iter().flatten() {
-            if let Some(Meaning::Number(value)) = self.meaning(it)
-                && value.fract() == 0.0
-                && (1.0..=100_000.0).contains(value)
-            {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "in range"
-                )]
-                let n = *value as u32;
+            if let Some(n) = self.count(it) {
                 self.take(it);
                 return Some(n);
             }
