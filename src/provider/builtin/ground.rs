@@ -278,7 +278,7 @@ impl Ground<'_> {
             found.push((weight * n, Meaning::Table(table)));
         }
         if let [token] = span {
-            self.single(token, &mut found);
+            self.single(token, is_noun, &mut found);
         }
         // `2 million`
         if let [Token { kind: TokenKind::Number(value), .. }, scale] = span
@@ -289,7 +289,7 @@ impl Ground<'_> {
         found
     }
 
-    fn single(&self, token: &Token, found: &mut Vec<(f64, Meaning)>) {
+    fn single(&self, token: &Token, is_noun: bool, found: &mut Vec<(f64, Meaning)>) {
         match token.kind {
             TokenKind::Number(value) => found.push((1.0, Meaning::Number(value))),
             TokenKind::Ordinal(place) => found.push((1.0, Meaning::Ordinal(place))),
@@ -339,7 +339,7 @@ impl Ground<'_> {
         {
             found.push((0.9, Meaning::Loss(gain)));
         }
-        if self.is_noun(token) {
+        if is_noun {
             // A part of the table's name that a column has as well is more likely the column.
             let is_part =
                 self.tables.iter().any(|it| 1 < it.words.len() && it.words.contains(&token.stem));

@@ -82,6 +82,13 @@ impl Kind {
     }
 }
 
+impl Column {
+    /// Returns whether its name says that it numbers things.
+    pub fn is_key(&self) -> bool {
+        self.words.iter().any(|it| matches!(it.as_str(), "id" | "key" | "number"))
+    }
+}
+
 impl Table {
     /// Returns whether every column is known.
     pub fn is_whole(&self) -> bool {

@@ -12,6 +12,14 @@ impl Writer<'_> {
         format!("({series} < q1 - far) | ({series} > q3 + far)")
     }
 
+    /// Returns the condition for the values of a frame to lie far from the others of their columns.
+    fn far_of_each(&mut self, frame: &str) -> String {
+        self.lines.push(format!("values = {frame}"));
+        self.lines.push("q1, q3 = values.quantile(0.25), values.quantile(0.75)".to_owned());
+        self.lines.push(format!("far = {FAR} * (q3 - q1)"));
+        "(values < q1 - far) | (values > q3 + far)".to_owned()
+    }
+
     pub(super) fn outliers(&mut self, places: &[Place], counts: bool) -> Vec<String> {
         self.all = !counts;
         if let ([place], false) = (places, counts) {
@@ -23,10 +31,8 @@ impl Writer<'_> {
         if places.is_empty() {
             of.push_str(".select_dtypes(\"number\")");
         }
-        self.lines.push(format!("values = {of}"));
-        self.lines.push("q1, q3 = values.quantile(0.25), values.quantile(0.75)".to_owned());
-        self.lines.push(format!("far = {FAR} * (q3 - q1)"));
-        self.lines.push("is_far = (values < q1 - far) | (values > q3 + far)".to_owned());
+        let is_far = self.far_of_each(&of);
+        self.lines.push(format!("is_far = {is_far}"));
         self.lines.push(
             "result = is_far.sum().rename_axis(\"column\").reset_index(name=\"outliers\")"
                 .to_owned(),
@@ -175,10 +181,8 @@ impl Writer<'_> {
                         .collect();
                 }
                 let names = self.names(&numbers);
-                self.lines.push(format!("values = df[{}]", listed(&names)));
-                self.lines.push("q1, q3 = values.quantile(0.25), values.quantile(0.75)".to_owned());
-                self.lines.push(format!("far = {FAR} * (q3 - q1)"));
-                "result = df[((values < q1 - far) | (values > q3 + far)).any(axis=1)]".to_owned()
+                let is_far = self.far_of_each(&format!("df[{}]", listed(&names)));
+                format!("result = df[({is_far}).any(axis=1)]")
             }
         };
         self.lines.push(format!("{line}.reset_index(drop=True)"));

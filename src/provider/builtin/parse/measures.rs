@@ -89,12 +89,9 @@ impl Parser<'_> {
         if self.scene.tables.iter().any(|it| it.words.contains(stem)) {
             return false;
         }
-        let is_key = |it: Place| {
-            let words = &self.column(it).words;
-            words.contains(stem)
-                && words.iter().any(|it| it == "id" || it == "key" || it == "number")
-        };
-        !self.places().any(is_key)
+        let is_its_key =
+            |it: Place| self.column(it).words.contains(stem) && self.column(it).is_key();
+        !self.places().any(is_its_key)
     }
 
     /// Returns whether a column is what an aggregate before it is taken of.
@@ -258,7 +255,7 @@ impl Parser<'_> {
         {
             let is_end = |it: &Agg| matches!(it, Agg::Min | Agg::Max);
             let of_ends = found.iter().filter(|it| is_end(&it.agg)).count();
-            if of_ends == 2 && self.says_spread() {
+            if of_ends == 2 && self.said(Concept::Spread) {
                 let of = found.iter().find_map(|it| it.of);
                 found.retain(|it| !is_end(&it.agg));
                 found.extend(pending.drain(..).map(|agg| Measure { agg, of }));
@@ -269,10 +266,6 @@ impl Parser<'_> {
             found.extend(pending.into_iter().map(|agg| Measure { agg, of: None }));
         }
         Ok(found)
-    }
-
-    fn says_spread(&self) -> bool {
-        self.marks.iter().any(|it| it.meaning == Meaning::Word(Concept::Spread))
     }
 
     /// Returns whether a column goes on a list of columns: `price and carat`.

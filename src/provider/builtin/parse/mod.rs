@@ -351,6 +351,11 @@ impl<'a> Parser<'a> {
         tokens.map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
+    /// Returns whether a mark is of this concept, taken or not.
+    fn said(&self, concept: Concept) -> bool {
+        self.marks.iter().any(|it| it.meaning == Meaning::Word(concept))
+    }
+
     fn first_word(&self, wanted: &[Concept]) -> Option<usize> {
         self.open().find(|it| self.word(*it).is_some_and(|it| wanted.contains(&it)))
     }

@@ -100,7 +100,7 @@ impl Parser<'_> {
                 let adds = self.kind(place).is_number()
                     && self.scene.lexicon.is_additive(&self.column(place).words) == Some(true);
                 // `the number of employees`, where that is a column, is what it says.
-                if self.kind(place).is_number() && !adds && !self.is_asked_how_many() {
+                if self.kind(place).is_number() && !adds && !self.says(["how", "many"]) {
                     return Err(Doubt::Unasked);
                 }
                 let agg = match self.kind(place) {
@@ -139,12 +139,6 @@ impl Parser<'_> {
         self.open().any(is_table).then_some(label)
     }
 
-    /// Returns whether the question says `how many` rather than `number of`.
-    fn is_asked_how_many(&self) -> bool {
-        let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
-        words.windows(2).any(|it| it == ["how", "many"])
-    }
-
     /// Finds the columns of aggregates that stand before theirs, or have none: `total by region`.
     fn bare(
         &mut self,
@@ -174,7 +168,7 @@ impl Parser<'_> {
                     // `the sum of all positive balances`
                     measures.push(Measure { agg, of: self.compared_number(filters) });
                 }
-                None if agg == Agg::Sum && !self.asks_how_much() => {
+                None if agg == Agg::Sum && !self.says(["how", "much"]) => {
                     // `how many in total`
                     if measures.is_empty() {
                         measures.push(Measure { agg: Agg::Count, of: None });
@@ -198,10 +192,9 @@ impl Parser<'_> {
         if let [only] = compared[..] { Some(only) } else { None }
     }
 
-    /// Returns whether the question asks for an amount, and not for a count.
-    fn asks_how_much(&self) -> bool {
-        let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
-        words.windows(2).any(|it| it == ["how", "much"])
+    /// Returns whether two words follow each other in the question.
+    fn says(&self, words: [&str; 2]) -> bool {
+        self.scene.tokens.windows(2).any(|it| [it[0].lower.as_str(), it[1].lower.as_str()] == words)
     }
 
     /// Makes measures or groups of the columns that are left.
@@ -227,15 +220,12 @@ impl Parser<'_> {
         }
         // `models per mfr` counts both: the rows, and the models.
         for (n, at) in columns.into_iter().enumerate() {
-            let is_compared =
-                self.marks.iter().any(|it| it.meaning == Meaning::Word(Concept::Compare));
-            let is_counted = measures.is_empty() && n == 0 && !groups.is_empty() && !is_compared;
-            if is_compared {
+            if self.said(Concept::Compare) {
                 // `compare the satisfaction of men and women`: what each has how often.
                 groups.push(Group::By(self.one(at, |it| !it.kind.is_number())?));
                 continue;
             }
-            if is_counted {
+            if measures.is_empty() && n == 0 && !groups.is_empty() {
                 let place = self.one(at, |_| true)?;
                 measures.push(Measure { agg: Agg::Count, of: None });
                 measures.push(Measure { agg: Agg::Distinct, of: Some(place) });

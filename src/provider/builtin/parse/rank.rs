@@ -350,8 +350,7 @@ impl Parser<'_> {
         let stem = &self.scene.tokens[mark.end - 1].stem;
         let of_noun = |it: &Place| {
             let column = self.column(*it);
-            let is_key = column.words.iter().any(|it| it == "id" || it == "key" || it == "number");
-            column.kind.is_number() && column.words.contains(stem) && !is_key
+            column.kind.is_number() && column.words.contains(stem) && !column.is_key()
         };
         let mut sizes = self.places().filter(of_noun);
         let only = sizes.next()?;

@@ -181,9 +181,8 @@ impl Parser<'_> {
             }
             _ => None,
         });
-        let is_versus = self.marks.iter().any(|it| it.meaning == Meaning::Word(Concept::Versus));
         if let Some(group) = group
-            && (is_comparison || is_versus)
+            && (is_comparison || self.said(Concept::Versus))
             && groups.is_empty()
         {
             groups.push(group);
