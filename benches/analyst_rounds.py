@@ -59,7 +59,7 @@ def main():
         table = Path(home) / "wide.csv"
         write(table, args.rows, args.columns)
         session = [binary, "--session-dir", str(Path(home) / "session")]
-        subprocess.run([*session, "ingest", "-q", str(table)], check=True, capture_output=True)
+        subprocess.run([*session, "ingest", "-q", "--max-bytes", "2GB", str(table)], check=True, capture_output=True)
         ask = [*session, "ask", "--fresh", "--model", "builtin", "--format", "jsonl", QUESTION]
         runs = [
             rounds_ms(subprocess.run(ask, check=True, capture_output=True, text=True).stdout)
