@@ -1,6 +1,7 @@
 //! From a question to its reading: which tables it is about, which values it names, what it takes up of
 //! the question before.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde_json::json;
@@ -11,6 +12,7 @@ use super::lexicon::Concept;
 use super::parse::{self, Doubt, Scene};
 use super::reading::{Check, Reading, What};
 use super::schema::{Kind, Table};
+use super::talk::Turn;
 use super::words::Token;
 use super::{Asked, Call, Next, code, look, suggest};
 
@@ -50,7 +52,13 @@ impl Asked<'_> {
         let found = match self.understand() {
             Understood::Look(calls) => return Next::Calls(calls),
             Understood::Not(doubt) => {
-                return Next::Refuse(suggest::refusal(&doubt, self.tables, self.lexicon));
+                let nearest = self.nearest(&doubt);
+                return Next::Refuse(suggest::refusal(
+                    &doubt,
+                    nearest.as_deref(),
+                    self.tables,
+                    self.lexicon,
+                ));
             }
             Understood::Read(found) => found,
         };
@@ -64,6 +72,19 @@ impl Asked<'_> {
             }
             next => next.unwrap_or_else(Next::Refuse),
         }
+    }
+
+    /// Returns the question about rows instead of things that nobody knows, when that can be answered.
+    fn nearest(&self, doubt: &Doubt) -> Option<String> {
+        let Doubt::Unplaced(words) = doubt else { return None };
+        let [thing] = &words[..] else { return None };
+        if thing.contains(' ') || !thing.ends_with('s') {
+            return None;
+        }
+        let question = self.turn.question.replacen(thing.as_str(), "rows", 1);
+        let turn = Turn { question: question.clone(), calls: self.turn.calls.clone() };
+        let other = Asked { turn: &turn, grounded: RefCell::default(), ..*self };
+        matches!(other.understand(), Understood::Read(_)).then_some(question)
     }
 
     /// Decides what to do next to compute a reading.
@@ -370,7 +391,7 @@ impl Asked<'_> {
                     }
                 });
                 if is_used {
-                    columns.extend(columns_of);
+                    columns.extend(columns_of.into_iter().map(|it| it.0));
                     phrases.push(phrase);
                 }
             }
@@ -397,19 +418,20 @@ impl Asked<'_> {
         calls
     }
 
-    /// Returns the phrases that columns of text hold, by what was found.
-    fn held(&self, table: usize) -> BTreeMap<String, Vec<String>> {
+    /// Returns the phrases that columns of text hold, and in how many rows, by what was found.
+    fn held(&self, table: usize) -> BTreeMap<String, Vec<(String, u64)>> {
         let name = &self.tables[table].name;
-        let mut held: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut held: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
         for done in &self.turn.calls {
             if done.name != "find_value_columns" || done.arguments["name"] != name.as_str() {
                 continue;
             }
             let Some(phrase) = done.arguments["value"].as_str() else { continue };
             let columns = done.output["columns"].as_array().into_iter().flatten();
-            for column in columns.filter(|it| it["dtype"] == "string") {
-                if let Some(column) = column["column"].as_str() {
-                    held.entry(phrase.to_owned()).or_default().push(column.to_owned());
+            for found in columns.filter(|it| it["dtype"] == "string") {
+                if let Some(column) = found["column"].as_str() {
+                    let n_rows = found["count"].as_u64().unwrap_or_default();
+                    held.entry(phrase.to_owned()).or_default().push((column.to_owned(), n_rows));
                 }
             }
         }
@@ -423,22 +445,22 @@ impl Asked<'_> {
             let table = &self.tables[*index];
             let place =
                 |column: &str| table.column(column).map(|column| Place { table: local, column });
-            let mut put = |phrase: &str, column: &str, spellings: Vec<String>| {
+            let mut put = |phrase: &str, column: &str, spellings: Vec<String>, n_rows: u64| {
                 let Some(place) = place(column) else { return };
                 let all = facts.values.entry(phrase.to_owned()).or_default();
                 match all.iter_mut().find(|it| it.place == place) {
                     Some(held) => held.spellings = spellings,
-                    None => all.push(Held { place, spellings }),
+                    None => all.push(Held { place, spellings, n_rows }),
                 }
             };
             for (phrase, columns) in self.held(*index) {
-                for column in columns {
-                    put(&phrase, &column, vec![phrase.clone()]);
+                for (column, n_rows) in columns {
+                    put(&phrase, &column, vec![phrase.clone()], n_rows);
                 }
             }
             for done in self.turn.run_on(&table.name, look::TEXTS) {
                 for (phrase, column, spellings) in look::spelled(&done.output) {
-                    put(&phrase, &column, spellings);
+                    put(&phrase, &column, spellings, 0);
                 }
             }
         }

@@ -10,7 +10,7 @@ use strsim::damerau_levenshtein;
 
 use super::lexicon::{Concept, Lexicon, TimeUnit};
 use super::schema::{Column, Kind, Table};
-use super::words::{Token, TokenKind};
+use super::words::{Token, TokenKind, split_name};
 
 /// Words of the longest phrase.
 const SPAN_MAX: usize = 7;
@@ -20,6 +20,8 @@ const TIE: f64 = 0.045;
 const PART_TIE: f64 = 0.075;
 /// What a name loses whose main word is not said: the last, or the one before `of`.
 const HEADLESS: f64 = 0.08;
+/// What is left of the likeness to a word when another name has the very word that is said.
+const INEXACT: f64 = 0.7;
 /// Letters of a name of which a longer one may be the whole.
 const JOINED_MIN: usize = 6;
 /// Score from which a name counts as said in full.
@@ -102,6 +104,8 @@ pub struct Held {
     pub place: Place,
     /// Every spelling that is meant; none when it is a word within values.
     pub spellings: Vec<String>,
+    /// Rows that hold the value; none when only a look told of it.
+    pub n_rows: u64,
 }
 
 /// What tools have told about values.
@@ -211,7 +215,7 @@ impl<'a> Ground<'a> {
                 });
                 let of = bare.iter().position(|it| lexicon.joins_names(it));
                 named.push(Named {
-                    head: of.unwrap_or(bare.len()).saturating_sub(1),
+                    head: head(bare, of),
                     place: Place { table: index, column: at },
                     column,
                     bare,
@@ -229,6 +233,10 @@ impl<'a> Ground<'a> {
                 let mut row = vec![0.0; words.len()];
                 for (word, id) in &words {
                     row[*id] = likeness(token, word, is_known, lexicon);
+                }
+                // A word that a name has as it is seldom is another one cut short.
+                if words.contains_key(token.stem.as_str()) {
+                    row.iter_mut().filter(|it| **it < 0.9).for_each(|it| *it *= INEXACT);
                 }
                 row
             })
@@ -249,32 +257,45 @@ impl Ground<'_> {
         let words: Vec<String> = span.iter().map(|it| it.lower.clone()).collect();
         let phrase = self.lexicon.phrase(&words).filter(|_| is_plain);
         if let Some(concept) = phrase {
-            found.push((n.mul_add(1.05, -0.05), Meaning::Word(concept)));
+            // What is said in several words is seldom meant word by word.
+            let each = if n < 3.0 { 1.05 } else { 1.15 };
+            found.push((n.mul_add(each, -0.05), Meaning::Word(concept)));
         }
         let text = self.question[span[0].start..span[span.len() - 1].end].to_lowercase();
         let is_noun = matches!(span, [token] if self.is_noun(token));
-        if let Some(held) = self.held(&text, &stems, is_noun) {
+        let held = self.held(&text, &stems, is_noun);
+        let is_value = held.iter().flatten().any(|it| !it.spellings.is_empty());
+        if let Some(held) = held {
             let is_written_so =
                 self.question[span[0].start..].starts_with(char::is_uppercase) && 0 < start;
             let is_near = self.is_beside(start, end, &held);
-            let is_sure = is_written_so || is_near || phrase.is_none();
+            // A result may be called positive.
+            let is_sign = matches!(phrase, Some(Concept::Positive | Concept::Negative));
+            let is_sure = is_written_so || is_near || phrase.is_none() || is_sign && is_value;
             found.push((if is_sure { 1.25 * n } else { 0.9 * n }, Meaning::Value(held)));
         }
         let (score, places) = self.columns(start, end);
         if !places.is_empty() {
-            let bonus = if FULL <= score { 0.3 * n } else { 0.0 };
+            // `list` is no `listings`, though they have one stem.
+            // Before a column, `total` is what is made of it, though another may be called so.
+            let is_figure =
+                phrase.is_some_and(super::parse::is_figure) && n <= 1.0 && self.begins_column(end);
+            let is_said = !is_figure
+                && (phrase.is_none() || 1.0 < n || places.iter().any(|it| self.says(span, *it)));
+            let bonus = if FULL <= score && is_said { 0.3 * n } else { 0.0 };
+            let score = if is_said { score } else { score.min(0.9) };
             // A stem that stands for a unit as well is the column only when it has its full name.
             found.push((score.mul_add(n, bonus), Meaning::Column(places)));
         }
         if let Some(table) = self.table(&stems) {
-            // A table is what is meant by its name, unless a column of it has the very same; a fraction of
-            // it is what is measured: a `tip` of `tips`.
+            // A table is what is meant by its name, unless a column of it has the very same, or it holds that
+            // as a value; a fraction of it is what is measured: a `tip` of `tips`.
             let is_table = self.tables[table].name.to_lowercase() == text;
             let is_column = self.places().any(|it| {
                 let column = self.column(it);
                 column.name.to_lowercase() == text && (is_table || column.kind == Kind::Real)
             });
-            let weight = if is_column { 0.9 } else { 1.65 };
+            let weight = if is_column || is_value && 0 < start { 0.9 } else { 1.65 };
             found.push((weight * n, Meaning::Table(table)));
         }
         if let [token] = span {
@@ -328,7 +349,7 @@ impl Ground<'_> {
             let of = self.spoken_of(&adjective.of);
             if !of.is_empty() {
                 let (low, is_superlative) = (adjective.low, token.lower.ends_with("est"));
-                found.push((0.92, Meaning::Adjective { of, low, is_superlative }));
+                found.push((1.06, Meaning::Adjective { of, low, is_superlative }));
             }
         }
         if lexicon.period(std::slice::from_ref(&token.stem)).is_some() {
@@ -346,7 +367,8 @@ impl Ground<'_> {
             let is_column = self.named.iter().any(|it| it.column.words.contains(&token.stem));
             found.push((if is_part && is_column { 0.5 } else { 0.7 }, Meaning::Noun));
         }
-        if lexicon.is_stop(&token.stem) {
+        let is_of_name = || self.named.iter().any(|it| it.column.words.contains(&token.stem));
+        if lexicon.is_stop(&token.stem) && !(lexicon.is_filler(&token.stem) && is_of_name()) {
             found.push((0.3, Meaning::Stop));
         }
         if found.is_empty()
@@ -386,13 +408,27 @@ impl Ground<'_> {
         })
     }
 
+    /// Returns whether a column is named in full from a token on.
+    fn begins_column(&self, start: usize) -> bool {
+        let mut ends = start + 1..=self.tokens.len().min(start + 2);
+        ends.any(|end| FULL <= self.columns(start, end).0)
+    }
+
+    /// Returns whether one word is a word of a column's name as it stands there, or in the plural.
+    fn says(&self, span: &[Token], place: Place) -> bool {
+        let singular = |it: &str| it.to_lowercase().trim_end_matches('s').to_owned();
+        let mut words = split_name(&self.column(place).name).into_iter().map(singular);
+        words.any(|it| span.iter().any(|token| it == singular(&token.lower)))
+    }
+
     /// Returns the columns whose names fit a span best, and how well.
     fn columns(&self, start: usize, end: usize) -> (f64, Vec<Place>) {
         let span = &self.tokens[start..end];
         let is_word = |it: &Token| {
             matches!(it.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Number(_))
         };
-        if !span.iter().all(is_word) || matches!(span[0].kind, TokenKind::Number(_)) {
+        let is_number = |it: &Token| matches!(it.kind, TokenKind::Number(_));
+        if !span.iter().all(is_word) || span.iter().all(is_number) {
             return (0.0, Vec::new());
         }
         let says = |at: usize| !self.lexicon.is_stop(&self.tokens[at].stem);
@@ -437,6 +473,13 @@ impl Ground<'_> {
         let joined = said.joined.as_str();
         if 3 < joined.len() && (joined == named.whole || joined == named.bare_whole) {
             return 0.96;
+        }
+        // `last name` is `fake_last_name`.
+        if 1 < said.stems.len()
+            && name.iter().rev().zip(said.stems.iter().rev()).all(|it| it.0 == it.1)
+            && said.stems.len() < name.len()
+        {
+            return 0.94;
         }
         // `gdp per capita` is `gdpPercap`.
         if 1 < said.tokens.len()
@@ -518,6 +561,15 @@ impl Ground<'_> {
                 || 5 < stem.len() && damerau_levenshtein(word, stem) <= 1
         };
         let singular = token.lower.trim_end_matches('s');
+        // What a column of numbers is called after is what it counts: the nights of `stays_in_week_nights`.
+        let counts = |it: &Column| {
+            let is_last = it.words.last().is_some_and(|word| word == stem);
+            it.kind.is_number() && 1 < it.words.len() && is_last && !it.is_key()
+        };
+        let is_table_word = self.tables.iter().any(|it| it.words.iter().any(is_part));
+        if !is_table_word && self.named.iter().any(|it| counts(it.column)) {
+            return false;
+        }
         let is_within = |name: &str| {
             let name = name.to_lowercase();
             let name = name.trim_end_matches('s');
@@ -549,6 +601,14 @@ impl Ground<'_> {
         }
         Vec::new()
     }
+}
+
+/// Returns which word of a name says what it is: the last, or the one before `of`; of what something is
+/// called, the thing.
+fn head(bare: &[String], of: Option<usize>) -> usize {
+    let last = of.unwrap_or(bare.len()).saturating_sub(1);
+    let is_label = bare.get(last).is_some_and(|it| it == "name" || it == "titl");
+    if is_label { last.saturating_sub(1) } else { last }
 }
 
 /// Leaves out the unit at the end of a name: it is seldom said, unless it tells two columns apart, as
@@ -649,7 +709,12 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
                 is_capital
                     || matches!(
                         concept,
-                        Concept::First | Concept::Last | Concept::True | Concept::False
+                        Concept::First
+                            | Concept::Last
+                            | Concept::True
+                            | Concept::False
+                            | Concept::Positive
+                            | Concept::Negative
                     )
             }
             Some(Meaning::Number(_) | Meaning::Unit(_) | Meaning::Day(_) | Meaning::MonthOf(_)) => {

@@ -183,6 +183,9 @@ pub struct Lexicon {
     anaphors: Vec<String>,
     relatives: Vec<String>,
     joints: Vec<String>,
+    pointers: Vec<String>,
+    nothing: Vec<String>,
+    countable: Vec<String>,
     losses: Vec<String>,
     gains: Vec<String>,
     common: Vec<String>,
@@ -216,6 +219,9 @@ struct File {
     clocks: HashMap<String, i8>,
     anaphors: WordList,
     joints: WordList,
+    pointers: WordList,
+    nothing: WordList,
+    countable: WordList,
     relatives: WordList,
     common: WordList,
     losses: WordList,
@@ -311,6 +317,9 @@ impl Lexicon {
             anaphors: plain(&file.anaphors),
             relatives: plain(&file.relatives),
             joints: plain(&file.joints),
+            pointers: plain(&file.pointers),
+            nothing: plain(&file.nothing),
+            countable: plain(&file.countable),
             common: list(&file.common.words),
             losses: list(&file.losses.words),
             gains: list(&file.gains.words),
@@ -453,6 +462,21 @@ impl Lexicon {
         self.joints.iter().any(|it| it == word)
     }
 
+    /// Returns the words with which values begin that say that there is nothing.
+    pub fn nothing(&self) -> &[String] {
+        &self.nothing
+    }
+
+    /// Returns whether a superlative by itself may be about how many there are.
+    pub fn counts(&self, text: &str) -> bool {
+        text.split(' ').any(|it| self.countable.iter().any(|word| it.eq_ignore_ascii_case(word)))
+    }
+
+    /// Returns whether a word at the end of a question stands for what was answered before.
+    pub fn points_back(&self, lower: &str) -> bool {
+        self.pointers.iter().any(|it| it == lower)
+    }
+
     /// Returns whether a word stands for the rows of the question before, given the word behind it.
     pub fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
         let has = |list: &[String], it: &str| list.iter().any(|word| word == it);
@@ -482,6 +506,13 @@ impl Lexicon {
     /// Returns whether the values of a column add up, as far as its name says.
     pub fn is_additive(&self, stems: &[String]) -> Option<bool> {
         let has = |list: &[String]| stems.iter().any(|stem| list.iter().any(|it| it == stem));
+        // `number_of_bags`
+        if let [count, joint, _, ..] = stems
+            && self.are_synonyms(count, "number")
+            && self.joins_names(joint)
+        {
+            return Some(true);
+        }
         match (has(&self.additive), has(&self.intensive)) {
             (true, false) => Some(true),
             (false, true) => Some(false),

@@ -35,7 +35,7 @@ for column in [{}]:
     for phrase in [{}]:
         near = [phrase] * (phrase in values)
         if not near and len(phrase) > 4 and len(values) <= {NEAR_MAX}:
-            near = get_close_matches(phrase, values, 1, 0.85)
+            near = [it for it in get_close_matches(phrase, values, 1, 0.85) if it[0] == phrase[0]]
         if near:
             spelled.setdefault(phrase, {{}})[column] = values[near[0]]
         elif len(phrase) > 3:

@@ -114,6 +114,8 @@ pub enum Test {
     True,
     /// There is none.
     Missing,
+    /// There is none, or the text says that there is none: `no`, `none`.
+    Absent(Vec<String>),
     /// It holds a text, whatever the case.
     Text(Within, String),
     /// A part of its date is one of these.

@@ -83,6 +83,11 @@ impl Kind {
 }
 
 impl Column {
+    /// Returns whether its name says that it holds what things are called.
+    pub fn is_title(&self) -> bool {
+        self.words.iter().any(|it| it == "name" || it == "titl")
+    }
+
     /// Returns whether its name says that it numbers things.
     pub fn is_key(&self) -> bool {
         self.words.iter().any(|it| matches!(it.as_str(), "id" | "key" | "number"))

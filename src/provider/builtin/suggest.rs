@@ -10,8 +10,16 @@ use super::schema::{Column, Kind, Table};
 /// Columns that are named at most.
 const NAMES_MAX: usize = 20;
 
+/// Questions that are suggested.
+const EXAMPLES: usize = 3;
+
 /// Says why there is no answer and what to ask instead.
-pub fn refusal(doubt: &Doubt, tables: &[Table], lexicon: &Lexicon) -> String {
+pub fn refusal(
+    doubt: &Doubt,
+    nearest: Option<&str>,
+    tables: &[Table],
+    lexicon: &Lexicon,
+) -> String {
     let mut text = match doubt {
         Doubt::Unplaced(words) => {
             let words: Vec<String> = words.iter().map(|it| format!("“{it}”")).collect();
@@ -25,7 +33,8 @@ pub fn refusal(doubt: &Doubt, tables: &[Table], lexicon: &Lexicon) -> String {
         Doubt::Unasked => "I know the words of this question, and not what it asks.".to_owned(),
     };
     text += "\n\nI can answer, for example:\n";
-    for question in questions(tables, lexicon) {
+    let examples = questions(tables, lexicon);
+    for question in nearest.into_iter().chain(examples.iter().map(String::as_str)).take(EXAMPLES) {
         let _ = writeln!(text, "- {question}");
     }
     text.trim_end().to_owned()
@@ -44,7 +53,7 @@ fn names(tables: &[Table]) -> String {
     }
 }
 
-/// Returns three questions about the first table.
+/// Returns questions about the first table.
 fn questions(tables: &[Table], lexicon: &Lexicon) -> Vec<String> {
     let Some(table) = tables.first() else { return Vec::new() };
     let is_key =
@@ -73,6 +82,5 @@ fn questions(tables: &[Table], lexicon: &Lexicon) -> Vec<String> {
     questions.push("are there duplicate rows?".to_owned());
     questions.push("how many missing values are in each column?".to_owned());
     questions.push("show the first 5 rows".to_owned());
-    questions.truncate(3);
     questions
 }

@@ -215,6 +215,7 @@ impl Answer<'_> {
             Test::Missing => {
                 format!("{column} {}", if filter.is_negated { "present" } else { "missing" })
             }
+            Test::Absent(_) => format!("{column} {not}missing or none"),
             Test::Text(Within::Contains, text) => format!("{column} {not}containing “{text}”"),
             Test::Text(Within::Starts, text) => format!("{column} {not}starting with “{text}”"),
             Test::Text(Within::Ends, text) => format!("{column} {not}ending with “{text}”"),

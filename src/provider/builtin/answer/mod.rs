@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::code::Program;
 use super::ground::Place;
-use super::reading::{Check, Group, Over, Reading, What};
+use super::reading::{Agg, Check, Group, Over, Reading, What};
 use super::schema::Table;
 use super::talk::{Done, Turn};
 use crate::limits::CHART_ROWS_MAX;
@@ -136,14 +136,20 @@ impl Answer<'_> {
         if groups.is_empty() && self.head.first().is_some_and(|it| it[label.as_str()].is_null()) {
             return Some("There is nothing to compute it from: no row matches.".to_owned());
         }
-        if rank.is_none() {
+        // Of the fewest, one is a number like others.
+        if rank.is_none_or(|it| it.is_ascending) {
             return None;
         }
-        let counts_rows = measures.first()?.of.is_none();
+        let counted = measures.first()?;
+        let counts_rows = counted.of.is_none() || counted.agg == Agg::Distinct;
         let is_flat = 1 < self.n_rows && self.head.iter().all(|it| it[label.as_str()] == 1);
         (counts_rows && is_flat && !groups.is_empty()).then(|| {
             let by = self.named(&groups.iter().map(Group::place).collect::<Vec<_>>());
-            format!("Each {by} has one row: there is no order among them by number of rows.")
+            let what = match counted.of {
+                Some(place) => format!("`{}`", self.name(place)),
+                None => "row".to_owned(),
+            };
+            format!("Each {by} has one {what}: there is no order among them by how many they have.")
         })
     }
 

@@ -5,8 +5,13 @@ use serde_json::Value;
 use super::describe::word;
 use super::{Answer, capital, grouped};
 use crate::provider::builtin::code::number;
+use crate::provider::builtin::ground::Place;
 use crate::provider::builtin::reading::{Check, Over, What};
+use crate::provider::builtin::schema::{Column, Kind};
 use crate::render::digits;
+
+/// Columns that tell what a row is called: a first name and a last.
+const NAMES_MAX: usize = 2;
 
 impl Answer<'_> {
     /// Returns the first sentence: the numbers that answer.
@@ -88,6 +93,9 @@ impl Answer<'_> {
             (_, Some(row), Some(measure)) if !self.program.groups.is_empty() => {
                 self.sentence_of_groups(row, measure)
             }
+            (What::Rows { rank: Some((place, _)), .. }, Some(row), _) if self.n_rows == 1 => {
+                self.sentence_of_row(row, *place)
+            }
             (What::Rows { .. } | What::Outliers(..), _, _) if self.n_rows == 1 => {
                 "One row, in the table.".to_owned()
             }
@@ -98,6 +106,21 @@ impl Answer<'_> {
                 format!("**{}** outliers, in the table.", grouped(self.n_rows))
             }
             _ => format!("**{}** rows, in the table.", grouped(self.n_rows)),
+        }
+    }
+
+    /// Says what the one row is called, and the number for which it was chosen.
+    fn sentence_of_row(&self, row: &Value, ranked: Place) -> String {
+        let columns = &self.tables[ranked.table].columns;
+        let is_text = |it: &&Column| it.kind == Kind::Text && row[it.name.as_str()].is_string();
+        let titles = columns.iter().filter(is_text).filter(|it| it.is_title()).take(NAMES_MAX);
+        let told: Vec<String> = titles.map(|it| shown(&row[it.name.as_str()])).collect();
+        let number = self.name(ranked);
+        let value = shown(&row[number.as_str()]);
+        if told.is_empty() {
+            format!("The row in the table has `{number}` **{value}**.")
+        } else {
+            format!("**{}**: `{number}` {value}.", told.join(" "))
         }
     }
 

@@ -68,6 +68,11 @@ impl Writer<'_> {
             Test::Missing => {
                 return format!("{series}.{}()", if not { "notna" } else { "isna" });
             }
+            Test::Absent(words) => {
+                let words = words.join("|");
+                let test = format!("{series}.str.match(r\"(?:{words})(?![a-z])\", case=False, na=");
+                return format!("{}{test}True)", if not { "~" } else { "" });
+            }
             Test::In(values) => match (&values[..], not) {
                 ([one], false) => return format!("({series} == {})", quoted(one)),
                 ([one], true) => {

@@ -29,6 +29,9 @@ impl Parser<'_> {
             let groups = self.groups()?;
             let columns = self.open_columns();
             let places = self.all(&columns, |_| true)?;
+            if places.iter().any(|it| groups.iter().any(|group| group.place() == *it)) {
+                return Err(Doubt::Unasked);
+            }
             if is_share && let [place] = places[..] {
                 let part = vec![Filter { place, test: Test::Missing, is_negated: false }];
                 return Ok(Some(What::Share { part, groups, of: None, rank: None }));
@@ -104,7 +107,7 @@ impl Parser<'_> {
         if has_number || named.is_none() && !is_sure {
             return Ok(None);
         }
-        let asks_row = self.is_noun(at + 1) && named.is_none_or(|it| at < it);
+        let asks_row = self.asks_who() || self.is_noun(at + 1) && named.is_none_or(|it| at < it);
         let asks_when = named.is_some() && !asks_row
             || self.scene.tokens.first().is_some_and(|it| it.lower == "when");
         let place = match named {

@@ -24,7 +24,11 @@ impl Parser<'_> {
             Concept::Distribution,
             Concept::List,
         ];
-        if !is_question || self.has(&others) {
+        // `how many different owners are there` counts.
+        let counts = self
+            .first_word(&[Concept::Distinct])
+            .is_some_and(|it| self.text(it).split(' ').count() > 1 && !begins_yes_no);
+        if !is_question || counts || self.has(&others) {
             return Ok(None);
         }
         // What is only claimed is to hold always.

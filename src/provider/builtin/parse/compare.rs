@@ -45,7 +45,9 @@ impl Parser<'_> {
     /// `price over 100`, `at least 4 cylinders`, `heavier than 4000`, `between 10 and 20`.
     pub(super) fn comparisons(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
         for at in 0..self.marks.len() {
-            if self.word(at) == Some(Concept::Between) && self.range(at, found)? {
+            let opens = self.word(at) == Some(Concept::Between)
+                || self.word(at) == Some(Concept::Of) && self.text(at) == "from";
+            if opens && self.range(at, found)? {
                 continue;
             }
             if let Some(placed) = self.dates_compared(at)? {
@@ -171,9 +173,12 @@ impl Parser<'_> {
 
     /// Reads `between 10 and 20` at a mark.
     fn range(&mut self, at: usize, found: &mut Vec<Placed>) -> Result<bool, Doubt> {
-        let joint = self.marks.get(at + 2).map(|it| self.scene.tokens[it.start].lower.as_str());
-        if !matches!(joint, Some("and" | "to" | "or")) {
-            return Ok(false);
+        let is_from = self.word(at) == Some(Concept::Of);
+        let joint = (at + 2 < self.marks.len()).then(|| self.text(at + 2).to_lowercase());
+        match joint.as_deref() {
+            Some("to" | "up to" | "through") => {}
+            Some("and" | "or") if !is_from => {}
+            _ => return Ok(false),
         }
         let ends = self.amount(at + 1).zip(self.amount(at + 3));
         let Some((low, high)) = ends else { return Ok(false) };
@@ -303,6 +308,7 @@ impl Parser<'_> {
     pub(super) fn only(&self, at: usize, of: &[Place]) -> Result<Place, Doubt> {
         match of {
             [place] => Ok(*place),
+            [] => Err(Doubt::Unplaced(vec![self.text(at)])),
             of => self.by_direction(at, of).ok_or_else(|| self.ambiguous(at, of)),
         }
     }

@@ -2,11 +2,15 @@
 
 use super::compare::is;
 use super::{Doubt, Parser, Placed};
+use crate::provider::builtin::code::opposite;
 use crate::provider::builtin::ground::{Held, Meaning, Place};
-use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::lexicon::{Concept, PeriodWord};
 use crate::provider::builtin::reading::{Filter, Op, Scalar, Test, Within};
 use crate::provider::builtin::schema::{Column, Kind};
 use crate::provider::builtin::words::TokenKind;
+
+/// How much more often a column holds a value than another, to be meant by it alone.
+const MORE_OFTEN: u64 = 10;
 
 impl Parser<'_> {
     /// Takes every condition off the list.
@@ -126,9 +130,7 @@ impl Parser<'_> {
 
     /// Takes the column of names that a question speaks of, or returns the only one.
     fn named_text(&mut self) -> Option<Place> {
-        let is_name = |it: &Column| {
-            it.kind == Kind::Text && it.words.iter().any(|it| it == "name" || it == "titl")
-        };
+        let is_name = |it: &Column| it.kind == Kind::Text && it.is_title();
         let said = self
             .open_columns()
             .into_iter()
@@ -161,7 +163,8 @@ impl Parser<'_> {
             } else if let [only] = &held[..] {
                 Some(only.place)
             } else {
-                spoken.or(same.filter(|place| held.iter().any(|it| it.place == *place)))
+                let same = same.filter(|place| held.iter().any(|it| it.place == *place));
+                spoken.or(same).or_else(|| self.likeliest(at, &held))
             };
             let Some(place) = chosen else {
                 let places: Vec<Place> = held.iter().map(|it| it.place).collect();
@@ -216,6 +219,22 @@ impl Parser<'_> {
             self.take_literals(at + 1, found);
         }
         Ok(())
+    }
+
+    /// Returns the column that holds a value in far more rows than every other.
+    fn likeliest(&mut self, at: usize, held: &[Held]) -> Option<Place> {
+        let most = held.iter().max_by_key(|it| it.n_rows)?;
+        let others: Vec<Place> =
+            held.iter().filter(|it| it.place != most.place).map(|it| it.place).collect();
+        let is_far = |it: &Held| it.place == most.place || it.n_rows * MORE_OFTEN <= most.n_rows;
+        if most.n_rows == 0 || !held.iter().all(is_far) {
+            return None;
+        }
+        let names: Vec<String> =
+            others.iter().map(|it| format!("`{}`", self.column(*it).name)).collect();
+        let note = format!("“{}” is a value of {} as well.", self.text(at), names.join(", "));
+        self.notes.push(note);
+        Some(most.place)
     }
 
     /// Takes the values of a list that the data does not hold: `is one of S, M, XXL` in a check.
@@ -340,11 +359,16 @@ impl Parser<'_> {
                     .choose(at + 1, |it| it.kind.is_number())
                     .iter()
                     .any(|it| self.kind(*it) == Kind::Whole);
+            // `is 0 or 1` of a column of flags
+            let is_list = self.word(at + 1) == Some(Concept::And) && self.amount(at + 2).is_some();
             let left = [at.checked_sub(1), at.checked_sub(2)];
             let left = left.into_iter().flatten().find(|it| {
-                self.is_number_column(*it)
+                (self.is_number_column(*it) || is_list && self.is_flag_column(*it))
                     && (it + 1..at).all(|it| {
-                        matches!(self.word(it), Some(Concept::Which | Concept::Eq | Concept::Of))
+                        matches!(
+                            self.word(it),
+                            Some(Concept::Which | Concept::Eq | Concept::Of | Concept::IsAll)
+                        )
                     })
             });
             let column = match (left, right) {
@@ -356,6 +380,9 @@ impl Parser<'_> {
             let (low, high) = (column.min(at), column.max(at));
             let is_negated = (low.saturating_sub(1)..high)
                 .any(|it| matches!(self.word(it), Some(Concept::Not | Concept::Ne)));
+            let Some(op) = self.side_of(low, high + 1) else {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            };
             let place = self.one(column, |it| it.kind.is_number())?;
             let value = self.in_unit_of(place, at, value)?;
             if self.is_no_year(place, value) {
@@ -366,10 +393,54 @@ impl Parser<'_> {
                     self.take(it);
                 }
             }
-            let op = if is_negated { Op::Ne } else { Op::Eq };
+            let others = self.more_amounts(at + 1);
+            if op == Op::Eq && !others.is_empty() {
+                let values = [&[value][..], &others].concat();
+                let filter = Filter { place, test: Test::OneOf(values), is_negated };
+                found.push(Placed { filter, at, is_predicate: true });
+                continue;
+            }
+            let op = if is_negated { opposite(op) } else { op };
             found.push(is(place, op, Scalar::Number(value), at));
         }
         Ok(())
+    }
+
+    fn is_flag_column(&self, at: usize) -> bool {
+        let places = self.choose(at, |_| true);
+        !places.is_empty() && places.iter().all(|it| self.kind(*it) == Kind::Bool)
+    }
+
+    /// Takes the further amounts of a list: `should be 0 or 1`.
+    fn more_amounts(&mut self, mut at: usize) -> Vec<f64> {
+        let mut found = Vec::new();
+        while self.word(at) == Some(Concept::And)
+            && let Some(value) = self.amount(at + 1)
+            && !self.is_column(at + 2)
+        {
+            self.take(at);
+            self.take(at + 1);
+            found.push(value);
+            at += 2;
+        }
+        found
+    }
+
+    /// Returns on which side of a number a word before its column puts values: `after day 100`, `from day
+    /// 100 on`.
+    fn side_of(&self, start: usize, end: usize) -> Option<Op> {
+        let tokens = self.scene.tokens;
+        let before = self.marks[start].start.checked_sub(1);
+        let word = before.map(|it| std::slice::from_ref(&tokens[it].stem));
+        let behind = self.marks.get(end - 1).and_then(|it| tokens.get(it.end));
+        let goes_on = behind.is_some_and(|it| matches!(it.lower.as_str(), "on" | "onwards"));
+        match word.and_then(|it| self.scene.lexicon.period(it)) {
+            Some(PeriodWord::Before) => Some(Op::Lt),
+            Some(PeriodWord::After) => Some(Op::Gt),
+            Some(PeriodWord::Since) if goes_on => Some(Op::Ge),
+            _ if goes_on => None,
+            _ => Some(Op::Eq),
+        }
     }
 
     /// `who survived`, `non smokers`: columns that are true or false, said as a condition.
@@ -443,7 +514,15 @@ impl Parser<'_> {
                 found.push(is(place, Op::Eq, Scalar::Number(0.0), at));
                 continue;
             }
-            let filter = Filter { place, test: Test::Missing, is_negated: !is_missing };
+            // `no hair` may be a value that says so.
+            let says_none = self.word_of(at) == Some(Concept::Without)
+                && self.kind(place) == Kind::Text
+                && !self.column(place).is_title();
+            let test = match self.scene.lexicon.nothing() {
+                words if says_none => Test::Absent(words.to_vec()),
+                _ => Test::Missing,
+            };
+            let filter = Filter { place, test, is_negated: !is_missing };
             found.push(Placed { filter, at, is_predicate: true });
         }
         Ok(())

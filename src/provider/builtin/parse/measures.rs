@@ -14,6 +14,11 @@ impl Parser<'_> {
             match self.word(at) {
                 Some(Concept::By) if !self.is_rank_by(at) && !self.is_ratio(at) => {
                     let mut next = at + 1;
+                    if self.is_noun(next) && self.is_agent(at) {
+                        self.take(at);
+                        self.take(next);
+                        continue;
+                    }
                     while matches!(self.word(next), Some(Concept::Each | Concept::HowMany)) {
                         self.take(next);
                         next += 1;
@@ -62,6 +67,15 @@ impl Parser<'_> {
         for at in 0..self.marks.len() {
             let is_adverb = matches!(self.meaning(at), Some(Meaning::Unit(_)))
                 && (self.text(at).ends_with("ly") || self.text(at).eq_ignore_ascii_case("annual"));
+            // `median daily value per page`: whether days are rows or sums is not said.
+            let figure = at.checked_sub(1).map(|it| &self.marks[it].meaning);
+            let is_of_figure = matches!(
+                figure,
+                Some(Meaning::Word(Concept::Median | Concept::Max | Concept::Min | Concept::Std))
+            );
+            if is_adverb && is_of_figure && !groups.is_empty() {
+                return Err(Doubt::Unasked);
+            }
             if is_adverb && let Some(group) = self.group_at(at)? {
                 groups.push(group);
             }
@@ -76,6 +90,14 @@ impl Parser<'_> {
         }
         groups.dedup();
         Ok(groups)
+    }
+
+    /// `delivered by suppliers` says who did it.
+    fn is_agent(&self, at: usize) -> bool {
+        let before = self.marks[at].start.checked_sub(1).map(|it| &self.scene.tokens[it]);
+        let is_left_out =
+            at.checked_sub(1).is_none_or(|it| self.marks[it].end < self.marks[at].start);
+        is_left_out && self.text(at) == "by" && before.is_some_and(|it| it.lower.ends_with("ed"))
     }
 
     /// Returns whether a noun is what a row is, and not a thing that has its own key.
@@ -106,9 +128,14 @@ impl Parser<'_> {
             let places = self.choose(it, |it| it.kind.is_number());
             self.is_number_column(it) && !places.iter().any(|it| self.is_calendar_number(*it))
         };
-        let has_agg = self.open().any(|it| agg_of(self.word(it)).is_some());
+        let adds = |it: Place| self.scene.lexicon.is_additive(&self.column(it).words) == Some(true);
+        let by_amount = self.choose(at + 1, |it| it.kind.is_number()).iter().all(|it| adds(*it));
+        let is_agg = |it: usize| match self.word(it) {
+            Some(Concept::Mean) => !by_amount,
+            concept => agg_of(concept).is_some(),
+        };
         self.text(at) == "per"
-            && !has_agg
+            && !self.open().any(is_agg)
             && !self.has(&[Concept::HowMany, Concept::Share, Concept::Quantile])
             && at.checked_sub(1).is_some_and(is_amount)
             && is_amount(at + 1)
@@ -129,7 +156,7 @@ impl Parser<'_> {
         is_ranked && is_number && !has_target
     }
 
-    fn can_group(&self, at: usize) -> bool {
+    pub(super) fn can_group(&self, at: usize) -> bool {
         match self.meaning(at) {
             Some(Meaning::Column(_) | Meaning::Unit(_)) => true,
             Some(Meaning::Table(table)) => *table == 1,
@@ -218,7 +245,12 @@ impl Parser<'_> {
                     pending.clear();
                 }
                 has_columns = false;
-                pending.extend(aggs);
+                // `the range of x: minimum and maximum` says it twice.
+                let is_found = |agg: &Agg| found.iter().any(|it| it.agg == *agg);
+                let is_said = 1 < aggs.len() && aggs.iter().all(is_found);
+                if !is_said {
+                    pending.extend(aggs);
+                }
                 self.take(at);
             } else if self.is_column(at) && !pending.is_empty() {
                 let is_group = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::By);

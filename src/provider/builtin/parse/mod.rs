@@ -55,6 +55,12 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// Returns whether the question ends with a word for what was answered before: `where was that`.
+    fn points_back(&self) -> bool {
+        let last = self.tokens.last();
+        1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.points_back(&it.lower))
+    }
+
     /// Returns whether the question speaks of the rows of the one before.
     fn refers_back(&self) -> bool {
         (0..self.tokens.len()).any(|at| {
@@ -81,6 +87,10 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
         {
             return Ok(reading);
         }
+    }
+    // What was answered before is not known here.
+    if scene.points_back() {
+        return Err(Doubt::Unasked);
     }
     let is_short = scene.tokens.len() <= FRAGMENT_MAX;
     let takes_up = scene.is_lost && is_short && (parser.is_led() || parser.is_fragment());
@@ -137,10 +147,13 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
     parser.take_spoken(&what, &filters);
     parser.take_shown(&what);
     parser.nothing_left()?;
+    if parser.count_test.is_some() {
+        return Err(Doubt::Unasked);
+    }
     if let What::Aggregate { measures, groups, .. } = &what {
         // Nothing adds up by itself: `sales by salesperson` is not `sales` by `sales`.
         let is_group = |it: Place| groups.iter().any(|group| group.place() == it);
-        if measures.iter().any(|it| it.agg != Agg::Distinct && it.of.is_some_and(is_group)) {
+        if measures.iter().any(|it| it.of.is_some_and(is_group)) {
             return Err(Doubt::Unasked);
         }
         let computes =
@@ -351,6 +364,11 @@ impl<'a> Parser<'a> {
         tokens.map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
+    /// Returns whether the question asks for somebody.
+    fn asks_who(&self) -> bool {
+        self.scene.tokens.first().is_some_and(|it| it.lower == "who")
+    }
+
     /// Returns whether a mark is of this concept, taken or not.
     fn said(&self, concept: Concept) -> bool {
         self.marks.iter().any(|it| it.meaning == Meaning::Word(concept))
@@ -532,11 +550,41 @@ impl<'a> Parser<'a> {
         let tokens = self.scene.tokens;
         let behind = self.marks[at].end;
         let aside = (behind..tokens.len().min(behind + 3)).find(|it| tokens[*it].is_aside);
+        let turns = |it: &Token| self.scene.lexicon.is_loss(&it.stem);
+        if tokens[self.marks[at].start..self.marks[at].end].iter().any(turns) {
+            return false;
+        }
         let told = aside.and_then(|it| self.marks.iter().position(|mark| mark.start == it));
         !tokens[self.marks[at].start].is_aside
             && told.is_some_and(|it| {
                 self.used[it] && matches!(self.marks[it].meaning, Meaning::Column(_))
             })
+    }
+
+    /// Returns whether a mark is no more than what rows are, though a key is named after it: the tests of
+    /// `test_id`.
+    fn is_thing(&self, at: usize) -> bool {
+        let Some(Meaning::Column(places)) = self.meaning(at) else { return false };
+        let last = &self.scene.tokens[self.marks[at].end - 1];
+        let is_key = |it: &Place| match &self.column(*it).words[..] {
+            [thing, key] => *thing == last.stem && key == "id",
+            _ => false,
+        };
+        self.marks[at].end - self.marks[at].start == 1
+            && last.lower.ends_with('s')
+            && places.iter().all(is_key)
+    }
+
+    /// Returns whether what stands on both sides of a mark was understood, and is no word of the language.
+    fn is_between_two(&self, at: usize) -> bool {
+        let sides = [at.checked_sub(1), Some(at + 1)];
+        sides.into_iter().all(|it| {
+            it.and_then(|it| Some((self.used.get(it)?, self.marks.get(it)?))).is_some_and(
+                |(used, mark)| {
+                    *used && !matches!(mark.meaning, Meaning::Word(_) | Meaning::Unknown)
+                },
+            )
+        })
     }
 
     /// Fails when marks are left that mean something.
@@ -555,7 +603,6 @@ impl<'a> Parser<'a> {
                     | Concept::WhatAbout
                     | Concept::Only
                     | Concept::NameOf
-                    | Concept::Versus
                     | Concept::Compare
                     | Concept::Sorted
                     | Concept::Check
@@ -572,14 +619,20 @@ impl<'a> Parser<'a> {
                     self.open().any(|it| it == at + 1 && self.is_noun(it))
                         && self.word(*at) == Some(Concept::By)
                 }
+                Meaning::Word(Concept::Versus) => !self.is_between_two(*at),
                 Meaning::Word(concept) => !glue(*concept),
                 Meaning::Unknown | Meaning::Adjective { .. } if self.is_glossed(*at) => false,
-                _ => !self.is_noun(*at),
+                _ => !self.is_noun(*at) && !self.is_thing(*at),
             })
             .map(|at| self.text(at))
             .collect();
         if left.is_empty() { Ok(()) } else { Err(Doubt::Unplaced(left)) }
     }
+}
+
+/// Returns whether a concept makes one number of many.
+pub fn is_figure(concept: Concept) -> bool {
+    measures::agg_of(Some(concept)).is_some()
 }
 
 /// Returns the conditions that are not what is asked about.

@@ -58,6 +58,9 @@ impl Parser<'_> {
         while at < self.marks.len() {
             if self.used[at] {
                 at += 1;
+            } else if self.is_example_day(at) {
+                self.take(at);
+                at += 1;
             } else if let Some((filters, end)) = self.part_of_week(at).or_else(|| self.recent(at)) {
                 found.push((at, filters));
                 (at..end).for_each(|it| self.take(it));
@@ -100,6 +103,13 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// Returns whether a weekday only says what days of the week are: `each weekday (monday, tuesday, …)`.
+    fn is_example_day(&self, at: usize) -> bool {
+        matches!(self.meaning(at), Some(Meaning::Weekday(_)))
+            && self.scene.tokens[self.marks[at].start].is_aside
+            && (0..at).any(|it| self.word_of(it) == Some(Concept::DayOfWeek))
     }
 
     /// Remembers both ends of a period, for what has changed between them.
@@ -253,6 +263,18 @@ impl Parser<'_> {
                 && column.words.iter().any(|it| self.scene.lexicon.unit(it) == Some(TimeUnit::Year))
     }
 
+    /// Returns the month behind the number of a day: `9 April`, `9th of April`.
+    fn month_behind(&self, at: usize) -> Option<usize> {
+        let next = if self.word(at + 1) == Some(Concept::Of) { at + 2 } else { at + 1 };
+        let is_month = matches!(self.meaning(next), Some(Meaning::Month(_)));
+        let day = match *self.meaning(at)? {
+            Meaning::Ordinal(place) => f64::from(place),
+            Meaning::Number(value) => value,
+            _ => return None,
+        };
+        (is_month && day.fract() == 0.0 && (1.0..=31.0).contains(&day)).then_some(next)
+    }
+
     /// Reads a period that begins at a mark. Returns the mark behind it.
     fn period_at(&self, at: usize) -> Option<(Period, usize)> {
         match *self.meaning(at)? {
@@ -294,6 +316,21 @@ impl Parser<'_> {
                     _ => 1,
                 };
                 self.quarter(quarter, at + 2)
+            }
+            Meaning::Number(_) | Meaning::Ordinal(_) if self.month_behind(at).is_some() => {
+                let next = self.month_behind(at)?;
+                let Some(Meaning::Month(month)) = self.meaning(next).cloned() else { return None };
+                let day = match *self.meaning(at)? {
+                    Meaning::Ordinal(place) => i8::try_from(place).ok()?,
+                    _ => i8::try_from(self.count(at)?).ok()?,
+                };
+                Some(match self.amount(next + 1).and_then(year_of) {
+                    Some(year) => {
+                        let start = Date::new(year, month, day).ok()?;
+                        (Period::Days(start, start.tomorrow().ok()?), next + 2)
+                    }
+                    None => (Period::MonthDay(month, day), next + 1),
+                })
             }
             Meaning::Number(value) => {
                 let year = year_of(value)?;

@@ -47,7 +47,8 @@ impl Parser<'_> {
             measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
             bare.clear();
         }
-        self.counted(&mut columns, &mut measures, !groups.is_empty())?;
+        let tells_rows = !groups.is_empty() || !filters.is_empty();
+        self.counted(&mut columns, &mut measures, tells_rows)?;
         self.bare(&bare, filters, &mut columns, &mut measures)?;
         if !measures.is_empty() || !groups.is_empty() {
             self.told(columns, &mut measures, &mut groups, sort_by)?;
@@ -83,7 +84,7 @@ impl Parser<'_> {
         &mut self,
         columns: &mut Vec<usize>,
         measures: &mut Vec<Measure>,
-        has_groups: bool,
+        tells_rows: bool,
     ) -> Result<(), Doubt> {
         let counts_things = self.has(&[Concept::HowMany]);
         // `how many species`, `how many births`
@@ -92,8 +93,9 @@ impl Parser<'_> {
         if counts_things {
             if let Some(place) = key {
                 let name = &self.column(place).name;
-                self.notes.push(format!("I counted each `{name}` once, not the rows."));
+                self.notes.push(format!("I counted each `{name}` once, and the rows beside it."));
                 measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
+                measures.push(Measure { agg: Agg::Count, of: None });
                 columns.clear();
             } else if let Some(at) = columns.first().copied() {
                 let place = self.one(at, |it| !it.kind.is_number() || it.kind == Kind::Whole)?;
@@ -109,8 +111,8 @@ impl Parser<'_> {
                     _ => Agg::Distinct,
                 };
                 measures.push(Measure { agg, of: Some(place) });
-                if agg == Agg::Distinct && self.kind(place) == Kind::Text && has_groups {
-                    // Of groups, both counts are told.
+                if agg == Agg::Distinct && tells_rows {
+                    // Of some of the rows, both counts are told.
                     measures.push(Measure { agg: Agg::Count, of: None });
                 }
                 columns.remove(0);
@@ -126,7 +128,7 @@ impl Parser<'_> {
     }
 
     /// Returns the names of what the table is called after, when that is counted: of storms, `name`.
-    fn label_of_table(&self) -> Option<Place> {
+    pub(super) fn label_of_table(&self) -> Option<Place> {
         let is_table = |it: usize| match self.meaning(it) {
             Some(Meaning::Table(_)) => true,
             Some(Meaning::Noun) => {
@@ -168,7 +170,10 @@ impl Parser<'_> {
                     // `the sum of all positive balances`
                     measures.push(Measure { agg, of: self.compared_number(filters) });
                 }
-                None if agg == Agg::Sum && !self.says(["how", "much"]) => {
+                None if agg == Agg::Sum
+                    && !self.says(["how", "much"])
+                    && !self.is_mass(measures) =>
+                {
                     // `how many in total`
                     if measures.is_empty() {
                         measures.push(Measure { agg: Agg::Count, of: None });
@@ -178,6 +183,18 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether what is totalled is no number of things: the traffic of `page_traffic`.
+    fn is_mass(&self, measures: &[Measure]) -> bool {
+        let is_mass = |it: usize| {
+            let token = &self.scene.tokens[self.marks[it].end - 1];
+            matches!(self.meaning(it), Some(Meaning::Noun))
+                && token.lower == token.text
+                && !token.lower.ends_with('s')
+                && self.scene.lexicon.noun_cues(&token.stem).is_none()
+        };
+        measures.is_empty() && self.open().any(is_mass)
     }
 
     /// Returns the only column of numbers that a condition is on.
@@ -367,6 +384,12 @@ impl Parser<'_> {
                     places.insert(0, filter.filter.place);
                 }
             }
+        }
+        // A month without its year says little: the rows show both.
+        let is_part = |it: &Place| self.is_calendar_number(*it);
+        let n_told = places.iter().filter(|it| is_part(it)).count();
+        if 0 < n_told && n_told < self.places().filter(is_part).count() {
+            places.clear();
         }
         let rank = sort_by.zip(rank);
         Ok(What::Rows { columns: places, rank, first: None })

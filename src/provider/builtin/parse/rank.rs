@@ -31,6 +31,9 @@ impl Parser<'_> {
         }
         self.take_all(&[Concept::Sorted]);
         rank.n = if 0 < rank.skip { rank.n } else { rank.n.or_else(|| self.amount_of_thing()) };
+        if self.is_thing(at + 1) {
+            return self.most_of(at + 1, rank, groups).map(Some);
+        }
         let given = self.aggregates()?;
         // Of two columns that fit as well, none decides.
         if let [one, other, ..] = &given[..]
@@ -48,8 +51,12 @@ impl Parser<'_> {
         };
         let entity = self.entity()?;
         let has_noun = self.open().any(|it| self.is_noun(it));
-        let asks_who = self.scene.tokens.first().is_some_and(|it| it.lower == "who");
-        let asks_rows = (has_noun || asks_who || self.is_of_value(at)) && !self.counts_rows(at);
+        let asks_rows =
+            (has_noun || self.asks_who() || self.is_of_value(at)) && !self.counts_rows(at);
+        // The price of the largest house is of the one that is largest by something else.
+        if self.is_of_largest(at) && self.size_of_noun(at + 1).is_none() {
+            return Err(Doubt::Unasked);
+        }
         let plain = match measure {
             Some(_) => None,
             None => self.measured(at, &of)?,
@@ -75,12 +82,19 @@ impl Parser<'_> {
         }
         let Some(place) = plain else {
             // `which carrier has the most flights`, `top 5 carriers`
-            if groups.is_empty() {
+            let thing = self.first_word(&[Concept::HowMany]).filter(|it| self.is_thing(it + 1));
+            let measures = match thing {
+                Some(at) => {
+                    let of = Some(self.one(at + 1, |_| true)?);
+                    vec![Measure { agg: Agg::Distinct, of }, Measure { agg: Agg::Count, of: None }]
+                }
+                None => self.counted_things(&groups),
+            };
+            let counts = self.take_all(&[Concept::HowMany]) || self.takes_noun_by();
+            if groups.is_empty() || !counts && !self.scene.lexicon.counts(&self.text(at)) {
                 return Err(Doubt::Unasked);
             }
-            self.take_all(&[Concept::HowMany]);
-            let count = Measure { agg: Agg::Count, of: None };
-            return Ok(Some(What::aggregate(vec![count], groups, Some(all_or_one(rank)))));
+            return Ok(Some(What::aggregate(measures, groups, Some(all_or_one(rank)))));
         };
         if !groups.is_empty() {
             let agg = match self.scene.lexicon.is_additive(&self.column(place).words) {
@@ -116,6 +130,51 @@ impl Parser<'_> {
             measures.push(Measure { agg, of: Some(place) });
         }
         Ok(Some(What::aggregate(measures, Vec::new(), None)))
+    }
+
+    /// `on which day were the most tests`, where tests have a key.
+    fn most_of(&mut self, thing: usize, rank: Rank, groups: &[Group]) -> Result<What, Doubt> {
+        let of = Some(self.one(thing, |_| true)?);
+        let measures =
+            vec![Measure { agg: Agg::Distinct, of }, Measure { agg: Agg::Count, of: None }];
+        let mut groups = groups.to_vec();
+        let asked = self.open().find(|it| {
+            it.checked_sub(1).and_then(|it| self.word_of(it)) == Some(Concept::Which)
+                && self.can_group(*it)
+        });
+        if let Some(asked) = asked {
+            groups.extend(self.group_at(asked)?);
+        } else {
+            groups.extend(self.entity()?);
+        }
+        if groups.is_empty() {
+            return Err(Doubt::Unasked);
+        }
+        let rank = Rank { n: rank.n.or(Some(1)), ..rank };
+        Ok(What::aggregate(measures, groups, Some(rank)))
+    }
+
+    /// Takes `by bookings`, where each row is one.
+    fn takes_noun_by(&mut self) -> bool {
+        let is_by = |it: &usize| self.word(*it) == Some(Concept::By) && self.is_noun(it + 1);
+        let Some(at) = self.open().find(is_by) else { return false };
+        self.take(at);
+        self.take(at + 1);
+        true
+    }
+
+    /// Returns what there is most of: rows, or what the table is called after, each once.
+    fn counted_things(&mut self, groups: &[Group]) -> Vec<Measure> {
+        let rows = Measure { agg: Agg::Count, of: None };
+        let label = self.label_of_table();
+        match label.filter(|it| groups.iter().all(|group| group.place() != *it)) {
+            Some(place) => {
+                let name = &self.column(place).name;
+                self.notes.push(format!("I counted each `{name}` once; `count` has the rows."));
+                vec![Measure { agg: Agg::Distinct, of: Some(place) }, rows]
+            }
+            None => vec![rows],
+        }
     }
 
     /// `rank the days by total bill`: groups in the order of a number.
@@ -366,6 +425,18 @@ impl Parser<'_> {
             matches!(it.meaning, Meaning::Column(_)) && !self.scene.tokens[it.start].is_aside
         });
         speaks && is_value && !is_number
+    }
+
+    /// `the price of the largest house`
+    fn is_of_largest(&self, at: usize) -> bool {
+        let is_extent = matches!(self.marks[at].meaning, Meaning::Word(_))
+            && !self.scene.lexicon.counts(&self.text(at));
+        let before = at.checked_sub(2);
+        is_extent
+            && self.is_noun(at + 1)
+            && before.is_some_and(|it| {
+                self.is_number_column(it) && self.word(it + 1) == Some(Concept::Of)
+            })
     }
 
     /// Returns whether rows are what there is most of: `the most flights`.

@@ -152,7 +152,7 @@ impl Parser<'_> {
 
     /// `compare A and B`: the two values are the groups.
     pub(super) fn compared_values(&mut self, filters: &[Placed], groups: &mut Vec<Group>) {
-        let is_comparison = self.take_all(&[Concept::Compare, Concept::Versus]);
+        let is_comparison = self.take_all(&[Concept::Compare]) || self.said(Concept::Versus);
         let several = filters.iter().find(|it| {
             matches!(&it.filter.test, Test::In(values) if 1 < values.len()) && !it.filter.is_negated
         });
@@ -182,7 +182,7 @@ impl Parser<'_> {
             _ => None,
         });
         if let Some(group) = group
-            && (is_comparison || self.said(Concept::Versus))
+            && is_comparison
             && groups.is_empty()
         {
             groups.push(group);
