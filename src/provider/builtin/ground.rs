@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
 
-use super::lexicon::{Concept, Lexicon, TimeUnit};
+use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use super::schema::{Column, Kind, Table};
 use super::words::{Token, TokenKind, split_name};
 
@@ -204,8 +204,9 @@ impl<'a> Ground<'a> {
         let mut words: HashMap<&str, usize> = HashMap::new();
         let mut named = Vec::new();
         for (index, table) in tables.iter().enumerate() {
-            let is_quantity =
-                |it: &String| lexicon.are_synonyms(it, "quantiti") || it == "quantiti";
+            let is_quantity = |it: &String| {
+                lexicon.cues(Cue::Quantities).iter().any(|word| lexicon.are_synonyms(it, word))
+            };
             let has_quantity = table.columns.iter().any(|it| it.words.iter().any(is_quantity));
             for (at, column) in table.columns.iter().enumerate() {
                 let bare = without_unit(table, &column.words, lexicon);
@@ -213,16 +214,16 @@ impl<'a> Ground<'a> {
                     let next = words.len();
                     *words.entry(it.as_str()).or_insert(next)
                 });
-                let of = bare.iter().position(|it| lexicon.joins_names(it));
+                let of = bare.iter().position(|it| lexicon.is(Cue::NameJoints, it));
                 named.push(Named {
-                    head: head(bare, of),
+                    head: head(bare, of, lexicon),
                     place: Place { table: index, column: at },
                     column,
                     bare,
                     whole: column.words.concat(),
                     bare_whole: bare.concat(),
                     ids: ids.collect(),
-                    is_unit_price: has_quantity && column.words.iter().any(|it| it == "price"),
+                    is_unit_price: has_quantity && lexicon.has(Cue::Prices, &column.words),
                 });
             }
         }
@@ -355,8 +356,8 @@ impl Ground<'_> {
         if lexicon.period(std::slice::from_ref(&token.stem)).is_some() {
             found.push((0.4, Meaning::Stop));
         }
-        if lexicon.is_loss(&token.stem)
-            && let [gain] = self.spoken_of(lexicon.gains())[..]
+        if lexicon.is(Cue::Losses, &token.stem)
+            && let [gain] = self.spoken_of(lexicon.cues(Cue::Gains))[..]
         {
             found.push((0.9, Meaning::Loss(gain)));
         }
@@ -463,7 +464,9 @@ impl Ground<'_> {
         if said.stems == name {
             return 1.0;
         }
-        let speaks_of_price = |it: &&str| self.lexicon.may_speak_of(it, "price");
+        let speaks_of_price = |it: &&str| {
+            self.lexicon.cues(Cue::Prices).iter().any(|word| self.lexicon.may_speak_of(it, word))
+        };
         if named.is_unit_price && said.stems.iter().any(speaks_of_price) {
             return 0.0;
         }
@@ -564,7 +567,7 @@ impl Ground<'_> {
         // What a column of numbers is called after is what it counts: the nights of `stays_in_week_nights`.
         let counts = |it: &Column| {
             let is_last = it.words.last().is_some_and(|word| word == stem);
-            it.kind.is_number() && 1 < it.words.len() && is_last && !it.is_key()
+            it.kind.is_number() && 1 < it.words.len() && is_last && !it.is_key
         };
         let is_table_word = self.tables.iter().any(|it| it.words.iter().any(is_part));
         if !is_table_word && self.named.iter().any(|it| counts(it.column)) {
@@ -605,9 +608,9 @@ impl Ground<'_> {
 
 /// Returns which word of a name says what it is: the last, or the one before `of`; of what something is
 /// called, the thing.
-fn head(bare: &[String], of: Option<usize>) -> usize {
+fn head(bare: &[String], of: Option<usize>, lexicon: &Lexicon) -> usize {
     let last = of.unwrap_or(bare.len()).saturating_sub(1);
-    let is_label = bare.get(last).is_some_and(|it| it == "name" || it == "titl");
+    let is_label = bare.get(last).is_some_and(|it| lexicon.is(Cue::Labels, it));
     if is_label { last.saturating_sub(1) } else { last }
 }
 

@@ -119,6 +119,83 @@ pub enum Concept {
     NameOf,
 }
 
+/// What a word says of the question, or of a column that has it in its name, beside its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cue {
+    /// Opens a question for somebody.
+    Who,
+    /// Opens a question for a time.
+    When,
+    /// Opens a question for a thing.
+    Asks,
+    /// Opens a question that yes or no answers.
+    YesNo,
+    /// Says that something is.
+    Is,
+    /// Opens a question that takes up the one before.
+    Leads,
+    /// The same, and no other question begins so.
+    Joins,
+    /// Stands for the rows of the question before, unless one of `Relatives` follows.
+    Anaphors,
+    Relatives,
+    /// At the end of a question: what was answered before.
+    Pointers,
+    /// Before the first of two ends.
+    From,
+    /// Between two ends.
+    To,
+    /// Between two ends that were announced.
+    Both,
+    /// Behind the first of what goes on without an end.
+    Onwards,
+    /// Between a number and what it is divided by.
+    Per,
+    /// Before who did something.
+    By,
+    /// An ending of verbs for what was done.
+    Done,
+    /// Asks for a number of things.
+    HowMany,
+    /// Asks for an amount.
+    HowMuch,
+    /// A superlative that may be about how many there are.
+    Countable,
+    /// Begins a value that says that there is nothing.
+    Nothing,
+    /// A chart of a distribution.
+    Histogram,
+    /// A gain below zero.
+    Losses,
+    /// In names: what may be below zero, and then is a loss.
+    Gains,
+    /// In names: follows what the name is of.
+    NameJoints,
+    /// In names: any table may have it.
+    Common,
+    /// In names: what numbers things.
+    Keys,
+    /// In names: what things are called.
+    Labels,
+    /// In names: a date that may be text.
+    Dates,
+    /// In names: of several, the one that has all.
+    Totals,
+    /// In names: the lower of two.
+    Lowest,
+    /// In names: the upper of two.
+    Highest,
+    /// In names: what one of a quantity costs.
+    Prices,
+    /// In names: how many things were bought.
+    Quantities,
+    /// In names: values add up.
+    Additive,
+    /// In names: values do not add up.
+    Intensive,
+}
+
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,26 +253,18 @@ pub struct Lexicon {
     implied: HashMap<String, Vec<String>>,
     values: HashMap<String, Vec<String>>,
     loose: HashMap<String, Vec<String>>,
-    additive: Vec<String>,
-    intensive: Vec<String>,
     /// Units by their stems, in terms of the first of each kind.
     dimensions: Vec<HashMap<String, f64>>,
-    anaphors: Vec<String>,
-    relatives: Vec<String>,
-    joints: Vec<String>,
-    pointers: Vec<String>,
-    nothing: Vec<String>,
-    countable: Vec<String>,
-    losses: Vec<String>,
-    gains: Vec<String>,
-    common: Vec<String>,
     clocks: HashMap<String, i8>,
+    /// With what words are without their endings.
+    cues: HashMap<Cue, Vec<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     stemmer: String,
+    cues: HashMap<Cue, Vec<String>>,
     stop: String,
     filler: String,
     phrases: HashMap<Concept, Vec<String>>,
@@ -214,18 +283,7 @@ struct File {
     implied: HashMap<String, String>,
     values: HashMap<String, Vec<String>>,
     loose: HashMap<String, String>,
-    additive: WordList,
-    intensive: WordList,
     clocks: HashMap<String, i8>,
-    anaphors: WordList,
-    joints: WordList,
-    pointers: WordList,
-    nothing: WordList,
-    countable: WordList,
-    relatives: WordList,
-    common: WordList,
-    losses: WordList,
-    gains: WordList,
     dimensions: Vec<HashMap<String, f64>>,
 }
 
@@ -311,18 +369,12 @@ impl Lexicon {
             implied: file.implied.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
             values: file.values,
             loose: file.loose.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
-            additive: list(&file.additive.words),
-            intensive: list(&file.intensive.words),
             clocks: file.clocks,
-            anaphors: plain(&file.anaphors),
-            relatives: plain(&file.relatives),
-            joints: plain(&file.joints),
-            pointers: plain(&file.pointers),
-            nothing: plain(&file.nothing),
-            countable: plain(&file.countable),
-            common: list(&file.common.words),
-            losses: list(&file.losses.words),
-            gains: list(&file.gains.words),
+            cues: file
+                .cues
+                .into_iter()
+                .map(|(it, texts)| (it, with_stems(texts, &words)))
+                .collect(),
             dimensions: file
                 .dimensions
                 .into_iter()
@@ -452,45 +504,24 @@ impl Lexicon {
         Time::new(*self.clocks.get(lower)?, 0, 0, 0).ok()
     }
 
-    /// Returns whether a column that is called so says nothing of what else it belongs to.
-    pub fn is_common(&self, stem: &str) -> bool {
-        self.common.iter().any(|it| it == stem)
+    /// Returns whether a word or a phrase is a cue.
+    pub fn is(&self, cue: Cue, text: &str) -> bool {
+        self.cues(cue).iter().any(|it| it.eq_ignore_ascii_case(text))
     }
 
-    /// Returns whether a word within a name follows what the name is of: `country of origin`.
-    pub fn joins_names(&self, word: &str) -> bool {
-        self.joints.iter().any(|it| it == word)
+    /// Returns whether one of some words is a cue.
+    pub fn has(&self, cue: Cue, words: &[String]) -> bool {
+        words.iter().any(|it| self.is(cue, it))
     }
 
-    /// Returns the words with which values begin that say that there is nothing.
-    pub fn nothing(&self) -> &[String] {
-        &self.nothing
-    }
-
-    /// Returns whether a superlative by itself may be about how many there are.
-    pub fn counts(&self, text: &str) -> bool {
-        text.split(' ').any(|it| self.countable.iter().any(|word| it.eq_ignore_ascii_case(word)))
-    }
-
-    /// Returns whether a word at the end of a question stands for what was answered before.
-    pub fn points_back(&self, lower: &str) -> bool {
-        self.pointers.iter().any(|it| it == lower)
+    /// Returns the words of a cue.
+    pub fn cues(&self, cue: Cue) -> &[String] {
+        self.cues.get(&cue).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether a word stands for the rows of the question before, given the word behind it.
     pub fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
-        let has = |list: &[String], it: &str| list.iter().any(|word| word == it);
-        has(&self.anaphors, lower) && !next.is_some_and(|it| has(&self.relatives, it))
-    }
-
-    /// Returns whether a word says that a gain is below zero.
-    pub fn is_loss(&self, stem: &str) -> bool {
-        self.losses.iter().any(|it| it == stem)
-    }
-
-    /// Returns words in names of columns that may be below zero, and then are a loss.
-    pub fn gains(&self) -> &[String] {
-        &self.gains
+        self.is(Cue::Anaphors, lower) && !next.is_some_and(|it| self.is(Cue::Relatives, it))
     }
 
     /// Returns how many of one unit another is; none when they measure different things, or one is unknown.
@@ -505,20 +536,28 @@ impl Lexicon {
 
     /// Returns whether the values of a column add up, as far as its name says.
     pub fn is_additive(&self, stems: &[String]) -> Option<bool> {
-        let has = |list: &[String]| stems.iter().any(|stem| list.iter().any(|it| it == stem));
         // `number_of_bags`
         if let [count, joint, _, ..] = stems
             && self.are_synonyms(count, "number")
-            && self.joins_names(joint)
+            && self.is(Cue::NameJoints, joint)
         {
             return Some(true);
         }
-        match (has(&self.additive), has(&self.intensive)) {
+        match (self.has(Cue::Additive, stems), self.has(Cue::Intensive, stems)) {
             (true, false) => Some(true),
             (false, true) => Some(false),
             _ => None,
         }
     }
+}
+
+/// Adds what words are without their endings, behind all of them.
+fn with_stems(mut texts: Vec<String>, words: &Words) -> Vec<String> {
+    let stems: Vec<String> = texts.iter().map(|it| words.stem(it)).collect();
+    let is_new = |it: &String| !texts.contains(it);
+    let new: Vec<String> = stems.into_iter().filter(is_new).collect();
+    texts.extend(new);
+    texts
 }
 
 /// Returns in which groups each word is.

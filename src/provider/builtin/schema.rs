@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::lexicon::Lexicon;
+use super::lexicon::{Cue, Lexicon};
 
 /// A table that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,10 @@ pub struct Column {
     pub kind: Kind,
     /// How many of its values are missing.
     pub n_missing: u64,
+    /// Whether its name says that it numbers things.
+    pub is_key: bool,
+    /// Whether its name says that it holds what things are called.
+    pub is_title: bool,
     /// The text that says yes, in a column of texts that say yes or no.
     pub yes: Option<String>,
 }
@@ -82,17 +86,7 @@ impl Kind {
     }
 }
 
-impl Column {
-    /// Returns whether its name says that it holds what things are called.
-    pub fn is_title(&self) -> bool {
-        self.words.iter().any(|it| it == "name" || it == "titl")
-    }
-
-    /// Returns whether its name says that it numbers things.
-    pub fn is_key(&self) -> bool {
-        self.words.iter().any(|it| matches!(it.as_str(), "id" | "key" | "number"))
-    }
-}
+impl Column {}
 
 impl Table {
     /// Returns whether every column is known.
@@ -196,7 +190,8 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         let split = [of.to_owned(), "key".to_owned()];
         words = rest.iter().cloned().chain(split).collect();
     }
-    Column { words, name, kind: Kind::of(dtype), n_missing, yes: None }
+    let (is_key, is_title) = (lexicon.has(Cue::Keys, &words), lexicon.has(Cue::Labels, &words));
+    Column { words, name, kind: Kind::of(dtype), n_missing, is_key, is_title, yes: None }
 }
 
 /// Takes the whole schema of a table out of what `get_dataset_info` says.

@@ -113,7 +113,7 @@ impl Answer<'_> {
     fn sentence_of_row(&self, row: &Value, ranked: Place) -> String {
         let columns = &self.tables[ranked.table].columns;
         let is_text = |it: &&Column| it.kind == Kind::Text && row[it.name.as_str()].is_string();
-        let titles = columns.iter().filter(is_text).filter(|it| it.is_title()).take(NAMES_MAX);
+        let titles = columns.iter().filter(is_text).filter(|it| it.is_title).take(NAMES_MAX);
         let told: Vec<String> = titles.map(|it| shown(&row[it.name.as_str()])).collect();
         let number = self.name(ranked);
         let value = shown(&row[number.as_str()]);

@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::Meaning;
-use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{Agg, Filter, Measure, Rank, Test, What};
 use crate::provider::builtin::schema::Kind;
 
@@ -107,9 +107,9 @@ impl Parser<'_> {
         if has_number || named.is_none() && !is_sure {
             return Ok(None);
         }
-        let asks_row = self.asks_who() || self.is_noun(at + 1) && named.is_none_or(|it| at < it);
-        let asks_when = named.is_some() && !asks_row
-            || self.scene.tokens.first().is_some_and(|it| it.lower == "when");
+        let asks_row =
+            self.opens(Cue::Who) || self.is_noun(at + 1) && named.is_none_or(|it| at < it);
+        let asks_when = named.is_some() && !asks_row || self.opens(Cue::When);
         let place = match named {
             Some(column) => self.one(column, |it| it.kind.is_time() || it.kind == Kind::Clock)?,
             None => match self.calendar() {

@@ -3,7 +3,7 @@
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::code::opposite;
 use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{Agg, Check, Filter, Measure, Op, Scalar, Test, What};
 
 impl Parser<'_> {
@@ -51,10 +51,9 @@ impl Parser<'_> {
 
     /// Returns whether the question opens with a verb, or what means something in it does.
     pub(super) fn begins_yes_no(&self) -> bool {
-        let verbs = ["is", "are", "does", "do", "did", "was", "were", "has", "have"];
         let tokens = self.scene.tokens;
         let opening = [tokens.first(), self.marks.first().map(|it| &tokens[it.start])];
-        opening.into_iter().flatten().any(|it| verbs.contains(&it.lower.as_str()))
+        opening.into_iter().flatten().any(|it| self.scene.lexicon.is(Cue::YesNo, &it.lower))
     }
 
     /// `are ratings between 0 and 100` asks of all; what is wrong by itself is looked for: `is profit

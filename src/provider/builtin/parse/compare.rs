@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, PeriodWord};
+use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord};
 use crate::provider::builtin::reading::{Filter, Op, Scalar, Test};
 use crate::provider::builtin::schema::{Column, Kind};
 
@@ -46,7 +46,8 @@ impl Parser<'_> {
     pub(super) fn comparisons(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
         for at in 0..self.marks.len() {
             let opens = self.word(at) == Some(Concept::Between)
-                || self.word(at) == Some(Concept::Of) && self.text(at) == "from";
+                || self.word(at) == Some(Concept::Of)
+                    && self.scene.lexicon.is(Cue::From, &self.text(at));
             if opens && self.range(at, found)? {
                 continue;
             }
@@ -174,11 +175,10 @@ impl Parser<'_> {
     /// Reads `between 10 and 20` at a mark.
     fn range(&mut self, at: usize, found: &mut Vec<Placed>) -> Result<bool, Doubt> {
         let is_from = self.word(at) == Some(Concept::Of);
-        let joint = (at + 2 < self.marks.len()).then(|| self.text(at + 2).to_lowercase());
-        match joint.as_deref() {
-            Some("to" | "up to" | "through") => {}
-            Some("and" | "or") if !is_from => {}
-            _ => return Ok(false),
+        let lexicon = self.scene.lexicon;
+        let joint = (at + 2 < self.marks.len()).then(|| self.text(at + 2)).unwrap_or_default();
+        if !lexicon.is(Cue::To, &joint) && (is_from || !lexicon.is(Cue::Both, &joint)) {
+            return Ok(false);
         }
         let ends = self.amount(at + 1).zip(self.amount(at + 3));
         let Some((low, high)) = ends else { return Ok(false) };

@@ -4,7 +4,7 @@ use super::compare::is;
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::code::opposite;
 use crate::provider::builtin::ground::{Held, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, PeriodWord};
+use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord};
 use crate::provider::builtin::reading::{Filter, Op, Scalar, Test, Within};
 use crate::provider::builtin::schema::{Column, Kind};
 use crate::provider::builtin::words::TokenKind;
@@ -130,7 +130,7 @@ impl Parser<'_> {
 
     /// Takes the column of names that a question speaks of, or returns the only one.
     fn named_text(&mut self) -> Option<Place> {
-        let is_name = |it: &Column| it.kind == Kind::Text && it.is_title();
+        let is_name = |it: &Column| it.kind == Kind::Text && it.is_title;
         let said = self
             .open_columns()
             .into_iter()
@@ -433,7 +433,7 @@ impl Parser<'_> {
         let before = self.marks[start].start.checked_sub(1);
         let word = before.map(|it| std::slice::from_ref(&tokens[it].stem));
         let behind = self.marks.get(end - 1).and_then(|it| tokens.get(it.end));
-        let goes_on = behind.is_some_and(|it| matches!(it.lower.as_str(), "on" | "onwards"));
+        let goes_on = behind.is_some_and(|it| self.scene.lexicon.is(Cue::Onwards, &it.lower));
         match word.and_then(|it| self.scene.lexicon.period(it)) {
             Some(PeriodWord::Before) => Some(Op::Lt),
             Some(PeriodWord::After) => Some(Op::Gt),
@@ -517,8 +517,8 @@ impl Parser<'_> {
             // `no hair` may be a value that says so.
             let says_none = self.word_of(at) == Some(Concept::Without)
                 && self.kind(place) == Kind::Text
-                && !self.column(place).is_title();
-            let test = match self.scene.lexicon.nothing() {
+                && !self.column(place).is_title;
+            let test = match self.scene.lexicon.cues(Cue::Nothing) {
                 words if says_none => Test::Absent(words.to_vec()),
                 _ => Test::Missing,
             };

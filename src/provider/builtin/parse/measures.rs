@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser};
 use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, TimeUnit};
+use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
 use crate::provider::builtin::reading::{Agg, Group, Measure, Part};
 use crate::provider::builtin::schema::Kind;
 
@@ -97,7 +97,11 @@ impl Parser<'_> {
         let before = self.marks[at].start.checked_sub(1).map(|it| &self.scene.tokens[it]);
         let is_left_out =
             at.checked_sub(1).is_none_or(|it| self.marks[it].end < self.marks[at].start);
-        is_left_out && self.text(at) == "by" && before.is_some_and(|it| it.lower.ends_with("ed"))
+        let lexicon = self.scene.lexicon;
+        is_left_out
+            && self.scene.lexicon.is(Cue::By, &self.text(at))
+            && before
+                .is_some_and(|it| lexicon.cues(Cue::Done).iter().any(|end| it.lower.ends_with(end)))
     }
 
     /// Returns whether a noun is what a row is, and not a thing that has its own key.
@@ -111,8 +115,7 @@ impl Parser<'_> {
         if self.scene.tables.iter().any(|it| it.words.contains(stem)) {
             return false;
         }
-        let is_its_key =
-            |it: Place| self.column(it).words.contains(stem) && self.column(it).is_key();
+        let is_its_key = |it: Place| self.column(it).words.contains(stem) && self.column(it).is_key;
         !self.places().any(is_its_key)
     }
 
@@ -134,7 +137,7 @@ impl Parser<'_> {
             Some(Concept::Mean) => !by_amount,
             concept => agg_of(concept).is_some(),
         };
-        self.text(at) == "per"
+        self.scene.lexicon.is(Cue::Per, &self.text(at))
             && !self.open().any(is_agg)
             && !self.has(&[Concept::HowMany, Concept::Share, Concept::Quantile])
             && at.checked_sub(1).is_some_and(is_amount)

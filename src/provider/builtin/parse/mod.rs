@@ -16,7 +16,7 @@ mod series;
 mod takeup;
 
 use super::ground::{Mark, Meaning, Place};
-use super::lexicon::{Concept, Lexicon, TimeUnit};
+use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, What};
 use super::schema::{Column, Kind, Table};
 use super::words::Token;
@@ -58,7 +58,7 @@ impl Scene<'_> {
     /// Returns whether the question ends with a word for what was answered before: `where was that`.
     fn points_back(&self) -> bool {
         let last = self.tokens.last();
-        1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.points_back(&it.lower))
+        1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.is(Cue::Pointers, &it.lower))
     }
 
     /// Returns whether the question speaks of the rows of the one before.
@@ -193,7 +193,7 @@ pub fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
             && other_words.iter().all(|it| other.words.contains(it) || right.words.contains(it));
         let is_bare_key = left.words.iter().all(|it| is_key(std::slice::from_ref(it)));
         // Two things have names, and share none by that.
-        let is_common = matches!(&left.words[..], [word] if lexicon.is_common(word));
+        let is_common = matches!(&left.words[..], [word] if lexicon.is(Cue::Common, word));
         let score = match () {
             () if !same_kind || is_common && right.words == left.words => 0,
             () if left.words == right.words && is_key(&left.words) && 1 < left.words.len() => 4,
@@ -364,9 +364,9 @@ impl<'a> Parser<'a> {
         tokens.map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns whether the question asks for somebody.
-    fn asks_who(&self) -> bool {
-        self.scene.tokens.first().is_some_and(|it| it.lower == "who")
+    /// Returns whether the question opens with a cue.
+    fn opens(&self, cue: Cue) -> bool {
+        self.scene.tokens.first().is_some_and(|it| self.scene.lexicon.is(cue, &it.lower))
     }
 
     /// Returns whether a mark is of this concept, taken or not.
@@ -502,7 +502,8 @@ impl<'a> Parser<'a> {
         }
         // A histogram is a chart by its name.
         let is_histogram = |it: &usize| {
-            self.word(*it) == Some(Concept::Distribution) && self.text(*it).starts_with("histogram")
+            self.word(*it) == Some(Concept::Distribution)
+                && self.scene.lexicon.is(Cue::Histogram, &self.text(*it))
         };
         if found.is_none() && self.open().any(|it| is_histogram(&it)) {
             found = Some(Shape::Column);
@@ -550,7 +551,7 @@ impl<'a> Parser<'a> {
         let tokens = self.scene.tokens;
         let behind = self.marks[at].end;
         let aside = (behind..tokens.len().min(behind + 3)).find(|it| tokens[*it].is_aside);
-        let turns = |it: &Token| self.scene.lexicon.is_loss(&it.stem);
+        let turns = |it: &Token| self.scene.lexicon.is(Cue::Losses, &it.stem);
         if tokens[self.marks[at].start..self.marks[at].end].iter().any(turns) {
             return false;
         }

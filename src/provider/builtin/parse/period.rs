@@ -5,7 +5,7 @@ use jiff::civil::{Date, date};
 
 use super::Parser;
 use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, PeriodWord, TimeUnit};
+use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord, TimeUnit};
 use crate::provider::builtin::reading::{Filter, Op, Part, Scalar, Test};
 use crate::provider::builtin::schema::Kind;
 
@@ -163,8 +163,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn is_range_joint(&self, at: usize) -> bool {
-        let text = self.scene.tokens[self.marks[at].start].lower.as_str();
-        matches!(text, "and" | "to" | "until" | "through" | "till")
+        let text = &self.scene.tokens[self.marks[at].start].lower;
+        let lexicon = self.scene.lexicon;
+        lexicon.is(Cue::Both, text) || lexicon.is(Cue::To, text)
     }
 
     fn is_glue(&self, at: usize) -> bool {
@@ -372,11 +373,9 @@ impl Parser<'_> {
         let between = at.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::Between);
         let joint = self.marks.get(end)?;
         let text = self.scene.tokens[joint.start].lower.as_str();
-        let is_joined = match text {
-            "and" => between,
-            "to" | "until" | "through" | "till" => is_range,
-            _ => false,
-        };
+        let lexicon = self.scene.lexicon;
+        let is_joined =
+            lexicon.is(Cue::Both, text) && between || lexicon.is(Cue::To, text) && is_range;
         if !is_joined {
             return None;
         }
@@ -479,7 +478,7 @@ impl Parser<'_> {
 
     /// `from 2013` alone is in 2013; `since 2013` is not.
     fn says_from(&self, at: usize) -> bool {
-        self.word_before(at) == Some("from")
+        self.word_before(at).is_some_and(|it| self.scene.lexicon.is(Cue::From, it))
     }
 
     /// Returns the column that a period is about: one that is named, else the only one.
@@ -537,8 +536,7 @@ impl Parser<'_> {
     /// Returns whether a column of text is called a date.
     fn is_written_time(&self, place: Place) -> bool {
         let column = self.column(place);
-        let is_called = |it: &String| matches!(it.as_str(), "date" | "timestamp" | "datetim");
-        column.kind == Kind::Text && column.words.iter().any(is_called)
+        column.kind == Kind::Text && self.scene.lexicon.has(Cue::Dates, &column.words)
     }
 
     /// Reads `on weekends`, `on Mondays`.

@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Mark, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, TimeUnit};
+use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
 use crate::provider::builtin::reading::{
     Agg, Group, Measure, Over, Rank, Scalar, Shape, Test, What,
 };
@@ -102,7 +102,7 @@ impl Parser<'_> {
                 let adds = self.kind(place).is_number()
                     && self.scene.lexicon.is_additive(&self.column(place).words) == Some(true);
                 // `the number of employees`, where that is a column, is what it says.
-                if self.kind(place).is_number() && !adds && !self.says(["how", "many"]) {
+                if self.kind(place).is_number() && !adds && !self.says(Cue::HowMany) {
                     return Err(Doubt::Unasked);
                 }
                 let agg = match self.kind(place) {
@@ -170,10 +170,7 @@ impl Parser<'_> {
                     // `the sum of all positive balances`
                     measures.push(Measure { agg, of: self.compared_number(filters) });
                 }
-                None if agg == Agg::Sum
-                    && !self.says(["how", "much"])
-                    && !self.is_mass(measures) =>
-                {
+                None if agg == Agg::Sum && !self.says(Cue::HowMuch) && !self.is_mass(measures) => {
                     // `how many in total`
                     if measures.is_empty() {
                         measures.push(Measure { agg: Agg::Count, of: None });
@@ -209,9 +206,10 @@ impl Parser<'_> {
         if let [only] = compared[..] { Some(only) } else { None }
     }
 
-    /// Returns whether two words follow each other in the question.
-    fn says(&self, words: [&str; 2]) -> bool {
-        self.scene.tokens.windows(2).any(|it| [it[0].lower.as_str(), it[1].lower.as_str()] == words)
+    /// Returns whether a cue of two words is in the question.
+    fn says(&self, cue: Cue) -> bool {
+        let mut pairs = self.scene.tokens.windows(2);
+        pairs.any(|it| self.scene.lexicon.is(cue, &format!("{} {}", it[0].lower, it[1].lower)))
     }
 
     /// Makes measures or groups of the columns that are left.

@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser};
 use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{Agg, Group, Measure, Rank, What};
 use crate::provider::builtin::schema::Kind;
 
@@ -52,7 +52,7 @@ impl Parser<'_> {
         let entity = self.entity()?;
         let has_noun = self.open().any(|it| self.is_noun(it));
         let asks_rows =
-            (has_noun || self.asks_who() || self.is_of_value(at)) && !self.counts_rows(at);
+            (has_noun || self.opens(Cue::Who) || self.is_of_value(at)) && !self.counts_rows(at);
         // The price of the largest house is of the one that is largest by something else.
         if self.is_of_largest(at) && self.size_of_noun(at + 1).is_none() {
             return Err(Doubt::Unasked);
@@ -91,7 +91,7 @@ impl Parser<'_> {
                 None => self.counted_things(&groups),
             };
             let counts = self.take_all(&[Concept::HowMany]) || self.takes_noun_by();
-            if groups.is_empty() || !counts && !self.scene.lexicon.counts(&self.text(at)) {
+            if groups.is_empty() || !counts && !self.may_count(at) {
                 return Err(Doubt::Unasked);
             }
             return Ok(Some(What::aggregate(measures, groups, Some(all_or_one(rank)))));
@@ -285,13 +285,12 @@ impl Parser<'_> {
 
     /// `which car has the maximum power` asks for a car, `the maximum power of a car` for a number.
     fn asks_for_thing(&self) -> bool {
-        let first = self.scene.tokens.first().map(|it| it.lower.as_str());
-        let asks = matches!(first, Some("which" | "who" | "where" | "when"));
-        asks && self.open().any(|it| {
-            self.is_noun(it)
-                || self.is_column(it) && !self.is_number_column(it)
-                || matches!(self.meaning(it), Some(Meaning::Unit(_)))
-        })
+        self.opens(Cue::Asks)
+            && self.open().any(|it| {
+                self.is_noun(it)
+                    || self.is_column(it) && !self.is_number_column(it)
+                    || matches!(self.meaning(it), Some(Meaning::Unit(_)))
+            })
     }
 
     /// Takes the number before or behind a superlative.
@@ -351,15 +350,14 @@ impl Parser<'_> {
             Meaning::Word(concept) => *concept == Concept::Least,
             _ => return None,
         };
+        let lexicon = self.scene.lexicon;
         // The total of several costs is the cost.
-        let of_all =
-            of.iter().filter(|it| self.column(**it).words.iter().any(|word| word == "total"));
+        let of_all = of.iter().filter(|it| lexicon.has(Cue::Totals, &self.column(**it).words));
         if let [total] = of_all.collect::<Vec<_>>()[..] {
             return Some(*total);
         }
-        let wanted = if is_low { "min" } else { "max" };
-        let mut found =
-            of.iter().filter(|it| self.column(**it).words.iter().any(|word| word == wanted));
+        let wanted = if is_low { Cue::Lowest } else { Cue::Highest };
+        let mut found = of.iter().filter(|it| lexicon.has(wanted, &self.column(**it).words));
         let first = found.next()?;
         found.next().is_none().then_some(*first)
     }
@@ -367,7 +365,7 @@ impl Parser<'_> {
     fn is_measure_column(&self, at: usize) -> bool {
         let is_group = at.checked_sub(1).is_some_and(|it| {
             matches!(self.marks[it].meaning, Meaning::Word(Concept::Which))
-                && !matches!(self.text(it).as_str(), "is" | "are" | "was" | "were")
+                && !self.scene.lexicon.is(Cue::Is, &self.text(it))
                 && self.text(it).split(' ').count() == 1
                 && self.choose(at, |_| true).iter().all(|it| self.kind(*it) == Kind::Whole)
                 && self.open().filter(|it| self.is_number_column(*it)).count() > 1
@@ -400,7 +398,8 @@ impl Parser<'_> {
             self.open().any(|it| it != at && (self.is_number_column(it) || self.is_noun(it)))
                 || self.has(&[Concept::HowMany]);
         let text = at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
-        is_asked && is_whole && has_other && !text.ends_with(" is") && text != "is"
+        let is_verb = text.rsplit(' ').next().is_some_and(|it| self.scene.lexicon.is(Cue::Is, it));
+        is_asked && is_whole && has_other && !is_verb
     }
 
     /// `the largest loan` is that of the largest `Loan Amount`.
@@ -409,7 +408,7 @@ impl Parser<'_> {
         let stem = &self.scene.tokens[mark.end - 1].stem;
         let of_noun = |it: &Place| {
             let column = self.column(*it);
-            column.kind.is_number() && column.words.contains(stem) && !column.is_key()
+            column.kind.is_number() && column.words.contains(stem) && !column.is_key
         };
         let mut sizes = self.places().filter(of_noun);
         let only = sizes.next()?;
@@ -427,10 +426,14 @@ impl Parser<'_> {
         speaks && is_value && !is_number
     }
 
+    /// Returns whether a superlative may be about how many there are.
+    fn may_count(&self, at: usize) -> bool {
+        self.text(at).split(' ').any(|it| self.scene.lexicon.is(Cue::Countable, it))
+    }
+
     /// `the price of the largest house`
     fn is_of_largest(&self, at: usize) -> bool {
-        let is_extent = matches!(self.marks[at].meaning, Meaning::Word(_))
-            && !self.scene.lexicon.counts(&self.text(at));
+        let is_extent = matches!(self.marks[at].meaning, Meaning::Word(_)) && !self.may_count(at);
         let before = at.checked_sub(2);
         is_extent
             && self.is_noun(at + 1)

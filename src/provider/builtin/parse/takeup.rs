@@ -2,38 +2,15 @@
 
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Mark, Meaning, Place};
-use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{
     Agg, Filter, Group, Measure, Op, Over, Rank, Reading, Shape, Test, What,
 };
 
-/// Words that a question of its own does not begin with.
-const LEADS: [&str; 16] = [
-    "and",
-    "same",
-    "only",
-    "just",
-    "now",
-    "what about",
-    "how about",
-    "by",
-    "as",
-    "in",
-    "top",
-    "but",
-    "then",
-    "instead",
-    "without",
-    "per",
-];
-
-/// Those of them with which no question of its own begins.
-const JOINTS: [&str; 7] = ["and", "same", "only", "what about", "how about", "but", "instead"];
-
 impl Parser<'_> {
     /// Returns whether the question makes no sense without one before.
     pub(super) fn goes_on(&self) -> bool {
-        self.begins_with(&JOINTS) || self.word(0) == Some(Concept::By)
+        self.begins_with(Cue::Joins) || self.word(0) == Some(Concept::By)
     }
 
     /// Returns whether the question is no more than a condition: `sunny ones?`
@@ -58,16 +35,13 @@ impl Parser<'_> {
 
     /// Returns whether the question begins like one that goes on.
     pub(super) fn is_led(&self) -> bool {
-        self.begins_with(&LEADS)
+        self.begins_with(Cue::Leads)
     }
 
-    fn begins_with(&self, leads: &[&str]) -> bool {
+    fn begins_with(&self, cue: Cue) -> bool {
         let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
-        let begins = |lead: &&str| {
-            let lead: Vec<&str> = lead.split(' ').collect();
-            words.starts_with(&lead)
-        };
-        leads.iter().any(begins)
+        let begins = |lead: &String| words.starts_with(&lead.split(' ').collect::<Vec<_>>());
+        self.scene.lexicon.cues(cue).iter().any(begins)
     }
 
     /// Reads the question as a change of the one before.
