@@ -279,8 +279,14 @@ impl Ground<'_> {
         if !places.is_empty() {
             // `list` is no `listings`, though they have one stem.
             // Before a column, `total` is what is made of it, though another may be called so.
-            let is_figure =
-                phrase.is_some_and(super::parse::is_figure) && n <= 1.0 && self.begins_column(end);
+            let is_share = phrase == Some(Concept::Share)
+                && self
+                    .tokens
+                    .get(end)
+                    .is_some_and(|it| self.lexicon.is(Cue::NameJoints, &it.lower));
+            let is_figure = n <= 1.0
+                && (phrase.is_some_and(super::parse::is_figure) && self.begins_column(end)
+                    || is_share);
             let is_said = !is_figure
                 && (phrase.is_none() || 1.0 < n || places.iter().any(|it| self.says(span, *it)));
             let bonus = if FULL <= score && is_said { 0.3 * n } else { 0.0 };
@@ -385,7 +391,9 @@ impl Ground<'_> {
         let mut held = self.facts.values.get(text)?.clone();
         held.retain(|it| {
             let words = &self.column(it.place).words;
-            !it.spellings.is_empty() || !is_noun && !stems.iter().all(|stem| words.contains(stem))
+            // `title` is the column `current_title`, though somebody wrote that in a cell.
+            let is_name = stems.iter().all(|stem| words.contains(stem));
+            !is_name && (!it.spellings.is_empty() || !is_noun)
         });
         (!held.is_empty()).then_some(held)
     }
@@ -686,6 +694,10 @@ fn likeness(token: &Token, word: &str, is_known: bool, lexicon: &Lexicon) -> f64
 /// `emp` of `employees`, not `sales` of `salesperson`.
 fn abbreviates(word: &str, lower: &str, lexicon: &Lexicon) -> bool {
     let Some(rest) = lower.strip_prefix(word) else { return false };
+    // Who smokes is not whether somebody does.
+    if lexicon.is(Cue::Doers, rest) {
+        return false;
+    }
     let rest = rest.strip_prefix('s').unwrap_or(rest);
     let stem = lexicon.words.stem(rest);
     rest.len() < 4 || lexicon.noun_cues(&stem).is_none() && lexicon.unit(&stem).is_none()

@@ -125,6 +125,8 @@ pub enum Concept {
 pub enum Cue {
     /// Opens a question for somebody.
     Who,
+    /// Names rows as such.
+    Rows,
     /// Opens a question for a time.
     When,
     /// Opens a question for a thing.
@@ -150,12 +152,18 @@ pub enum Cue {
     Both,
     /// Behind the first of what goes on without an end.
     Onwards,
+    /// What lies on both sides of a time is asked for.
+    BothSides,
     /// Between a number and what it is divided by.
     Per,
+    /// Before the whole of which something is a share.
+    Among,
     /// Before who did something.
     By,
     /// An ending of verbs for what was done.
     Done,
+    /// An ending that makes who does something of a verb.
+    Doers,
     /// Asks for a number of things.
     HowMany,
     /// Asks for an amount.
@@ -190,6 +198,10 @@ pub enum Cue {
     Prices,
     /// In names: how many things were bought.
     Quantities,
+    /// In names: when somebody was born or died.
+    Births,
+    /// In names: how many of something each row stands for.
+    CountNames,
     /// In names: values add up.
     Additive,
     /// In names: values do not add up.

@@ -15,7 +15,8 @@ const NEAR_MAX: u32 = 5_000;
 
 /// Writes code that prints how phrases are spelled in columns: `{phrase: {column: [spelling, …]}}`.
 ///
-/// A phrase that is no value may be nearly one, or a word of some, which then has no spelling.
+/// A phrase that is no value may be nearly one, or a word of some, which then has no spelling. A cell that
+/// lists several values holds each of them.
 pub fn code(columns: &[String], phrases: &[String]) -> String {
     let list = |items: &[String]| {
         let quoted: Vec<String> = items.iter().map(|it| quoted(it)).collect();
@@ -25,6 +26,7 @@ pub fn code(columns: &[String], phrases: &[String]) -> String {
         "\
 import json
 import re
+from collections import Counter
 from difflib import get_close_matches
 
 spelled = {{}}
@@ -32,12 +34,17 @@ for column in [{}]:
     values = {{}}
     for value in {TEXTS}[column].dropna().unique():
         values.setdefault(value.strip().casefold(), []).append(value)
+    # Cells with several values: all of them occur elsewhere too.
+    items = {{it: re.split(r\"\\s*[,;|]\\s*\", it) for it in values}}
+    often = Counter(item for of in items.values() for item in of)
+    lists = {{it: of for it, of in items.items() if all(often[item] > 1 for item in of)}}
     for phrase in [{}]:
         near = [phrase] * (phrase in values)
         if not near and len(phrase) > 4 and len(values) <= {NEAR_MAX}:
             near = [it for it in get_close_matches(phrase, values, 1, 0.85) if it[0] == phrase[0]]
         if near:
-            spelled.setdefault(phrase, {{}})[column] = values[near[0]]
+            alike = [it for it in values if it == near[0] or near[0] in lists.get(it, ())]
+            spelled.setdefault(phrase, {{}})[column] = [it for value in alike for it in values[value]]
         elif len(phrase) > 3:
             word = re.compile(rf\"\\b{{re.escape(phrase)}}\\b\")
             if any(phrase in it and word.search(it) for it in values):

@@ -117,9 +117,27 @@ impl Parser<'_> {
             return Ok(Some(Check::Any(all)));
         }
         if is_all {
-            let predicates: Vec<Filter> =
-                filters.iter().filter(|it| it.is_predicate).map(|it| it.filter.clone()).collect();
-            return Ok(Some(Check::All(if predicates.is_empty() { all } else { predicates })));
+            // `everyone with a card has no reports`: what stands before the verb is who is meant.
+            let verbs = [Concept::Which, Concept::Has, Concept::Without, Concept::IsAll];
+            let verb = (1..self.marks.len()).find(|it| {
+                self.word_of(*it).is_some_and(|it| verbs.contains(&it))
+                    && filters.iter().any(|filter| filter.at < *it)
+                    && filters.iter().any(|filter| *it <= filter.at)
+            });
+            let predicates: Vec<Filter> = filters
+                .iter()
+                .filter(|it| it.is_predicate && verb.is_none_or(|verb| verb <= it.at))
+                .map(|it| it.filter.clone())
+                .collect();
+            // `every death happened in 1992`: of conditions, the first says who is meant.
+            let first = filters.iter().map(|it| it.at).min();
+            let others: Vec<Filter> = filters
+                .iter()
+                .filter(|it| predicates.is_empty() && Some(it.at) != first)
+                .map(|it| it.filter.clone())
+                .collect();
+            let told = [predicates, others, all].into_iter().find(|it| !it.is_empty());
+            return Ok(Some(Check::All(told.unwrap_or_default())));
         }
         Ok(Some(Check::Any(all)))
     }

@@ -86,6 +86,9 @@ impl Parser<'_> {
                 let before = (0..at).rev().find(|it| self.word(*it) != Some(Concept::Which));
                 let negated = before.filter(|it| self.word(*it) == Some(Concept::Not));
                 if let Some(place) = self.compared(at, at + 1)? {
+                    if self.is_no_year(place, value) {
+                        return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
+                    }
                     let value = self.in_unit_of(place, at + 1, value)?;
                     self.take(at);
                     self.take(at + 1);
@@ -95,7 +98,7 @@ impl Parser<'_> {
                         placed.filter.is_negated = true;
                     }
                     found.push(placed);
-                } else if self.is_noun(at + 2) {
+                } else if self.is_noun(at + 2) && !self.is_percent(at + 1) {
                     self.take(at);
                     self.take(at + 1);
                     self.take(at + 2);
@@ -125,6 +128,12 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a sign of percent follows an amount.
+    fn is_percent(&self, at: usize) -> bool {
+        let sign = self.scene.tokens.get(self.marks[at].end);
+        sign.is_some_and(|it| self.scene.lexicon.per_unit("%", &it.stem).is_some())
     }
 
     /// Reads `ship date before order date` at its first column.
@@ -176,7 +185,10 @@ impl Parser<'_> {
     fn range(&mut self, at: usize, found: &mut Vec<Placed>) -> Result<bool, Doubt> {
         let is_from = self.word(at) == Some(Concept::Of);
         let lexicon = self.scene.lexicon;
-        let joint = (at + 2 < self.marks.len()).then(|| self.text(at + 2)).unwrap_or_default();
+        if self.marks.len() <= at + 2 {
+            return Ok(false);
+        }
+        let joint = self.text(at + 2);
         if !lexicon.is(Cue::To, &joint) && (is_from || !lexicon.is(Cue::Both, &joint)) {
             return Ok(false);
         }
@@ -204,9 +216,14 @@ impl Parser<'_> {
                 let is_bound = (left + 1..start).all(|it| self.used[it] || self.is_joint(it))
                     && left + 1 == start
                     || (left + 1..start).any(|it| self.word(it) == Some(Concept::Which));
-                let is_of_right = (left + 1..start).any(|it| {
-                    matches!(self.word(it), Some(Concept::Of | Concept::And | Concept::By))
+                // `most protein under 500 calories`
+                let is_ranked = left.checked_sub(1).is_some_and(|it| {
+                    matches!(self.word_of(it), Some(Concept::Most | Concept::Least))
                 });
+                let is_of_right = is_ranked
+                    || (left + 1..start).any(|it| {
+                        matches!(self.word(it), Some(Concept::Of | Concept::And | Concept::By))
+                    });
                 if is_bound && !is_of_right { left } else { right }
             }
             (Some(one), None) | (None, Some(one)) => one,

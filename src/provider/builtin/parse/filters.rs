@@ -82,6 +82,12 @@ impl Parser<'_> {
                 });
                 continue;
             }
+            // `contains an @`: the sign was not read.
+            if behind.is_some_and(|it| {
+                is_dropped && 1 < it.lower.len() && self.scene.lexicon.is_stop(&it.stem)
+            }) {
+                continue;
+            }
             let text = match self.meaning(at + 1) {
                 _ if dropped.is_some() => dropped.clone().unwrap_or_default(),
                 Some(Meaning::Text(text)) => text.clone(),
@@ -152,6 +158,10 @@ impl Parser<'_> {
             // A value in full says more than a word of others.
             if held.iter().any(|it| !it.spellings.is_empty()) {
                 held.retain(|it| !it.spellings.is_empty());
+            }
+            if let Some(other) = self.named_elsewhere(at, &held) {
+                let places: Vec<Place> = held.iter().map(|it| it.place).chain([other]).collect();
+                return Err(self.ambiguous(at, &places));
             }
             let beside = self.named_beside(at, &held);
             let spoken = self.preposed(at, &held);
@@ -262,6 +272,12 @@ impl Parser<'_> {
         for _ in 0..2 {
             let Some(it) = before.checked_sub(1) else { return false };
             match self.word(it) {
+                // `there was no snow` says that there is no such row, and is checked so.
+                Some(Concept::Without) if self.scene.wants_verdict => return false,
+                // States without polio are not states that have something else.
+                Some(Concept::Without) if (0..it).any(|it| self.is_text_column(it)) => {
+                    return false;
+                }
                 Some(Concept::Ne | Concept::Not | Concept::Without) => {
                     self.take(it);
                     return true;
@@ -305,6 +321,19 @@ impl Parser<'_> {
         })
     }
 
+    /// Returns a column that has a value of another in its name: `deaths`, of a `death_date`.
+    fn named_elsewhere(&self, at: usize, held: &[Held]) -> Option<Place> {
+        let mark = &self.marks[at];
+        let token = self.scene.tokens.get(mark.start).filter(|_| mark.end == mark.start + 1)?;
+        let is_plural = token.lower.ends_with('s') && token.text == token.lower;
+        let is_other = |it: &Place| {
+            held.iter().all(|held| held.place != *it)
+                && self.kind(*it).is_time()
+                && self.column(*it).words.contains(&token.stem)
+        };
+        self.places().find(is_other).filter(|_| is_plural)
+    }
+
     /// Returns the column that a preposition before the value speaks of.
     fn preposed(&self, at: usize, held: &[Held]) -> Option<Place> {
         let word = self.word_before(at)?;
@@ -329,7 +358,10 @@ impl Parser<'_> {
                     self.is_column(*it)
                         && self.choose(*it, |_| true).iter().all(|it| self.kind(*it) == Kind::Whole)
                 };
-                if is_whole(&(at + 1)) {
+                let is_calendar = |it: usize| {
+                    self.choose(it, |_| true).iter().all(|it| self.is_calendar_number(*it))
+                };
+                if is_whole(&(at + 1)) && !is_calendar(at + 1) {
                     let column = self.one(at + 1, |_| true)?;
                     self.take(at);
                     found.push(is(column, Op::Eq, Scalar::Number(f64::from(value)), at));
@@ -377,6 +409,14 @@ impl Parser<'_> {
                 (Some(left), false) => left,
                 (None, false) => continue,
             };
+            // `each belongs to one`, `revenue 2021`: no value is told.
+            let is_spelled = self.scene.tokens[self.marks[at].start].kind == TokenKind::Word;
+            let is_said = left.is_some_and(|it| it + 1 < at);
+            if is_spelled && column < at
+                || !is_said && column < at && self.may_be_year(column, value)
+            {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
             let (low, high) = (column.min(at), column.max(at));
             let is_negated = (low.saturating_sub(1)..high)
                 .any(|it| matches!(self.word(it), Some(Concept::Not | Concept::Ne)));
@@ -404,6 +444,11 @@ impl Parser<'_> {
             found.push(is(place, op, Scalar::Number(value), at));
         }
         Ok(())
+    }
+
+    fn is_text_column(&self, at: usize) -> bool {
+        let places = self.choose(at, |_| true);
+        !places.is_empty() && places.iter().all(|it| self.kind(*it) == Kind::Text)
     }
 
     fn is_flag_column(&self, at: usize) -> bool {
@@ -485,6 +530,13 @@ impl Parser<'_> {
                 Some(Concept::Present | Concept::Has) => (false, at),
                 _ => continue,
             };
+            // `states with no polio`: nothing is said of the states.
+            let is_value = |it: usize| {
+                self.marks.get(it).is_some_and(|it| matches!(it.meaning, Meaning::Value(_)))
+            };
+            if self.word(at) == Some(Concept::Without) && is_value(at + 1) {
+                continue;
+            }
             let has_noun = (0..at).any(|it| self.is_noun(it));
             let is_about = self.word(at) == Some(Concept::Missing) && !has_noun;
             let right = (at + 1..self.marks.len().min(at + 3))
@@ -494,8 +546,8 @@ impl Parser<'_> {
             let Some(column) = right.or(left) else { continue };
             let is_led = self.word(0) == Some(Concept::Each)
                 || (0..at).all(|it| matches!(self.meaning(it), Some(Meaning::Word(_))));
-            let is_claim =
-                self.has(&[Concept::IsAny, Concept::IsAll]) || self.scene.wants_verdict && is_led;
+            let is_claim = self.has(&[Concept::IsAny, Concept::IsAll])
+                || self.scene.wants_verdict && (is_led || self.has_no_missing());
             if is_about || is_claim {
                 continue;
             }
@@ -510,9 +562,21 @@ impl Parser<'_> {
             let is_nothing = self.word_of(at) == Some(Concept::Without)
                 && self.kind(place).is_number()
                 && self.column(place).n_missing == 0;
+            // `revenue without tax` is not the revenue of what has no tax.
+            if is_nothing && !has_noun && !self.said(Concept::HowMany) {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
             if is_nothing {
                 found.push(is(place, Op::Eq, Scalar::Number(0.0), at));
                 continue;
+            }
+            // None recorded, or a number of none?
+            if self.word_of(at) == Some(Concept::Without)
+                && self.kind(place).is_number()
+                && self.scene.lexicon.is_additive(&self.column(place).words) != Some(false)
+                && self.kind(place) == Kind::Whole
+            {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
             }
             // `no hair` may be a value that says so.
             let says_none = self.word_of(at) == Some(Concept::Without)
@@ -526,6 +590,11 @@ impl Parser<'_> {
             found.push(Placed { filter, at, is_predicate: true });
         }
         Ok(())
+    }
+
+    /// `beijing has no missing rain`
+    fn has_no_missing(&self) -> bool {
+        self.has(&[Concept::Missing]) && self.has(&[Concept::Without])
     }
 
     /// Returns the concept of a mark, taken or not.

@@ -1,7 +1,8 @@
 //! What is asked: the kind of answer, out of what the conditions have left.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::lexicon::Concept;
+use crate::provider::builtin::ground::Place;
+use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{
     Agg, Filter, Group, Measure, Over, Rank, Shape, Test, What,
 };
@@ -159,11 +160,21 @@ impl Parser<'_> {
         self.take(at);
         self.take_all(&[Concept::Share, Concept::HowMany, Concept::Sum]);
         let mut groups = groups.to_vec();
+        self.take_counted(at, filters);
         let number = self.open().find(|it| self.is_number_column(*it));
+        // `what percent of girls are low weight` is no share of weights.
+        if number.is_some_and(|it| filters.iter().any(|filter| at < filter.at && filter.at < it))
+            && groups.is_empty()
+        {
+            return Err(Doubt::Unasked);
+        }
         let of = match number {
             Some(column) => Some(self.one(column, |it| it.kind.is_number())?),
             None => None,
         };
+        if let Some(what) = self.share_among(filters, &groups, of)? {
+            return Ok(Some(what));
+        }
         let rank = match self.first_word(&[Concept::Most, Concept::Least]) {
             Some(word) => {
                 let is_ascending = self.word(word) == Some(Concept::Least);
@@ -174,6 +185,15 @@ impl Parser<'_> {
         };
         let entity = self.open_columns();
         for column in entity {
+            let before = column.checked_sub(1).and_then(|it| self.word_of(it));
+            let is_group = matches!(
+                before,
+                Some(Concept::By | Concept::Each | Concept::And | Concept::Which | Concept::Versus)
+            );
+            // `what share of smokers had a premie` asks for no groups.
+            if !is_group && filters.iter().any(|it| it.at < column) {
+                return Err(Doubt::Unplaced(vec![self.text(column)]));
+            }
             groups.push(Group::By(self.one(column, |_| true)?));
         }
         // Of a number, groups are the parts; a period is never one.
@@ -214,6 +234,11 @@ impl Parser<'_> {
                 if predicates.len() < filters.len() { predicates } else { Vec::new() }
             };
         }
+        // Of conditions on several columns, nothing says which is the part.
+        let is_one = filters.windows(2).all(|it| it[0].filter.place == it[1].filter.place);
+        if part.is_empty() && !is_one && groups.is_empty() {
+            return Err(Doubt::Unasked);
+        }
         if part.is_empty() {
             // Two bounds of one column are one condition.
             let last = filters.iter().max_by_key(|it| it.at);
@@ -226,6 +251,39 @@ impl Parser<'_> {
                 .collect();
         }
         Ok(Some(What::Share { part, groups, of, rank }))
+    }
+
+    /// Takes the column that stands for rows behind a share: the items of `share of items over 500 calories`.
+    fn take_counted(&mut self, at: usize, filters: &[Placed]) {
+        let next = if self.word(at + 1) == Some(Concept::Of) { at + 2 } else { at + 1 };
+        let places = self.choose(next, |_| true);
+        let stands_for_row = |it: &Place| {
+            self.is_calendar_number(*it) || !self.kind(*it).is_number() && !filters.is_empty()
+        };
+        let is_by = (0..self.marks.len()).any(|it| self.word_of(it) == Some(Concept::By));
+        if !places.is_empty() && !is_by && places.iter().all(stands_for_row) {
+            self.take(next);
+        }
+    }
+
+    /// `share of women among smokers`: what follows is the whole.
+    fn share_among(
+        &mut self,
+        filters: &[Placed],
+        groups: &[Group],
+        of: Option<Place>,
+    ) -> Result<Option<What>, Doubt> {
+        let lexicon = self.scene.lexicon;
+        let among = (0..self.marks.len()).find(|it| lexicon.is(Cue::Among, &self.text(*it)));
+        let Some(among) = among else { return Ok(None) };
+        let is_part = |it: &&Placed| it.at < among;
+        let part: Vec<Filter> =
+            filters.iter().filter(is_part).map(|it| it.filter.clone()).collect();
+        if !groups.is_empty() || part.is_empty() || part.len() == filters.len() {
+            return Err(Doubt::Unasked);
+        }
+        self.take(among);
+        Ok(Some(What::Share { part, groups: Vec::new(), of, rank: None }))
     }
 
     /// `difference in mass between Adelie and Gentoo`.

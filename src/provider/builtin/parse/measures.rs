@@ -215,6 +215,7 @@ impl Parser<'_> {
                     return Ok(Some(Group::Part(clock, Part::Hour)));
                 }
                 match (self.calendar(), self.counted_in(unit)) {
+                    (Some(born), Some(place)) if self.is_birth(born) => Group::By(place),
                     (Some(place), _) => Group::Time(place, unit),
                     (None, Some(place)) => Group::By(place),
                     (None, None) => return Ok(None),

@@ -17,7 +17,7 @@ mod takeup;
 
 use super::ground::{Mark, Meaning, Place};
 use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};
-use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, What};
+use super::reading::{Agg, Check, Filter, Join, Measure, Over, Reading, Shape, What};
 use super::schema::{Column, Kind, Table};
 use super::words::Token;
 
@@ -61,6 +61,12 @@ impl Scene<'_> {
         1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.is(Cue::Pointers, &it.lower))
     }
 
+    /// Returns whether what lies before a time is asked for, and what lies after it.
+    fn asks_both_sides(&self) -> bool {
+        let words: Vec<&str> = self.tokens.iter().map(|it| it.lower.as_str()).collect();
+        words.windows(3).any(|it| self.lexicon.is(Cue::BothSides, &it.join(" ")))
+    }
+
     /// Returns whether the question speaks of the rows of the one before.
     fn refers_back(&self) -> bool {
         (0..self.tokens.len()).any(|at| {
@@ -88,8 +94,8 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
             return Ok(reading);
         }
     }
-    // What was answered before is not known here.
-    if scene.points_back() {
+    // What was answered before is not known here, and two periods are two questions.
+    if scene.points_back() || scene.asks_both_sides() {
         return Err(Doubt::Unasked);
     }
     let is_short = scene.tokens.len() <= FRAGMENT_MAX;
@@ -141,9 +147,15 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
         What::Rows { .. } | What::Distribution(_) => true,
         _ => false,
     };
-    if is_number && parser.begins_yes_no() {
+    let is_series = matches!(&what, What::Aggregate { over, .. } if *over != Over::Plain);
+    if (is_number || is_series) && parser.begins_yes_no() {
         return Err(Doubt::Unasked);
     }
+    // What is claimed of each is judged, and not listed.
+    if scene.wants_verdict && parser.claims_all() && !matches!(what, What::Check(_)) {
+        return Err(Doubt::Unasked);
+    }
+    let what = parser.with_tallies(what)?;
     parser.take_spoken(&what, &filters);
     parser.take_shown(&what);
     parser.nothing_left()?;
@@ -367,6 +379,43 @@ impl<'a> Parser<'a> {
     /// Returns whether the question opens with a cue.
     fn opens(&self, cue: Cue) -> bool {
         self.scene.tokens.first().is_some_and(|it| self.scene.lexicon.is(cue, &it.lower))
+    }
+
+    /// Returns whether the question says what holds of all.
+    fn claims_all(&self) -> bool {
+        let first = self.marks.first().map(|it| &it.meaning);
+        matches!(first, Some(Meaning::Word(Concept::Each | Concept::IsAll | Concept::IsAny)))
+            || self.said(Concept::IsAll)
+    }
+
+    /// Adds up what each row stands for, where a column says how many: the cases of a `count`.
+    fn with_tallies(&mut self, mut what: What) -> Result<What, Doubt> {
+        let lexicon = self.scene.lexicon;
+        let is_tally = |it: &Place| {
+            let column = self.column(*it);
+            column.kind == Kind::Whole
+                && matches!(&column.words[..], [word] if lexicon.is(Cue::CountNames, word))
+        };
+        let mut tallies = self.places().filter(is_tally);
+        let (Some(tally), None) = (tallies.next(), tallies.next()) else { return Ok(what) };
+        let says_rows = |it: &Mark| {
+            self.scene.tokens[it.start..it.end].iter().any(|it| lexicon.is(Cue::Rows, &it.lower))
+        };
+        if self.marks.iter().any(says_rows) {
+            return Ok(what);
+        }
+        match &mut what {
+            What::Share { of: None, .. } => return Err(Doubt::Unasked),
+            What::Aggregate { measures, .. }
+                if measures.first().is_some_and(|it| it.agg == Agg::Count && it.of.is_none()) =>
+            {
+                measures.insert(0, Measure { agg: Agg::Sum, of: Some(tally) });
+                let name = &self.column(tally).name;
+                self.notes.push(format!("I added up `{name}`, and counted the rows beside it."));
+            }
+            _ => {}
+        }
+        Ok(what)
     }
 
     /// Returns whether a mark is of this concept, taken or not.

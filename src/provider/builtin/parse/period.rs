@@ -244,7 +244,21 @@ impl Parser<'_> {
     /// Returns whether a column counts years, and an amount is none.
     pub(super) fn is_no_year(&self, place: Place, value: f64) -> bool {
         let is_year = |it: &String| self.scene.lexicon.unit(it) == Some(TimeUnit::Year);
-        self.column(place).words.iter().all(is_year) && year_of(value).is_none()
+        let unit = self.column(place).words.iter().find_map(|it| self.scene.lexicon.unit(it));
+        let most = match unit.filter(|_| self.column(place).kind == Kind::Whole) {
+            Some(TimeUnit::Month) => 12.0,
+            Some(TimeUnit::Day) if self.column(place).words.len() == 1 => 31.0,
+            _ => f64::INFINITY,
+        };
+        self.column(place).words.iter().all(is_year) && year_of(value).is_none() || most < value
+    }
+
+    /// Returns whether a number behind a column may be a year instead of its value.
+    pub(super) fn may_be_year(&self, column: usize, value: f64) -> bool {
+        let places = self.choose(column, |it| it.kind.is_number());
+        year_of(value).is_some()
+            && !places.iter().any(|it| self.is_calendar_number(*it))
+            && (self.calendar().is_some() || self.counted_in(TimeUnit::Year).is_some())
     }
 
     /// `between 1952 and 2007`, where no amount stands before it.
@@ -422,6 +436,16 @@ impl Parser<'_> {
                 (None, _) => vec![is(Op::Ge, number(start)), is(Op::Lt, number(end))],
             });
         }
+        // What is before May of no year is not told.
+        let is_yearless =
+            matches!(period, Period::Month(_) | Period::MonthDay(..) | Period::Quarter(_));
+        let is_side = match word {
+            Some(PeriodWord::Since) => until.is_none() && !self.says_from(at),
+            word => matches!(word, Some(PeriodWord::Before | PeriodWord::After)),
+        };
+        if is_yearless && is_side {
+            return None;
+        }
         let part = |part: Part, value: i64| Filter {
             place,
             test: Test::Part(part, vec![value]),
@@ -501,6 +525,14 @@ impl Parser<'_> {
         if candidates.is_empty() {
             candidates = self.places().filter(|it| self.is_written_time(*it)).collect();
         }
+        // When somebody was born is seldom when something happened.
+        let is_birth = |it: &Place| self.is_birth(*it);
+        let is_said = self.open().any(|it| {
+            self.choose(it, |_| true).iter().any(|it| candidates.contains(it) && is_birth(it))
+        });
+        if !is_said && candidates.iter().any(|it| !is_birth(it)) {
+            candidates.retain(|it| !is_birth(it));
+        }
         let named = self.open().filter(|it| it.abs_diff(at) <= 3).find_map(|it| {
             match self.meaning(it)? {
                 Meaning::Column(places) => {
@@ -531,6 +563,11 @@ impl Parser<'_> {
     pub(super) fn calendar(&self) -> Option<Place> {
         let real = self.places().find(|it| self.kind(*it).is_time());
         real.or_else(|| self.places().find(|it| self.is_written_time(*it)))
+    }
+
+    /// Returns whether a column says when somebody was born or died.
+    pub(super) fn is_birth(&self, place: Place) -> bool {
+        self.scene.lexicon.has(Cue::Births, &self.column(place).words)
     }
 
     /// Returns whether a column of text is called a date.
@@ -569,6 +606,15 @@ impl Parser<'_> {
         }
         let n = self.count(at + 1);
         let (n, unit_at) = n.map_or((1, at + 1), |it| (it, at + 2));
+        // `the last quarter of 2022` is not that of the data.
+        let is_of_year = self.amount(unit_at + 2).and_then(year_of).is_some();
+        if self.word(unit_at + 1) == Some(Concept::Of) && is_of_year {
+            return None;
+        }
+        // `the latest year with snow` is not the latest of all.
+        if !is_last && self.word(unit_at + 1) == Some(Concept::Of) {
+            return None;
+        }
         let (unit, place) = match self.meaning(unit_at)? {
             Meaning::Unit(unit) => (*unit, self.calendar().or_else(|| self.counted_in(*unit))?),
             // `the latest year`, where years are a column.

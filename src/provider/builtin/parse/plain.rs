@@ -101,6 +101,20 @@ impl Parser<'_> {
                 let place = self.one(at, |it| !it.kind.is_number() || it.kind == Kind::Whole)?;
                 let adds = self.kind(place).is_number()
                     && self.scene.lexicon.is_additive(&self.column(place).words) == Some(true);
+                let is_next =
+                    at.checked_sub(1).is_some_and(|it| self.word_of(it) == Some(Concept::HowMany));
+                let sums = measures.iter().any(|it| it.agg == Agg::Sum) || self.said(Concept::Sum);
+                if self.kind(place).is_number() && !adds && !self.is_calendar_number(place) {
+                    // `how many people were affected` is no number of different values.
+                    if !sums && !is_next {
+                        return Err(Doubt::Unasked);
+                    }
+                    if sums {
+                        measures.push(Measure { agg: Agg::Sum, of: Some(place) });
+                        columns.remove(0);
+                        return Ok(());
+                    }
+                }
                 // `the number of employees`, where that is a column, is what it says.
                 if self.kind(place).is_number() && !adds && !self.says(Cue::HowMany) {
                     return Err(Doubt::Unasked);
@@ -137,7 +151,12 @@ impl Parser<'_> {
             }
             _ => false,
         };
-        let label = self.places().find(|it| self.column(*it).words == ["name"])?;
+        let table = self.scene.tables[0];
+        let is_label = |it: &Place| {
+            let column = self.column(*it);
+            matches!(&column.words[..], [word] if word == "name" || column.kind == Kind::Text && table.words == [word.clone()])
+        };
+        let label = self.places().find(is_label)?;
         self.open().any(is_table).then_some(label)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser};
 use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue};
+use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
 use crate::provider::builtin::reading::{Agg, Group, Measure, Rank, What};
 use crate::provider::builtin::schema::Kind;
 
@@ -49,6 +49,10 @@ impl Parser<'_> {
             }
             given => given.cloned(),
         };
+        // Customers of orders are no rows, though what they are called is no column.
+        if self.open().any(|it| self.has_other_key(it)) {
+            return Err(Doubt::Unasked);
+        }
         let entity = self.entity()?;
         let has_noun = self.open().any(|it| self.is_noun(it));
         let asks_rows =
@@ -61,16 +65,19 @@ impl Parser<'_> {
             Some(_) => None,
             None => self.measured(at, &of)?,
         };
-        let mut groups = groups.to_vec();
-        // `the highest price by cut` is one for each cut.
-        if let (Some(place), false, None) = (plain, groups.is_empty(), &entity) {
-            let agg = if rank.is_ascending { Agg::Min } else { Agg::Max };
-            let measures = vec![Measure { agg, of: Some(place) }];
-            return Ok(Some(What::aggregate(measures, groups, None)));
+        if entity.is_none()
+            && !groups.is_empty()
+            && let Some(what) = self.ranked_within(plain, measure.as_ref(), groups, rank)
+        {
+            return Ok(Some(what));
         }
-        if let (Some(measure), false, None) = (&measure, groups.is_empty(), &entity) {
-            rank.n = rank.n.or(Some(1));
-            return Ok(Some(What::aggregate(vec![measure.clone()], groups, Some(rank))));
+        let mut groups = groups.to_vec();
+        // `the best school in each county` is one for each.
+        if let (Some(entity), false) = (&entity, groups.is_empty())
+            && !groups.contains(entity)
+            && self.said(Concept::By)
+        {
+            return Err(Doubt::Unasked);
         }
         groups.extend(entity);
         let all_or_one = |rank: Rank| Rank { n: rank.n.or(Some(1)), ..rank };
@@ -81,39 +88,10 @@ impl Parser<'_> {
             return Ok(Some(What::aggregate(vec![measure], groups, Some(all_or_one(rank)))));
         }
         let Some(place) = plain else {
-            // `which carrier has the most flights`, `top 5 carriers`
-            let thing = self.first_word(&[Concept::HowMany]).filter(|it| self.is_thing(it + 1));
-            let measures = match thing {
-                Some(at) => {
-                    let of = Some(self.one(at + 1, |_| true)?);
-                    vec![Measure { agg: Agg::Distinct, of }, Measure { agg: Agg::Count, of: None }]
-                }
-                None => self.counted_things(&groups),
-            };
-            let counts = self.take_all(&[Concept::HowMany]) || self.takes_noun_by();
-            if groups.is_empty() || !counts && !self.may_count(at) {
-                return Err(Doubt::Unasked);
-            }
-            return Ok(Some(What::aggregate(measures, groups, Some(all_or_one(rank)))));
+            return self.ranked_by_count(at, groups, all_or_one(rank)).map(Some);
         };
         if !groups.is_empty() {
-            let agg = match self.scene.lexicon.is_additive(&self.column(place).words) {
-                Some(true) => Agg::Sum,
-                _ if rank.is_ascending => Agg::Min,
-                _ => Agg::Max,
-            };
-            let name = &self.column(place).name;
-            let by = self.column(groups[0].place()).name.clone();
-            let (read, other) = match agg {
-                Agg::Sum => ("total", "largest single value"),
-                Agg::Min => ("smallest single value", "average"),
-                _ => ("largest single value", "average"),
-            };
-            self.notes.push(format!(
-                "Where a `{by}` has several rows I took the {read} of `{name}`, not the {other}."
-            ));
-            let measures = vec![Measure { agg, of: Some(place) }];
-            return Ok(Some(What::aggregate(measures, groups, Some(all_or_one(rank)))));
+            return Ok(Some(self.ranked_by(place, groups, all_or_one(rank))));
         }
         if asks_rows || rank.n.is_some_and(|it| 1 < it) || 0 < rank.skip {
             let is_bare = !asks_rows && !has_noun;
@@ -132,11 +110,83 @@ impl Parser<'_> {
         Ok(Some(What::aggregate(measures, Vec::new(), None)))
     }
 
+    /// Ranks groups that are told, or finds the largest of each.
+    fn ranked_within(
+        &mut self,
+        plain: Option<Place>,
+        measure: Option<&Measure>,
+        groups: &[Group],
+        rank: Rank,
+    ) -> Option<What> {
+        let groups = groups.to_vec();
+        if let Some(place) = plain {
+            // `sales per country, top 5` ranks the countries.
+            if rank.n.is_some_and(|it| 1 < it) {
+                let usual = self.usual(place);
+                return Some(What::aggregate(vec![usual], groups, Some(rank)));
+            }
+            // `the highest price by cut` is one for each cut.
+            let agg = match rank.is_ascending {
+                // `is the price higher in the north` compares what is usual.
+                _ if self.begins_yes_no() => Agg::Mean,
+                true => Agg::Min,
+                false => Agg::Max,
+            };
+            let measures = vec![Measure { agg, of: Some(place) }];
+            return Some(What::aggregate(measures, groups, None));
+        }
+        let rank = Rank { n: rank.n.or(Some(1)), ..rank };
+        Some(What::aggregate(vec![measure?.clone()], groups, Some(rank)))
+    }
+
+    /// `which carrier has the most flights`, `top 5 carriers`.
+    fn ranked_by_count(
+        &mut self,
+        at: usize,
+        groups: Vec<Group>,
+        rank: Rank,
+    ) -> Result<What, Doubt> {
+        let thing = self.first_word(&[Concept::HowMany]).filter(|it| self.is_thing(it + 1));
+        let measures = match thing {
+            Some(at) => self.counts_of(at + 1)?,
+            None => self.counted_things(&groups),
+        };
+        let counts = self.take_all(&[Concept::HowMany]) || self.takes_noun_by();
+        if groups.is_empty() || !counts && !self.may_count(at) {
+            return Err(Doubt::Unasked);
+        }
+        Ok(What::aggregate(measures, groups, Some(rank)))
+    }
+
+    /// Ranks groups by a number of which nothing says what to make.
+    fn ranked_by(&mut self, place: Place, groups: Vec<Group>, rank: Rank) -> What {
+        let agg = match self.scene.lexicon.is_additive(&self.column(place).words) {
+            Some(true) => Agg::Sum,
+            _ if rank.is_ascending => Agg::Min,
+            _ => Agg::Max,
+        };
+        let name = &self.column(place).name;
+        let by = &self.column(groups[0].place()).name;
+        let (read, other) = match agg {
+            Agg::Sum => ("total", "largest single value"),
+            Agg::Min => ("smallest single value", "average"),
+            _ => ("largest single value", "average"),
+        };
+        self.notes.push(format!(
+            "Where a `{by}` has several rows I took the {read} of `{name}`, not the {other}."
+        ));
+        What::aggregate(vec![Measure { agg, of: Some(place) }], groups, Some(rank))
+    }
+
+    /// Counts a thing by its key, and the rows beside it.
+    fn counts_of(&mut self, thing: usize) -> Result<Vec<Measure>, Doubt> {
+        let of = Some(self.one(thing, |_| true)?);
+        Ok(vec![Measure { agg: Agg::Distinct, of }, Measure { agg: Agg::Count, of: None }])
+    }
+
     /// `on which day were the most tests`, where tests have a key.
     fn most_of(&mut self, thing: usize, rank: Rank, groups: &[Group]) -> Result<What, Doubt> {
-        let of = Some(self.one(thing, |_| true)?);
-        let measures =
-            vec![Measure { agg: Agg::Distinct, of }, Measure { agg: Agg::Count, of: None }];
+        let measures = self.counts_of(thing)?;
         let mut groups = groups.to_vec();
         let asked = self.open().find(|it| {
             it.checked_sub(1).and_then(|it| self.word_of(it)) == Some(Concept::Which)
@@ -152,6 +202,19 @@ impl Parser<'_> {
         }
         let rank = Rank { n: rank.n.or(Some(1)), ..rank };
         Ok(What::aggregate(measures, groups, Some(rank)))
+    }
+
+    /// Returns whether a noun has a key that is not the table's own, which comes first.
+    fn has_other_key(&self, at: usize) -> bool {
+        if !matches!(self.meaning(at), Some(Meaning::Noun)) {
+            return false;
+        }
+        let stem = &self.scene.tokens[self.marks[at].end - 1].stem;
+        let is_its_key = |it: &Place| match &self.column(*it).words[..] {
+            [thing, key] => thing == stem && key == "id",
+            _ => false,
+        };
+        self.places().find(is_its_key).is_some_and(|it| 0 < it.column)
     }
 
     /// Takes `by bookings`, where each row is one.
@@ -263,6 +326,14 @@ impl Parser<'_> {
             Meaning::Adjective { of, low, .. } => (of.clone(), *low),
             _ => return None,
         };
+        // `which cohort buys the most`: of what, a verb says that nobody read.
+        let word = self.marks[at].start.checked_sub(1).map(|it| &self.scene.tokens[it]);
+        let is_read =
+            at.checked_sub(1).is_some_and(|it| self.marks[it].end == self.marks[at].start);
+        let is_verb = word.is_some_and(|it| self.scene.lexicon.is_filler(&it.stem));
+        if is_verb && !is_read && self.marks.len() == at + 1 {
+            return None;
+        }
         self.take(at);
         // `most expensive`
         if let Some(Meaning::Adjective { of: spoken, low, .. }) = self.meaning(at + 1) {
@@ -315,7 +386,10 @@ impl Parser<'_> {
 
     /// Takes the column of numbers that a superlative is about.
     fn measured(&mut self, at: usize, of: &[Place]) -> Result<Option<Place>, Doubt> {
-        let mut near: Vec<usize> = self.open().filter(|it| self.is_measure_column(*it)).collect();
+        let is_calendar =
+            |it: usize| self.choose(it, |_| true).iter().all(|it| self.is_calendar_number(*it));
+        let mut near: Vec<usize> =
+            self.open().filter(|it| self.is_measure_column(*it) && !is_calendar(*it)).collect();
         // What stands behind it comes first.
         near.sort_by_key(|it| (*it < at, it.abs_diff(at)));
         let Some(mark) = near.first().copied() else {
@@ -377,7 +451,8 @@ impl Parser<'_> {
     fn entity(&mut self) -> Result<Option<Group>, Doubt> {
         let is_entity = |it: &usize| match self.meaning(*it) {
             Some(Meaning::Column(places)) => {
-                places.iter().all(|it| !self.kind(*it).is_number()) || self.is_entity_number(*it)
+                places.iter().all(|it| !self.kind(*it).is_number() || self.is_calendar_number(*it))
+                    || self.is_entity_number(*it)
             }
             Some(Meaning::Unit(_)) => true,
             Some(Meaning::Table(table)) => *table == 1,
@@ -385,6 +460,19 @@ impl Parser<'_> {
             _ => false,
         };
         let Some(at) = self.open().find(is_entity) else { return Ok(None) };
+        // The 19th is many days: of a date, the day is meant.
+        if let [place] = self.choose(at, |_| true)[..]
+            && self.is_calendar_number(place)
+            && let Some(date) = self.calendar()
+            && self
+                .column(place)
+                .words
+                .iter()
+                .any(|it| self.scene.lexicon.unit(it) == Some(TimeUnit::Day))
+        {
+            self.take(at);
+            return Ok(Some(Group::Time(date, TimeUnit::Day)));
+        }
         self.group_at(at)
     }
 

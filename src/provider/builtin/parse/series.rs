@@ -157,7 +157,9 @@ impl Parser<'_> {
             matches!(&it.filter.test, Test::In(values) if 1 < values.len()) && !it.filter.is_negated
         });
         let Some(several) = several else {
-            self.compared_periods(filters, groups, is_comparison);
+            if is_comparison && groups.is_empty() {
+                groups.extend(compared_periods(filters));
+            }
             return;
         };
         let is_compared = is_comparison
@@ -168,24 +170,18 @@ impl Parser<'_> {
             groups.push(Group::By(place));
         }
     }
+}
 
-    /// `2012 vs 2015`: the periods are the groups.
-    fn compared_periods(&self, filters: &[Placed], groups: &mut Vec<Group>, is_comparison: bool) {
-        let group = filters.iter().find_map(|it| match &it.filter.test {
-            Test::OneOf(values) if 1 < values.len() => Some(Group::By(it.filter.place)),
-            Test::Part(Part::Year, values) if 1 < values.len() => {
-                Some(Group::Time(it.filter.place, TimeUnit::Year))
-            }
-            Test::Part(part @ (Part::Month | Part::Quarter), values) if 1 < values.len() => {
-                Some(Group::Part(it.filter.place, *part))
-            }
-            _ => None,
-        });
-        if let Some(group) = group
-            && is_comparison
-            && groups.is_empty()
-        {
-            groups.push(group);
+/// `2012 vs 2015`: the periods are the groups.
+fn compared_periods(filters: &[Placed]) -> Option<Group> {
+    filters.iter().find_map(|it| match &it.filter.test {
+        Test::OneOf(values) if 1 < values.len() => Some(Group::By(it.filter.place)),
+        Test::Part(Part::Year, values) if 1 < values.len() => {
+            Some(Group::Time(it.filter.place, TimeUnit::Year))
         }
-    }
+        Test::Part(part @ (Part::Month | Part::Quarter), values) if 1 < values.len() => {
+            Some(Group::Part(it.filter.place, *part))
+        }
+        _ => None,
+    })
 }
