@@ -147,6 +147,17 @@ fn what_changes_and_what_is_compared_is_read() {
 }
 
 #[test]
+fn shares_are_read() {
+    check("share of lamp", "share of rows with `product` lamp");
+    check(
+        "share of lamp among north",
+        "share of rows with `product` lamp, of rows with `region` north",
+    );
+    check("share of lamp in the north", "refused");
+    check("share of products over 500 price", "share of rows with `price_usd` over 500");
+}
+
+#[test]
 fn superlatives_are_read() {
     check("which product has the highest price", "largest `price_usd` by `product`, the largest");
     check("heaviest lamp", "rows by `weight_kg`, the largest, of rows with `product` lamp");
@@ -154,6 +165,9 @@ fn superlatives_are_read() {
     check("top 3 products", "number of rows by `product`, the 3 largest");
     check("in which region are products greatest", "refused");
     check("price of the largest order", "refused");
+    check("most profit under 5 quantity", "largest `profit`, of rows with `quantity` under 5");
+    check("profit per region, top 5", "total `profit` by `region`, the 5 largest");
+    check("the best product in each region by profit", "refused");
     check("2nd most common product", "number of rows by `product`, number 2 from the largest");
 }
 
@@ -172,6 +186,16 @@ fn claims_are_checked() {
     check_verdict("there are at least 100 rows", "is number of rows at least 100");
     check_verdict("the average price is below 20", "is mean `price_usd` under 20");
     check_verdict("the smallest price is at least 1", "is smallest `price_usd` at least 1");
+    check_verdict(
+        "there was no lamp in the north",
+        "is there a row with `product` lamp and `region` north",
+    );
+    check_verdict(
+        "every lamp was sold in the north",
+        "has every row `region` north, of rows with `product` lamp",
+    );
+    check_verdict("all lamps under 500", "refused");
+    check_verdict("more than 20% of orders are from the north", "refused");
     check_verdict("quantity should be 1, 2 or 3", "has every row `quantity` 1 or 2 or 3");
     check_verdict(
         "quantity must be from 0 up to 24",
@@ -202,6 +226,11 @@ fn what_the_data_cannot_answer_is_refused() {
     check("what will the price be tomorrow", "refused");
     check("by region", "refused");
     check("price of north vs stayed", "refused");
+    check("how many rows since May", "refused");
+    check("profit minus price by region", "refused");
+    check("average profit before and after 2020", "refused");
+    check("profit 2020 by region", "refused");
+    check("profit in the last quarter of 2020", "refused");
     check("in which region was that", "refused");
     check("how many times more lamps than chairs", "refused");
     check("average price of them", "refused");

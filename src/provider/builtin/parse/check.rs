@@ -159,6 +159,9 @@ impl Parser<'_> {
         }
         let amount = self.open().find_map(|it| Some((it, self.amount(it)?)));
         let Some((at, value)) = amount else { return Ok(None) };
+        if self.is_percent(at) {
+            return Err(Doubt::Unasked);
+        }
         let before = at.checked_sub(1).and_then(|it| self.word(it));
         let op = match before {
             Some(concept) => super::compare::op_of(concept),

@@ -131,7 +131,7 @@ impl Parser<'_> {
     }
 
     /// Returns whether a sign of percent follows an amount.
-    fn is_percent(&self, at: usize) -> bool {
+    pub(super) fn is_percent(&self, at: usize) -> bool {
         let sign = self.scene.tokens.get(self.marks[at].end);
         sign.is_some_and(|it| self.scene.lexicon.per_unit("%", &it.stem).is_some())
     }
