@@ -154,7 +154,8 @@ impl Parser<'_> {
         let table = self.scene.tables[0];
         let is_label = |it: &Place| {
             let column = self.column(*it);
-            matches!(&column.words[..], [word] if word == "name" || column.kind == Kind::Text && table.words == [word.clone()])
+            let is_table = column.kind == Kind::Text && column.words == table.words;
+            column.words == ["name"] || is_table
         };
         let label = self.places().find(is_label)?;
         self.open().any(is_table).then_some(label)
