@@ -146,8 +146,8 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
 pub fn first_control(text: &[u8]) -> Option<usize> {
     /// In a short file a few are still text.
     const A_FEW: usize = 3;
-    // Hive separates cells with 0x01.
-    let is_control = |it: &u8| matches!(it, 0 | 2..=6 | 0x0e..=0x1a | 0x7f);
+    // Hive separates cells with 0x01, and converters put 0x1A where they could not write a letter.
+    let is_control = |it: &u8| matches!(it, 0 | 2..=6 | 0x0e..=0x19 | 0x7f);
     let n_control = text.iter().filter(|it| is_control(it)).count();
     // One in a hundred. An odd NUL in a cell is kept as it is.
     let is_binary = A_FEW < n_control && text.len() < n_control * 100;

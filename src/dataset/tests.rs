@@ -881,6 +881,13 @@ fn what_is_no_text_is_told_by_its_first_bytes() {
 }
 
 #[test]
+fn letters_that_a_converter_could_not_write_make_no_binary() {
+    let bench = Bench::new();
+    let dataset = bench.bytes("a,b\n1,member\x1a\x1a\x1a\x1as\n").unwrap();
+    assert_eq!(table(&bench, &dataset), "a:int64 | b:string\n1 | member\x1a\x1a\x1a\x1as");
+}
+
+#[test]
 fn limits_and_encodings_are_kept_to() {
     let bench = Bench::new().with(|it| it.bytes_max = 5);
     let result = bench.bytes("a,b\n1,2\n");
