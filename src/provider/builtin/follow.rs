@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::answer::{self, Answer};
 use super::ground::{self, Facts, Held, Mark, Meaning, Place};
-use super::lexicon::Concept;
+use super::lexicon::{Concept, Cue};
 use super::parse::{self, Doubt, Scene};
 use super::reading::{Check, Reading, What};
 use super::schema::{Kind, Table};
@@ -335,18 +335,21 @@ impl Asked<'_> {
             // A group by a column is the same, whatever its values say, and an average is of a number.
             let is_no_flag = |at: usize| {
                 let before = at.checked_sub(1).map(|it| &marks[it].meaning);
-                matches!(
-                    before,
-                    Some(Meaning::Word(
-                        Concept::By
-                            | Concept::Each
-                            | Concept::Mean
-                            | Concept::Median
-                            | Concept::Max
-                            | Concept::Min
-                            | Concept::Sum
-                    ))
-                )
+                let word = marks[at].start.checked_sub(1).map(|it| tokens[it].lower.as_str());
+                let is_among = word.is_some_and(|it| self.lexicon.is(Cue::Among, it));
+                !is_among
+                    && matches!(
+                        before,
+                        Some(Meaning::Word(
+                            Concept::By
+                                | Concept::Each
+                                | Concept::Mean
+                                | Concept::Median
+                                | Concept::Max
+                                | Concept::Min
+                                | Concept::Sum
+                        ))
+                    )
             };
             let is_said = |column: &usize| {
                 marks.iter().enumerate().any(|(at, it)| match &it.meaning {
@@ -474,8 +477,18 @@ impl Asked<'_> {
                 }
                 // What the data writes in another way, first as it is usual.
                 let written = self.lexicon.written(&text).iter().cloned();
-                let mut others = written.chain(ground::singular(&text));
-                if let Some(held) = others.find_map(|it| facts.values.get(&it)).cloned() {
+                let mut written = written.filter_map(|it| facts.values.get(&it)).cloned();
+                let singular = ground::singular(&text);
+                let of_one = || {
+                    // Banks are nothing that is called Bank.
+                    let mut held = facts.values.get(&singular?)?.clone();
+                    held.retain(|it| {
+                        let column = &self.tables[tables[it.place.table]].columns[it.place.column];
+                        !column.is_title
+                    });
+                    (!held.is_empty()).then_some(held)
+                };
+                if let Some(held) = written.next().or_else(of_one) {
                     facts.values.insert(text, held);
                 }
             }

@@ -24,6 +24,8 @@ const HEADLESS: f64 = 0.08;
 const INEXACT: f64 = 0.7;
 /// Letters of a name of which a longer one may be the whole.
 const JOINED_MIN: usize = 6;
+/// Words between a value that says that nothing is known, and the name of its column.
+const NEAR: usize = 3;
 /// Score from which a name counts as said in full.
 const FULL: f64 = 0.93;
 
@@ -272,10 +274,21 @@ impl Ground<'_> {
             let is_near = self.is_beside(start, end, &held);
             // A result may be called positive.
             let is_sign = matches!(phrase, Some(Concept::Positive | Concept::Negative));
-            let is_sure = is_written_so || is_near || phrase.is_none() || is_sign && is_value;
+            // A cell may say that something is unknown.
+            let is_sure = match phrase {
+                Some(Concept::Missing) => is_value && self.is_near(start, end, &held),
+                Some(Concept::Outliers) => is_value,
+                None => true,
+                Some(_) => is_written_so || is_near || is_sign && is_value,
+            };
             found.push((if is_sure { 1.25 * n } else { 0.9 * n }, Meaning::Value(held)));
         }
-        let (score, places) = self.columns(start, end);
+        // `from` is a column only where it is quoted.
+        let is_joint = matches!(span, [token] if token.kind == TokenKind::Word
+            && (self.lexicon.is(Cue::From, &token.lower)
+                || self.lexicon.is(Cue::To, &token.lower)
+                || matches!(phrase, Some(Concept::Of | Concept::By | Concept::And | Concept::Not))));
+        let (score, places) = if is_joint { (0.0, Vec::new()) } else { self.columns(start, end) };
         if !places.is_empty() {
             // `list` is no `listings`, though they have one stem.
             // Before a column, `total` is what is made of it, though another may be called so.
@@ -287,7 +300,14 @@ impl Ground<'_> {
             let is_figure = n <= 1.0
                 && (phrase.is_some_and(super::parse::is_figure) && self.begins_column(end)
                     || is_share);
+            // `the number of players`, where each has a number.
+            let is_count = n <= 1.0
+                && self.tokens.get(end).is_some_and(|it| {
+                    let phrase = [span[0].lower.clone(), it.lower.clone()];
+                    self.lexicon.phrase(&phrase) == Some(Concept::HowMany)
+                });
             let is_said = !is_figure
+                && !is_count
                 && (phrase.is_none() || 1.0 < n || places.iter().any(|it| self.says(span, *it)));
             let bonus = if FULL <= score && is_said { 0.3 * n } else { 0.0 };
             let score = if is_said { score } else { score.min(0.9) };
@@ -300,9 +320,13 @@ impl Ground<'_> {
             let is_table = self.tables[table].name.to_lowercase() == text;
             let is_column = self.places().any(|it| {
                 let column = self.column(it);
-                column.name.to_lowercase() == text && (is_table || column.kind == Kind::Real)
+                let is_amount = column.kind == Kind::Real
+                    || column.kind == Kind::Whole && self.lexicon.has(Cue::Pay, &column.words);
+                column.name.to_lowercase() == text && (is_table || is_amount)
             });
-            let weight = if is_column || is_value && 0 < start { 0.9 } else { 1.65 };
+            // Beside another table, its whole name is the table.
+            let is_named = is_table && 1 < self.tables.len();
+            let weight = if is_column || is_value && 0 < start && !is_named { 0.9 } else { 1.65 };
             found.push((weight * n, Meaning::Table(table)));
         }
         if let [token] = span {
@@ -372,7 +396,25 @@ impl Ground<'_> {
             let is_part =
                 self.tables.iter().any(|it| 1 < it.words.len() && it.words.contains(&token.stem));
             let is_column = self.named.iter().any(|it| it.column.words.contains(&token.stem));
-            found.push((if is_part && is_column { 0.5 } else { 0.7 }, Meaning::Noun));
+            // The polls of `polls_2016` are its rows, and no `pollster`; so are the inspections of
+            // `restaurant_inspections`, whatever score they have.
+            let is_last = |it: &&Table| 1 < it.words.len() && it.words.last() == Some(&token.stem);
+            let is_plural = token.lower.ends_with('s');
+            let may_be = |it: &Named| {
+                let words = &it.column.words;
+                let is_amount =
+                    it.column.kind.is_number() && self.lexicon.is_additive(words) != Some(false);
+                !words.contains(&token.stem)
+                    || it.column.kind.is_time()
+                    || is_plural && 1 < words.len() && !is_amount
+            };
+            let is_head = self.tables.iter().any(is_last) && self.named.iter().all(may_be);
+            let weight = match (is_part, is_column) {
+                (true, true) if !is_head => 0.5,
+                (true, _) => 0.95,
+                (false, _) => 0.7,
+            };
+            found.push((weight, Meaning::Noun));
         }
         let is_of_name = || self.named.iter().any(|it| it.column.words.contains(&token.stem));
         if lexicon.is_stop(&token.stem) && !(lexicon.is_filler(&token.stem) && is_of_name()) {
@@ -405,6 +447,14 @@ impl Ground<'_> {
         stems
             .into_iter()
             .any(|token| held.iter().any(|it| self.column(it.place).words.contains(&token.stem)))
+    }
+
+    /// Returns whether the name of a column that holds the value stands near it.
+    fn is_near(&self, start: usize, end: usize, held: &[Held]) -> bool {
+        let near =
+            self.tokens[start.saturating_sub(NEAR)..self.tokens.len().min(end + NEAR)].iter();
+        let mut near = near.map(|it| &it.stem);
+        near.any(|stem| held.iter().any(|it| self.column(it.place).words.contains(stem)))
     }
 
     fn column(&self, place: Place) -> &Column {
@@ -443,7 +493,11 @@ impl Ground<'_> {
         let says = |at: usize| !self.lexicon.is_stop(&self.tokens[at].stem);
         let stems: Vec<&str> = span.iter().map(|it| it.stem.as_str()).collect();
         // Stop words within a name may be left out, and must not carry it alone.
-        let told: Vec<usize> = (start..end).filter(|it| says(*it)).collect();
+        // `years of college` is `years_college`.
+        let joins = |at: usize| {
+            start < at && at + 1 < end && self.lexicon.is(Cue::Of, &self.tokens[at].lower)
+        };
+        let told: Vec<usize> = (start..end).filter(|it| says(*it) && !joins(*it)).collect();
         let is_edge_stop = !says(start) || !says(end - 1);
         let is_loose = told.is_empty()
             || told.len() + 1 < span.len()
@@ -482,6 +536,17 @@ impl Ground<'_> {
             return 0.97;
         }
         let joined = said.joined.as_str();
+        // Retweets are what `retweet_count` counts, and what `is_retweet` says.
+        if let ([said], [one, other]) = (&said.stems[..], name) {
+            let counts = |it: &String| {
+                self.lexicon.is(Cue::CountNames, it) || self.lexicon.are_synonyms(it, "number")
+            };
+            if other == said && (counts(one) || self.lexicon.is(Cue::YesNo, one))
+                || one == said && counts(other)
+            {
+                return 0.95;
+            }
+        }
         if 3 < joined.len() && (joined == named.whole || joined == named.bare_whole) {
             return 0.96;
         }
@@ -589,7 +654,7 @@ impl Ground<'_> {
         if self.tables.iter().any(|it| it.words.iter().any(is_part) || is_within(&it.name)) {
             return true;
         }
-        let Some(cues) = self.lexicon.noun_cues(stem) else { return false };
+        let Some(cues) = self.lexicon.noun_cues(&token.lower) else { return false };
         let has = |words: &[String]| words.iter().any(|word| cues.contains(word));
         self.tables
             .iter()
@@ -700,7 +765,7 @@ fn abbreviates(word: &str, lower: &str, lexicon: &Lexicon) -> bool {
     }
     let rest = rest.strip_prefix('s').unwrap_or(rest);
     let stem = lexicon.words.stem(rest);
-    rest.len() < 4 || lexicon.noun_cues(&stem).is_none() && lexicon.unit(&stem).is_none()
+    rest.len() < 4 || lexicon.noun_cues(rest).is_none() && lexicon.unit(&stem).is_none()
 }
 
 /// Returns the phrases of a question that may be values, to be looked up; the likelier first.
@@ -730,6 +795,8 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
                             | Concept::False
                             | Concept::Positive
                             | Concept::Negative
+                            | Concept::Missing
+                            | Concept::Outliers
                     )
             }
             Some(Meaning::Number(_) | Meaning::Unit(_) | Meaning::Day(_) | Meaning::MonthOf(_)) => {
@@ -751,7 +818,13 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
             }
             let n_unknown = (start..end).filter(|it| is_unknown(*it)).count();
             let is_single = end - start == 1;
-            if !is_single && n_unknown == 0 && !tokens[start].text.starts_with(char::is_uppercase) {
+            // `full time employees` may be one value.
+            let begins_idly = lexicon.is_filler(&tokens[start].stem);
+            if !is_single
+                && n_unknown == 0
+                && !begins_idly
+                && !tokens[start].text.starts_with(char::is_uppercase)
+            {
                 continue;
             }
             let rank = match (n_unknown, is_single) {

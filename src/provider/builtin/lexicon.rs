@@ -10,7 +10,7 @@ use strsim::damerau_levenshtein;
 use super::words::Words;
 
 /// Letters of a word from which another spelling of it is taken for it.
-const MISSPELLED_MIN: usize = 4;
+const MISSPELLED_MIN: usize = 6;
 
 /// English.
 pub static ENGLISH: LazyLock<Lexicon> =
@@ -129,6 +129,22 @@ pub enum Cue {
     Rows,
     /// Opens a question for a time.
     When,
+    /// Before those of which some are asked for.
+    SomeOf,
+    /// Before all of something.
+    All,
+    /// Before what something is of.
+    Of,
+    /// Before what belongs to something.
+    With,
+    /// The same, of one thing.
+    WithA,
+    /// Between a value and the one whose place it takes.
+    InsteadOf,
+    /// Behind a number of occurrences.
+    Times,
+    /// Opens a question for a place.
+    Places,
     /// Opens a question for a thing.
     Asks,
     /// Opens a question that yes or no answers.
@@ -139,6 +155,10 @@ pub enum Cue {
     Leads,
     /// The same, and no other question begins so.
     Joins,
+    /// Opens a question that takes up the one before, unless it can be read by itself.
+    Clings,
+    /// The same at its end.
+    Trails,
     /// Stands for the rows of the question before, unless one of `Relatives` follows.
     Anaphors,
     Relatives,
@@ -150,6 +170,10 @@ pub enum Cue {
     To,
     /// Between two ends that were announced.
     Both,
+    /// Between what is asked for side by side.
+    Together,
+    /// Between conditions of which one is enough.
+    Or,
     /// Behind the first of what goes on without an end.
     Onwards,
     /// What lies on both sides of a time is asked for.
@@ -170,6 +194,12 @@ pub enum Cue {
     HowMuch,
     /// A superlative that may be about how many there are.
     Countable,
+    /// How often something is paid.
+    Regular,
+    /// In names and in questions: what somebody is paid.
+    Pay,
+    /// A noun for some of the rows only.
+    Restricting,
     /// Begins a value that says that there is nothing.
     Nothing,
     /// A chart of a distribution.
@@ -376,7 +406,7 @@ impl Lexicon {
                     (it.words, Adjective { of: stems_of(it.of), low: it.low })
                 })
                 .collect(),
-            nouns: file.nouns.iter().map(|(it, cues)| (words.stem(it), list(cues))).collect(),
+            nouns: file.nouns.iter().map(|(it, cues)| (it.clone(), list(cues))).collect(),
             prepositions: file.prepositions.iter().map(|(it, of)| (it.clone(), list(of))).collect(),
             implied: file.implied.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
             values: file.values,
@@ -486,9 +516,16 @@ impl Lexicon {
         found.map(|(_, adjective)| adjective)
     }
 
-    /// Returns the cues in names of columns that let a noun stand for a row.
-    pub fn noun_cues(&self, stem: &str) -> Option<&[String]> {
-        self.nouns.get(stem).map(Vec::as_slice)
+    /// Returns the cues in names of columns that let a noun stand for a row; it may be in the plural.
+    pub fn noun_cues(&self, lower: &str) -> Option<&[String]> {
+        let singular = || {
+            let short = lower.strip_suffix('s')?;
+            let shorter = short.strip_suffix('e').map(str::to_owned);
+            let with_y = short.strip_suffix("ie").map(|it| format!("{it}y"));
+            let forms = [Some(short.to_owned()), shorter, with_y];
+            forms.into_iter().flatten().find_map(|it| self.nouns.get(&it))
+        };
+        self.nouns.get(lower).or_else(singular).map(Vec::as_slice)
     }
 
     /// Returns stems of names that a preposition speaks of: `from` of an origin.

@@ -34,10 +34,12 @@ for column in [{}]:
     values = {{}}
     for value in {TEXTS}[column].dropna().unique():
         values.setdefault(value.strip().casefold(), []).append(value)
-    # Cells with several values: all of them occur elsewhere too.
+    # Cells with several values: these occur elsewhere too.
     items = {{it: re.split(r\"\\s*[,;|]\\s*\", it) for it in values}}
     often = Counter(item for of in items.values() for item in of)
-    lists = {{it: of for it, of in items.items() if all(often[item] > 1 for item in of)}}
+    parts = [item for of in items.values() if len(of) > 1 for item in of]
+    shared = sum(often[item] > 1 for item in parts)
+    lists = {{it: of for it, of in items.items() if 20 < len(parts) < shared / 0.9 or all(often[item] > 1 for item in of)}}
     for phrase in [{}]:
         near = [phrase] * (phrase in values)
         if not near and len(phrase) > 4 and len(values) <= {NEAR_MAX}:
@@ -67,7 +69,7 @@ pairs = [{{\"yes\", \"no\"}}, {{\"y\", \"n\"}}, {{\"true\", \"false\"}}, {{\"t\"
 flags = {{}}
 for column in [{}]:
     values = set({FLAGS}[column].dropna().unique())
-    if values <= {{0, 1}}:
+    if values == {{0, 1}}:
         flags[column] = None
     elif len(values) == 2 and {{str(it).casefold() for it in values}} in pairs:
         flags[column] = max(values, key=str.casefold)

@@ -129,6 +129,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
     }
     let mut last: Option<Reading> = None;
     let mut last_tables: Vec<usize> = Vec::new();
+    let mut is_lost = false;
     for earlier in before.iter().rev().take(TURNS_MAX).rev() {
         let asked = Asked {
             turn: earlier,
@@ -137,7 +138,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
             last: last.as_ref(),
             last_tables: &last_tables,
             wants_verdict: false,
-            is_lost: false,
+            is_lost,
             grounded: RefCell::default(),
         };
         // What follows a question that nobody understood takes nothing up.
@@ -148,6 +149,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
             }
             _ => None,
         };
+        is_lost = last.is_none();
     }
     let asked = Asked {
         turn,
@@ -156,7 +158,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
         last: last.as_ref(),
         last_tables: &last_tables,
         wants_verdict: request.format.is_some(),
-        is_lost: last.is_none() && !before.is_empty(),
+        is_lost,
         grounded: RefCell::default(),
     };
     asked.next()

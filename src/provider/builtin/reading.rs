@@ -153,6 +153,11 @@ pub struct Measure {
     pub of: Option<Place>,
 }
 
+impl Measure {
+    /// How many rows there are.
+    pub const ROWS: Measure = Measure { agg: Agg::Count, of: None };
+}
+
 /// What rows are put together by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Group {
@@ -184,6 +189,13 @@ pub struct Rank {
     pub is_ascending: bool,
 }
 
+impl Rank {
+    /// Returns the same order, of which one is wanted unless the question says how many.
+    pub fn or_one(self) -> Rank {
+        Rank { n: self.n.or(Some(1)), ..self }
+    }
+}
+
 /// What is made of a series of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
@@ -198,6 +210,17 @@ pub enum Over {
     Share,
     /// One number: the mean over all.
     Mean,
+}
+
+/// How missing values are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// Of each column.
+    Each,
+    /// Of the columns that have some.
+    Some,
+    /// All in one number.
+    Total,
 }
 
 /// What is computed.
@@ -274,7 +297,14 @@ pub enum What {
     /// Values far from the others; only how many, when that is asked.
     Outliers(Vec<Place>, bool),
     /// How many values are missing.
-    Missing(Vec<Place>, Vec<Group>),
+    Missing {
+        /// The columns; all when there are none.
+        of: Vec<Place>,
+        /// None for all rows together.
+        groups: Vec<Group>,
+        /// How they are told.
+        told: Told,
+    },
     /// The column in which the most values are missing.
     MostMissing,
     /// Rows that come more than once, by these columns or by all.
@@ -310,7 +340,7 @@ impl What {
     /// Returns how many rows groups have, the largest first.
     pub fn counts(groups: Vec<Group>) -> What {
         let rank = Rank { n: None, skip: 0, is_ascending: false };
-        What::aggregate(vec![Measure { agg: Agg::Count, of: None }], groups, Some(rank))
+        What::aggregate(vec![Measure::ROWS], groups, Some(rank))
     }
 
     /// Returns what numbers are put together by.
@@ -320,7 +350,7 @@ impl What {
             | What::Share { groups, .. }
             | What::Ratio { groups, .. }
             | What::Correlation(_, groups)
-            | What::Missing(_, groups) => groups,
+            | What::Missing { groups, .. } => groups,
             _ => &[],
         }
     }

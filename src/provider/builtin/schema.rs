@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::lexicon::{Cue, Lexicon};
+use super::lexicon::{Cue, Lexicon, TimeUnit};
+use super::words::split_name;
 
 /// A table that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,8 @@ pub struct Column {
     pub is_key: bool,
     /// Whether its name says that it holds what things are called.
     pub is_title: bool,
+    /// The unit of time that its name says it numbers: the year of `model_year`.
+    pub unit: Option<TimeUnit>,
     /// The text that says yes, in a column of texts that say yes or no.
     pub yes: Option<String>,
 }
@@ -86,7 +89,17 @@ impl Kind {
     }
 }
 
-impl Column {}
+impl Column {
+    /// Returns whether it numbers what nothing names: `id`.
+    pub fn is_bare_key(&self) -> bool {
+        matches!(&self.words[..], [key] if key == "id")
+    }
+
+    /// Returns whether it numbers a thing, given the stem of its name: the tests of `test_id`.
+    pub fn is_key_of(&self, thing: &str) -> bool {
+        matches!(&self.words[..], [of, key] if of == thing && key == "id")
+    }
+}
 
 impl Table {
     /// Returns whether every column is known.
@@ -147,7 +160,19 @@ pub fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
     for table in tables.iter_mut().filter(|it| it.is_whole()) {
         strip_common(table);
     }
+    strip_owner(&mut tables);
     tables
+}
+
+/// Leaves out the first word of tables' names when all have it: `northwind_orders`, `northwind_customers`.
+fn strip_owner(tables: &mut [Table]) {
+    let Some(first) = tables.first().and_then(|it| it.words.first()).cloned() else { return };
+    let has_it = |it: &Table| 1 < it.words.len() && it.words[0] == first;
+    if 1 < tables.len() && tables.iter().all(has_it) {
+        for table in tables {
+            table.words.remove(0);
+        }
+    }
 }
 
 /// Reads `- sales: 10 rows, 3 columns`.
@@ -191,7 +216,12 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         words = rest.iter().cloned().chain(split).collect();
     }
     let (is_key, is_title) = (lexicon.has(Cue::Keys, &words), lexicon.has(Cue::Labels, &words));
-    Column { words, name, kind: Kind::of(dtype), n_missing, is_key, is_title, yes: None }
+    // A `MonthlyIncome` is of no month, and `years` last; a `model_year` is one.
+    let unit = split_name(&name)
+        .into_iter()
+        .map(str::to_lowercase)
+        .find_map(|it| lexicon.unit(&it).filter(|_| lexicon.words.stem(&it) == it));
+    Column { words, name, kind: Kind::of(dtype), n_missing, is_key, is_title, unit, yes: None }
 }
 
 /// Takes the whole schema of a table out of what `get_dataset_info` says.

@@ -245,7 +245,12 @@ fn word(text: &str) -> (&str, &str) {
         }
         end = at + letter.len_utf8();
     }
-    text.split_at(end)
+    // A grade has its sign: `A+`.
+    let (graded, rest) = (&text[..end], &text[end..]);
+    let is_grade = graded.len() == 1 && graded.starts_with(|it: char| it.is_ascii_uppercase());
+    let is_signed =
+        rest.starts_with(['+', '-']) && !rest[1..].starts_with(|it: char| it.is_alphanumeric());
+    text.split_at(if is_grade && is_signed { end + 1 } else { end })
 }
 
 fn without_possessive(text: &str) -> &str {
@@ -315,6 +320,7 @@ mod tests {
         check("it's the customer's 5k", &["it", "the", "customer", "5000"]);
         check("don't 10% 9E", &["don't", "10", "%", "9e"]);
         check("2013-01-05 to 2014-02", &["@2013-01-05", "to", "@2014-02-01"]);
+        check("grade A+, B- or A", &["grade", "a+", ",", "b-", "or", "a"]);
         check("9 pm or 12:05am, 21:30", &["21:00:00", "or", "00:05:00", ",", "21:30:00"]);
     }
 

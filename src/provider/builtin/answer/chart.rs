@@ -96,7 +96,7 @@ impl Answer<'_> {
                 let x = self.columns.first()?;
                 Some((code, Some(self.spec(df, "column", x, &series, Some("count")))))
             }
-            What::Rows { .. } | What::Describe(_) | What::Missing(..) | What::Duplicates(_) => {
+            What::Rows { .. } | What::Describe(_) | What::Missing { .. } | What::Duplicates(_) => {
                 let others: Vec<&String> =
                     self.columns.iter().filter(|it| !self.numbers.contains(it)).collect();
                 let kind = match shape {

@@ -6,7 +6,7 @@ use super::{Answer, capital};
 use crate::provider::builtin::code::{DAYS, FAR, number};
 use crate::provider::builtin::lexicon::TimeUnit;
 use crate::provider::builtin::reading::{
-    Agg, Check, Filter, Group, Measure, Op, Over, Part, Rank, Scalar, Test, What, Within,
+    Agg, Check, Filter, Group, Measure, Op, Over, Part, Rank, Scalar, Test, Told, What, Within,
 };
 
 impl Answer<'_> {
@@ -74,10 +74,14 @@ impl Answer<'_> {
                 },
                 FAR
             ),
-            What::Missing(places, groups) => format!(
+            What::Missing { of: places, groups, told } => format!(
                 "missing values{}{}",
                 if places.is_empty() {
-                    " of each column".to_owned()
+                    match told {
+                        Told::Each => " of each column".to_owned(),
+                        Told::Some => " of the columns that have some".to_owned(),
+                        Told::Total => " of all columns together".to_owned(),
+                    }
                 } else {
                     format!(" of {}", self.named(places))
                 },

@@ -136,6 +136,9 @@ impl Answer<'_> {
         if groups.is_empty() && self.head.first().is_some_and(|it| it[label.as_str()].is_null()) {
             return Some("There is nothing to compute it from: no row matches.".to_owned());
         }
+        if rank.is_some_and(|it| it.n.is_some()) && self.n_rows == 0 {
+            return Some("There is nothing to rank: no row matches.".to_owned());
+        }
         // Of the fewest, one is a number like others.
         if rank.is_none_or(|it| it.is_ascending) {
             return None;

@@ -6,7 +6,7 @@ use super::describe::word;
 use super::{Answer, capital, grouped};
 use crate::provider::builtin::code::number;
 use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Over, What};
+use crate::provider::builtin::reading::{Check, Over, Told, What};
 use crate::provider::builtin::schema::{Column, Kind};
 use crate::render::digits;
 
@@ -73,7 +73,12 @@ impl Answer<'_> {
                     value(row, "correlation")
                 )
             }
-            (What::Missing(places, _), Some(row), _) if places.len() == 1 && self.n_rows == 1 => {
+            (What::Missing { told: Told::Total, .. }, Some(row), _) => {
+                format!("**{}** values are missing.", value(row, "missing"))
+            }
+            (What::Missing { of: places, .. }, Some(row), _)
+                if places.len() == 1 && self.n_rows == 1 =>
+            {
                 format!(
                     "**{}** values of {} are missing.",
                     value(row, "missing"),

@@ -10,7 +10,9 @@ pub use condition::opposite;
 
 use super::ground::Place;
 use super::lexicon::TimeUnit;
-use super::reading::{Agg, Check, Group, Measure, Op, Over, Part, Rank, Reading, Shape, What};
+use super::reading::{
+    Agg, Check, Group, Measure, Op, Over, Part, Rank, Reading, Shape, Told, What,
+};
 use super::schema::{Kind, Table};
 
 /// A table and the columns of it that are loaded.
@@ -291,9 +293,9 @@ impl Writer<'_> {
             What::Correlation(places, _) => self.correlation(places, keys),
             What::Distribution(place) => self.distribution(*place),
             What::Outliers(places, counts) => self.outliers(places, *counts),
-            What::Missing(places, _) => self.missing(places, keys),
+            What::Missing { of, told, .. } => self.missing(of, keys, *told),
             What::MostMissing => {
-                let label = self.missing(&[], &[]);
+                let label = self.missing(&[], &[], Told::Each);
                 self.lines
                     .push("result = result.nlargest(1, \"missing\", keep=\"all\")".to_owned());
                 label

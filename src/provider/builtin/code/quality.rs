@@ -2,7 +2,7 @@
 
 use super::{FAR, Writer, listed, number, one_or_list, quoted, sign};
 use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Test};
+use crate::provider::builtin::reading::{Check, Test, Told};
 
 impl Writer<'_> {
     fn far(&mut self, place: Place) -> String {
@@ -40,7 +40,7 @@ impl Writer<'_> {
         vec!["outliers".to_owned()]
     }
 
-    pub(super) fn missing(&mut self, places: &[Place], keys: &[String]) -> Vec<String> {
+    pub(super) fn missing(&mut self, places: &[Place], keys: &[String], told: Told) -> Vec<String> {
         let label = "missing".to_owned();
         match places {
             [place] if keys.is_empty() => {
@@ -57,6 +57,12 @@ impl Writer<'_> {
                     one_or_list(keys)
                 ));
             }
+            [] if told == Told::Total => {
+                let of = self.frame(places);
+                self.lines.push(format!(
+                    "result = pd.DataFrame({{\"missing\": [{of}.isna().sum().sum()]}})"
+                ));
+            }
             places => {
                 let of = self.frame(places);
                 self.lines.push(format!(
@@ -66,6 +72,9 @@ impl Writer<'_> {
                     "result = result.sort_values(\"missing\", ascending=False, kind=\"stable\", ignore_index=True)"
                         .to_owned(),
                 );
+                if told == Told::Some {
+                    self.lines.push("result = result[result[\"missing\"] > 0]".to_owned());
+                }
             }
         }
         vec![label]

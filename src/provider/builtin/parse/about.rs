@@ -3,7 +3,7 @@
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::Meaning;
 use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{Agg, Filter, Measure, Rank, Test, What};
+use crate::provider::builtin::reading::{Agg, Filter, Measure, Rank, Test, Told, What};
 use crate::provider::builtin::schema::Kind;
 
 /// Rows that a preview shows when nobody says how many.
@@ -13,7 +13,7 @@ impl Parser<'_> {
     /// Questions about the data as such: its columns, what is missing, what comes twice.
     pub(super) fn about_data(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
         if let Some(at) = self.first_word(&[Concept::Missing]) {
-            let counts = self.has(&[Concept::HowMany]);
+            let counts = self.has(&[Concept::HowMany, Concept::Sum]);
             if self.has(&[Concept::Rows]) && !counts && self.open_columns().is_empty() {
                 self.take_all(&[Concept::Missing]);
                 return Ok(Some(What::Check(super::Check::Present(Vec::new()))));
@@ -25,9 +25,19 @@ impl Parser<'_> {
             }
             self.take_all(&[Concept::Missing, Concept::HowMany, Concept::Sum, Concept::Most]);
             let is_share = self.take_all(&[Concept::Share]);
+            let names_columns = self.has(&[Concept::Columns]);
+            let asks_which = self.opens(Cue::Asks) && names_columns;
             self.take_all(&[Concept::Columns]);
             let groups = self.groups()?;
-            let columns = self.open_columns();
+            let mut columns = self.open_columns();
+            // `percentage of countries for which …`: the countries are the rows.
+            if let (true, [of, _]) = (is_share, &columns[..])
+                && self.word_of(of.saturating_sub(1)) == Some(Concept::Share)
+                && !self.is_number_column(*of)
+            {
+                self.take(*of);
+                columns.remove(0);
+            }
             let places = self.all(&columns, |_| true)?;
             if places.iter().any(|it| groups.iter().any(|group| group.place() == *it)) {
                 return Err(Doubt::Unasked);
@@ -37,7 +47,17 @@ impl Parser<'_> {
                 return Ok(Some(What::Share { part, groups, of: None, rank: None }));
             }
             let most = is_most && places.is_empty() && groups.is_empty();
-            return Ok(Some(if most { What::MostMissing } else { What::Missing(places, groups) }));
+            if most {
+                return Ok(Some(What::MostMissing));
+            }
+            let told = match () {
+                () if asks_which => Told::Some,
+                () if counts && places.is_empty() && groups.is_empty() && !names_columns => {
+                    Told::Total
+                }
+                () => Told::Each,
+            };
+            return Ok(Some(What::Missing { of: places, groups, told }));
         }
         if self.has(&[Concept::Duplicate]) {
             self.take_all(&[Concept::Duplicate, Concept::HowMany, Concept::Mode]);
@@ -137,6 +157,14 @@ impl Parser<'_> {
         let end = self.first_word(&[Concept::First, Concept::Last]);
         let has_noun = self.open().any(|it| self.is_noun(it));
         if end.is_none() && !is_preview || end.is_some() && !has_noun && !is_preview {
+            return None;
+        }
+        // `the first name John` is no row.
+        let names = |it: usize| {
+            let next = self.scene.tokens.get(self.marks[it].end);
+            next.is_some_and(|it| self.scene.lexicon.is(Cue::Labels, &it.lower))
+        };
+        if end.is_some_and(|it| names(it) || self.opens(Cue::When)) {
             return None;
         }
         let is_last = end.is_some_and(|it| self.word(it) == Some(Concept::Last));

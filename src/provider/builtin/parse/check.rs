@@ -28,7 +28,15 @@ impl Parser<'_> {
         let counts = self
             .first_word(&[Concept::Distinct])
             .is_some_and(|it| self.text(it).split(' ').count() > 1 && !begins_yes_no);
-        if !is_question || counts || self.has(&others) {
+        // `every storm called Bob` names rows, and claims nothing of them.
+        let has_verb = || {
+            let verbs =
+                [Concept::IsAny, Concept::IsAll, Concept::Check, Concept::Has, Concept::Without];
+            let lexicon = self.scene.lexicon;
+            self.has(&verbs) || self.scene.tokens.iter().any(|it| lexicon.is(Cue::YesNo, &it.lower))
+        };
+        let is_named = each_first && !self.scene.wants_verdict && !has_verb();
+        if !is_question || counts || is_named || self.has(&others) {
             return Ok(None);
         }
         // What is only claimed is to hold always.
@@ -76,6 +84,13 @@ impl Parser<'_> {
         if let Some(check) = self.refers(&columns) {
             return Ok(Some(check));
         }
+        // That all lack something is no claim that nothing is missing.
+        if self.has(&[Concept::Missing])
+            && self.has(&[Concept::IsAll, Concept::Each])
+            && !self.has(&[Concept::Not, Concept::Without])
+        {
+            return Err(Doubt::Unasked);
+        }
         if self.take_all(&[Concept::Missing, Concept::Present]) {
             self.take_all(&[Concept::Not, Concept::Without]);
             let mut places = self.all(&columns, |_| true)?;
@@ -112,6 +127,10 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.take_all(&[Concept::Has]);
+        // `is the borough filled in` asks of all.
+        if all.iter().all(|it| it.test == Test::Missing && it.is_negated) {
+            return Ok(Some(Check::Present(all.iter().map(|it| it.place).collect())));
+        }
         // `no sale above 100` says that there is none.
         if self.take_all(&[Concept::Without]) {
             return Ok(Some(Check::Any(all)));
@@ -150,7 +169,7 @@ impl Parser<'_> {
                 return Ok(None);
             }
             self.count_test = None;
-            let measure = Measure { agg: Agg::Count, of: None };
+            let measure = Measure::ROWS;
             return Ok(Some(Check::Number(measure, op, value)));
         }
         // What each has one of is no number of rows.
@@ -172,9 +191,7 @@ impl Parser<'_> {
             Some(of) if columns == [of] && !self.is_number_column(of) => {
                 Measure { agg: Agg::Distinct, of: Some(self.one(of, |_| true)?) }
             }
-            None if columns.is_empty() && self.is_noun(at + 1) => {
-                Measure { agg: Agg::Count, of: None }
-            }
+            None if columns.is_empty() && self.is_noun(at + 1) => Measure::ROWS,
             _ => return Ok(None),
         };
         self.take(at);

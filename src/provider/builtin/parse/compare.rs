@@ -81,6 +81,13 @@ impl Parser<'_> {
                 }
                 continue;
             }
+            // `fewer murders than Wyoming` compares with a row that has to be looked up.
+            if self.word(at) == Some(Concept::Than)
+                && self.is_value(at + 1)
+                && !(0..at).any(|it| self.is_value(it))
+            {
+                return Err(Doubt::Unplaced(vec![self.text(at), self.text(at + 1)]));
+            }
             let Some(op) = self.word(at).and_then(op_of) else { continue };
             if let Some(value) = self.amount(at + 1) {
                 let before = (0..at).rev().find(|it| self.word(*it) != Some(Concept::Which));
@@ -128,6 +135,11 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a mark names a value, taken or not.
+    pub(super) fn is_value(&self, at: usize) -> bool {
+        self.marks.get(at).is_some_and(|it| matches!(it.meaning, Meaning::Value(_)))
     }
 
     /// Returns whether a sign of percent follows an amount.

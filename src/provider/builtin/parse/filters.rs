@@ -15,6 +15,15 @@ const MORE_OFTEN: u64 = 10;
 impl Parser<'_> {
     /// Takes every condition off the list.
     pub(super) fn filters(&mut self) -> Result<Vec<Placed>, Doubt> {
+        // `exactly six times`
+        let lexicon = self.scene.lexicon;
+        let is_times = |it: &usize| {
+            let behind = self.scene.tokens.get(self.marks[*it].end);
+            self.amount(*it).is_some() && behind.is_some_and(|it| lexicon.is(Cue::Times, &it.lower))
+        };
+        if let Some(at) = self.open().find(is_times) {
+            return Err(Doubt::Unplaced(vec![self.text(at)]));
+        }
         let mut found: Vec<Placed> = Vec::new();
         for (at, filters) in self.periods() {
             let placed = |filter| Placed { filter, at, is_predicate: false };
@@ -26,9 +35,12 @@ impl Parser<'_> {
         self.texts(&mut found)?;
         self.values(&mut found)?;
         self.equalities(&mut found)?;
-        self.flags(&mut found);
+        self.flags(&mut found)?;
         self.absences(&mut found)?;
         found.sort_by_key(|it| it.at);
+        if self.has_alternatives(&found) {
+            return Err(Doubt::Unasked);
+        }
         found.dedup_by(|one, other| one.filter == other.filter);
         let n_recent = found.iter().filter(|it| matches!(it.filter.test, Test::Last(..))).count();
         // The last week and the last 7 days are two things, and no day is in two years.
@@ -48,6 +60,15 @@ impl Parser<'_> {
                 })
         });
         if 1 < n_recent || contradicts { Err(Doubt::Unasked) } else { Ok(found) }
+    }
+
+    /// Returns whether one of two conditions is enough: `over 25 or none at all`.
+    fn has_alternatives(&self, found: &[Placed]) -> bool {
+        self.open().any(|it| {
+            self.scene.lexicon.is(Cue::Or, &self.text(it))
+                && found.iter().any(|one| one.at < it)
+                && found.iter().any(|other| it < other.at)
+        })
     }
 
     /// `title contains star`, `names starting with A`.
@@ -84,7 +105,8 @@ impl Parser<'_> {
             }
             // `contains an @`: the sign was not read.
             if behind.is_some_and(|it| {
-                is_dropped && 1 < it.lower.len() && self.scene.lexicon.is_stop(&it.stem)
+                let may_be_letter = 1 == it.lower.len() && *how != Within::Contains;
+                is_dropped && !may_be_letter && self.scene.lexicon.is_stop(&it.stem)
             }) {
                 continue;
             }
@@ -163,25 +185,42 @@ impl Parser<'_> {
                 let places: Vec<Place> = held.iter().map(|it| it.place).chain([other]).collect();
                 return Err(self.ambiguous(at, &places));
             }
+            // `bobcat instead of coyote`: the one is no condition, and was one before.
+            if self.is_replaced(at) {
+                if self.scene.last.is_none() {
+                    return Err(Doubt::Unasked);
+                }
+                self.take(at);
+                continue;
+            }
+            // `the largest after Japan` is the next one.
+            if self.is_after(at) {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
             let beside = self.named_beside(at, &held);
             let spoken = self.preposed(at, &held);
             // `JFK or LGA` are of one column.
             let same = last.filter(|(before, _)| at - before <= 2).map(|it| it.1);
             let chosen = if let Some((mark, place)) = beside {
                 self.take(mark);
+                if mark == at + 2 {
+                    self.take(at + 1);
+                }
                 Some(place)
             } else if let [only] = &held[..] {
                 Some(only.place)
             } else {
                 let same = same.filter(|place| held.iter().any(|it| it.place == *place));
-                spoken.or(same).or_else(|| self.likeliest(at, &held))
+                let of_table = self.of_named_table(at, &held);
+                spoken.or(same).or(of_table).or_else(|| self.likeliest(at, &held))
             };
             let Some(place) = chosen else {
                 let places: Vec<Place> = held.iter().map(|it| it.place).collect();
                 return Err(self.ambiguous(at, &places));
             };
             let spellings = held.into_iter().find(|it| it.place == place).map(|it| it.spellings);
-            let Some(spellings) = spellings else { continue };
+            let Some(mut spellings) = spellings else { continue };
+            let is_exact = self.keep_exact(at, &mut spellings);
             // `not UA or DL` is neither.
             let goes_on = last.filter(|(before, it)| at - before <= 2 && *it == place);
             let was_negated = goes_on.is_some()
@@ -201,7 +240,8 @@ impl Parser<'_> {
                 let first = self.text(at).chars().next();
                 let is_name = first.is_some_and(char::is_uppercase) && 0 < self.marks[at].start;
                 let is_quoted = self.scene.tokens[self.marks[at].start].kind == TokenKind::Quoted;
-                if !is_name && !is_quoted && !self.is_noun(at + 1) {
+                let is_of_noun = self.is_noun(at + 1) && self.column(place).is_title;
+                if !is_name && !is_quoted && !is_of_noun {
                     return Err(Doubt::Unplaced(vec![self.text(at)]));
                 }
                 let test = Test::Text(Within::Contains, self.text(at));
@@ -209,12 +249,20 @@ impl Parser<'_> {
                 found.push(Placed { filter, at, is_predicate: predicate });
                 continue;
             }
+            if last.is_some_and(|(before, it)| it == place && self.is_range(before, at)) {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
             let merges = found.iter_mut().find(|it| {
                 it.filter.place == place
                     && it.filter.is_negated == is_negated
                     && matches!(it.filter.test, Test::In(_))
             });
             if let Some(Test::In(values)) = merges.map(|it| &mut it.filter.test) {
+                // `did it only rain, so events = Rain` says it twice, the second time exactly.
+                if is_exact && spellings.iter().all(|it| values.contains(it)) {
+                    values.clear();
+                }
+                spellings.retain(|it| !values.contains(it));
                 values.extend(spellings);
             } else {
                 let filter = Filter { place, test: Test::In(spellings), is_negated };
@@ -229,6 +277,67 @@ impl Parser<'_> {
             self.take_literals(at + 1, found);
         }
         Ok(())
+    }
+
+    /// Leaves out cells that hold more than the value, where just that is asked for, and returns whether it is:
+    /// `events = Rain` is no `Rain, Thunderstorm`.
+    fn keep_exact(&self, at: usize, spellings: &mut Vec<String>) -> bool {
+        let text = self.text(at).to_lowercase();
+        let is_told = at
+            .checked_sub(1)
+            .is_some_and(|it| matches!(self.word(it), Some(Concept::Eq | Concept::Only)));
+        let is_exact = is_told && spellings.iter().any(|it| it.to_lowercase() == text);
+        if is_exact {
+            spellings.retain(|it| it.to_lowercase() == text);
+        }
+        is_exact
+    }
+
+    /// Returns whether two values are told as ends: of an order among texts nothing is known.
+    fn is_range(&self, from: usize, to: usize) -> bool {
+        let between = &self.scene.tokens[self.marks[from].end..self.marks[to].start];
+        between.iter().any(|it| self.scene.lexicon.is(Cue::To, &it.lower))
+    }
+
+    /// Returns whether a value is told as one that another takes the place of.
+    fn is_replaced(&self, at: usize) -> bool {
+        let start = self.marks[at].start;
+        let before = &self.scene.tokens[start.saturating_sub(2)..start];
+        let words: Vec<&str> = before.iter().map(|it| it.lower.as_str()).collect();
+        self.scene.lexicon.is(Cue::InsteadOf, &words.join(" "))
+    }
+
+    /// Returns whether a value is told as a place in an order.
+    fn is_after(&self, at: usize) -> bool {
+        let start = self.marks[at].start;
+        let before = self.scene.tokens[start.saturating_sub(2)..start].iter().rev();
+        let mut words = before.filter(|it| !self.scene.lexicon.is_stop(&it.stem));
+        let is_ranked = self.marks.iter().any(|it| {
+            matches!(
+                it.meaning,
+                Meaning::Word(Concept::Most | Concept::Least)
+                    | Meaning::Adjective { is_superlative: true, .. }
+            )
+        });
+        is_ranked
+            && words.next().is_some_and(|it| {
+                let period = self.scene.lexicon.period(std::slice::from_ref(&it.stem));
+                matches!(period, Some(PeriodWord::After))
+            })
+    }
+
+    /// `orders of customers in Germany`, `German customers`: the table beside a value says whose column is
+    /// meant.
+    fn of_named_table(&self, at: usize, held: &[Held]) -> Option<Place> {
+        let table = |it: usize| match self.marks.get(it)?.meaning {
+            Meaning::Table(table) => Some(table),
+            _ => None,
+        };
+        let beside = [Some(at + 1), at.checked_sub(1), at.checked_sub(2)];
+        let named = beside.into_iter().flatten().find_map(table);
+        let mut places = held.iter().map(|it| it.place).filter(|it| Some(it.table) == named);
+        let only = places.next()?;
+        (1 < self.scene.tables.len() && places.next().is_none()).then_some(only)
     }
 
     /// Returns the column that holds a value in far more rows than every other.
@@ -311,9 +420,17 @@ impl Parser<'_> {
             })
         };
         let near = (at.saturating_sub(3)..self.marks.len().min(at + 2)).filter(is_near);
-        near.filter(|it| *it != at).find_map(|it| match self.meaning(it)? {
+        // `NY among the states`
+        let among = Some(at + 2).filter(|_| {
+            self.word(at + 1) == Some(Concept::By)
+                && self.scene.lexicon.is(Cue::Among, &self.text(at + 1))
+        });
+        near.filter(|it| *it != at).chain(among).find_map(|it| match self.meaning(it)? {
             Meaning::Column(places) => {
-                let is_group = it.checked_sub(1).and_then(|it| self.word(it)) == Some(Concept::By);
+                let is_group = it.checked_sub(1).is_some_and(|it| {
+                    self.word(it) == Some(Concept::By)
+                        && !self.scene.lexicon.is(Cue::Among, &self.text(it))
+                });
                 let place = places.iter().find(|it| held.iter().any(|held| held.place == **it))?;
                 (!is_group).then_some((it, *place))
             }
@@ -370,6 +487,10 @@ impl Parser<'_> {
             }
             let Some(value) = self.amount(at) else { continue };
             let before = at.checked_sub(1).and_then(|it| self.word(it));
+            // `per 100,000 inhabitants`
+            if before == Some(Concept::By) {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
             let ranks =
                 [Concept::Most, Concept::Least, Concept::First, Concept::Last, Concept::Mode];
             // `the most profit 3`
@@ -489,20 +610,37 @@ impl Parser<'_> {
     }
 
     /// `who survived`, `non smokers`: columns that are true or false, said as a condition.
-    fn flags(&mut self, found: &mut Vec<Placed>) {
+    fn flags(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
         for at in 0..self.marks.len() {
             let Some(Meaning::Column(places)) = self.meaning(at) else { continue };
             let [place] = places[..] else { continue };
             if self.kind(place) != Kind::Bool {
                 continue;
             }
+            // A `housing loan` may be a `housing`, a `loan`, or both.
+            let is_next = self.marks.get(at + 1).is_some_and(|it| it.start == self.marks[at].end);
+            if let (true, [other]) = (is_next, &self.choose(at + 1, |_| true)[..])
+                && self.kind(*other) == Kind::Bool
+            {
+                return Err(self.ambiguous(at, &[place, *other]));
+            }
             let before = at.checked_sub(1).and_then(|it| self.word(it));
-            let is_group = matches!(
-                before,
-                Some(Concept::By | Concept::Each | Concept::Missing | Concept::Distinct)
-            ) || at.checked_sub(1).is_some_and(|it| {
-                self.word(it) == Some(Concept::And) && 1 < it && self.is_column(it - 1)
-            }) || matches!(self.word(at + 1), Some(Concept::Missing))
+            // `among members` says who counts.
+            let among = at.checked_sub(1).filter(|it| {
+                self.scene.lexicon.is(Cue::Among, &self.text(*it)) && self.scene.last.is_some()
+            });
+            if let Some(among) = among {
+                self.take(among);
+            }
+            let is_group = among.is_none()
+                && matches!(
+                    before,
+                    Some(Concept::By | Concept::Each | Concept::Missing | Concept::Distinct)
+                )
+                || at.checked_sub(1).is_some_and(|it| {
+                    self.word(it) == Some(Concept::And) && 1 < it && self.is_column(it - 1)
+                })
+                || matches!(self.word(at + 1), Some(Concept::Missing))
                 || self.has(&[Concept::Distribution, Concept::Describe]);
             if is_group {
                 continue;
@@ -520,6 +658,7 @@ impl Parser<'_> {
             let filter = Filter { place, test: Test::True, is_negated };
             found.push(Placed { filter, at, is_predicate: true });
         }
+        Ok(())
     }
 
     /// `with missing age`, `without an email`: when the question is not about what is missing.
@@ -531,14 +670,12 @@ impl Parser<'_> {
                 _ => continue,
             };
             // `states with no polio`: nothing is said of the states.
-            let is_value = |it: usize| {
-                self.marks.get(it).is_some_and(|it| matches!(it.meaning, Meaning::Value(_)))
-            };
-            if self.word(at) == Some(Concept::Without) && is_value(at + 1) {
+            if self.word(at) == Some(Concept::Without) && self.is_value(at + 1) {
                 continue;
             }
             let has_noun = (0..at).any(|it| self.is_noun(it));
-            let is_about = self.word(at) == Some(Concept::Missing) && !has_noun;
+            let is_about =
+                self.word(at) == Some(Concept::Missing) && !has_noun && !self.opens(Cue::Places);
             let right = (at + 1..self.marks.len().min(at + 3))
                 .find(|it| self.is_column(*it))
                 .filter(|it| (at + 1..*it).all(|it| self.is_glue_word(it)));
@@ -588,6 +725,21 @@ impl Parser<'_> {
             };
             let filter = Filter { place, test, is_negated: !is_missing };
             found.push(Placed { filter, at, is_predicate: true });
+            // `without a country or a time`
+            let mut next = column + 1;
+            while right.is_some()
+                && self.word(next) == Some(Concept::And)
+                && self.is_column(next + 1)
+            {
+                if !is_missing {
+                    return Err(Doubt::Unplaced(vec![self.text(next + 1)]));
+                }
+                let place = self.one(next + 1, |_| true)?;
+                self.take(next);
+                let filter = Filter { place, test: Test::Missing, is_negated: false };
+                found.push(Placed { filter, at: next, is_predicate: true });
+                next += 2;
+            }
         }
         Ok(())
     }

@@ -157,6 +157,10 @@ impl Parser<'_> {
         groups: &[Group],
     ) -> Result<Option<What>, Doubt> {
         let Some(at) = self.first_word(&[Concept::Share]) else { return Ok(None) };
+        // `sharecroppers (status share)` explains a word.
+        if self.scene.tokens[self.marks[at].start].is_aside {
+            return Err(Doubt::Unasked);
+        }
         self.take(at);
         self.take_all(&[Concept::Share, Concept::HowMany, Concept::Sum]);
         let mut groups = groups.to_vec();
@@ -174,6 +178,9 @@ impl Parser<'_> {
         };
         if let Some(what) = self.share_among(filters, &groups, of)? {
             return Ok(Some(what));
+        }
+        if let Some(part) = self.part_behind(at, filters, &groups)? {
+            return Ok(Some(What::Share { part, groups, of, rank: None }));
         }
         let rank = match self.first_word(&[Concept::Most, Concept::Least]) {
             Some(word) => {
@@ -250,12 +257,42 @@ impl Parser<'_> {
                 .cloned()
                 .collect();
         }
+        // Of one share, none is the largest.
+        if rank.is_some() && groups.is_empty() {
+            return Err(Doubt::Unasked);
+        }
         Ok(Some(What::Share { part, groups, of, rank }))
+    }
+
+    /// `among those who took part, the share of winners`: the whole comes first.
+    fn part_behind(
+        &self,
+        at: usize,
+        filters: &[Placed],
+        groups: &[Group],
+    ) -> Result<Option<Vec<Filter>>, Doubt> {
+        let lexicon = self.scene.lexicon;
+        let is_led = self.scene.tokens.first().is_some_and(|it| lexicon.is(Cue::Of, &it.lower));
+        if !is_led || !groups.is_empty() || filters.iter().all(|it| at < it.at) {
+            return Ok(None);
+        }
+        let behind = filters.iter().filter(|it| at < it.at);
+        let part: Vec<Filter> = behind.map(|it| it.filter.clone()).collect();
+        if part.is_empty() { Err(Doubt::Unasked) } else { Ok(Some(part)) }
     }
 
     /// Takes the column that stands for rows behind a share: the items of `share of items over 500 calories`.
     fn take_counted(&mut self, at: usize, filters: &[Placed]) {
-        let next = if self.word(at + 1) == Some(Concept::Of) { at + 2 } else { at + 1 };
+        let mut next = at + 1;
+        while matches!(self.word(next), Some(Concept::Of | Concept::Each)) {
+            // `what percent had low weight` says who.
+            if self.word(next) == Some(Concept::Of)
+                && !self.scene.lexicon.is(Cue::Of, &self.text(next))
+            {
+                return;
+            }
+            next += 1;
+        }
         let places = self.choose(next, |_| true);
         let stands_for_row = |it: &Place| {
             self.is_calendar_number(*it) || !self.kind(*it).is_number() && !filters.is_empty()
@@ -307,7 +344,7 @@ impl Parser<'_> {
                     let place = self.one(column, |it| it.kind.is_number())?;
                     self.usual(place)
                 }
-                None => Measure { agg: Agg::Count, of: None },
+                None => Measure::ROWS,
             },
         };
         Ok(Some(What::Difference { measure, by, between }))

@@ -55,7 +55,17 @@ impl Parser<'_> {
                         next += 1;
                     }
                 }
-                Some(Concept::Each) if self.can_group(at + 1) => {
+                // `deaths of all causes per quarter` are those of no cause by itself.
+                Some(Concept::Each)
+                    if self.is_of_all(at)
+                        && !self.has(&[Concept::Share])
+                        && self.is_column(at + 1)
+                        && !self.is_number_column(at + 1) =>
+                {
+                    self.take(at);
+                    self.take(at + 1);
+                }
+                Some(Concept::Each) if self.can_group(at + 1) && !self.is_of_all(at) => {
                     if let Some(group) = self.group_at(at + 1)? {
                         groups.push(group);
                         self.take(at);
@@ -89,7 +99,28 @@ impl Parser<'_> {
             }
         }
         groups.dedup();
+        // `monthly average by end date` takes the months of that date.
+        if let [one, other] = groups[..] {
+            for (named, told) in [(one, other), (other, one)] {
+                if let Group::By(place) | Group::Time(place, TimeUnit::Day) = named
+                    && let Group::Time(of, unit) = told
+                    && place != of
+                    && self.kind(place).is_time()
+                {
+                    groups = vec![Group::Time(place, unit)];
+                }
+            }
+        }
         Ok(groups)
+    }
+
+    /// `a share of all deaths` is one of a sum, and one of all items is one of rows.
+    fn is_of_all(&self, at: usize) -> bool {
+        self.scene.lexicon.is(Cue::All, &self.text(at))
+            && at
+                .checked_sub(1)
+                .and_then(|it| self.word_of(it))
+                .is_some_and(|it| matches!(it, Concept::Of | Concept::Share))
     }
 
     /// `delivered by suppliers` says who did it.
@@ -168,11 +199,22 @@ impl Parser<'_> {
         }
     }
 
+    /// Returns the date beside a column of texts for days: days may be those of the week, or of the calendar.
+    pub(super) fn other_day(&self, place: Place) -> Option<Place> {
+        let column = self.column(place);
+        let is_day = column.words.len() == 1 && column.unit == Some(TimeUnit::Day);
+        let date = self.calendar().filter(|it| *it != place);
+        date.filter(|_| is_day && column.kind == Kind::Text)
+    }
+
     /// Takes the group that a mark names.
     pub(super) fn group_at(&mut self, at: usize) -> Result<Option<Group>, Doubt> {
         let group = match self.meaning(at) {
             Some(Meaning::Column(_)) => {
                 let place = self.one(at, |it| !it.kind.is_number())?;
+                if let Some(date) = self.other_day(place) {
+                    return Err(self.ambiguous(at, &[place, date]));
+                }
                 let is_hour = self.kind(place) == Kind::Moment;
                 return Ok(Some(if is_hour {
                     Group::Time(place, TimeUnit::Day)
@@ -213,6 +255,12 @@ impl Parser<'_> {
                     let Some(clock) = clock else { return Ok(None) };
                     self.take(at);
                     return Ok(Some(Group::Part(clock, Part::Hour)));
+                }
+                if self.calendar().is_none() {
+                    let of_unit = self.all_counted_in(unit);
+                    if 1 < of_unit.len() {
+                        return Err(self.ambiguous(at, &of_unit));
+                    }
                 }
                 match (self.calendar(), self.counted_in(unit)) {
                     (Some(born), Some(place)) if self.is_birth(born) => Group::By(place),

@@ -12,19 +12,20 @@ mod measures;
 mod period;
 mod plain;
 mod rank;
+mod sense;
 mod series;
 mod takeup;
 
 use super::ground::{Mark, Meaning, Place};
 use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};
-use super::reading::{Agg, Check, Filter, Join, Measure, Over, Reading, Shape, What};
+use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, Test, What};
 use super::schema::{Column, Kind, Table};
 use super::words::Token;
 
 /// Things that a question asks for at most: `top 100000`.
 const COUNT_MAX: f64 = 100_000.0;
 /// Words of a question that may go on with one that nobody understood.
-const FRAGMENT_MAX: usize = 5;
+const FRAGMENT_MAX: usize = 6;
 
 /// Why a question has no reading.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,16 +62,30 @@ impl Scene<'_> {
         1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.is(Cue::Pointers, &it.lower))
     }
 
-    /// Returns whether what lies before a time is asked for, and what lies after it.
-    fn asks_both_sides(&self) -> bool {
+    /// Returns whether the question ends with another one: `the coldest day, and where`.
+    fn asks_twice(&self) -> bool {
+        let last = self.tokens.last();
+        1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.is(Cue::Asks, &it.lower))
+    }
+
+    /// Returns whether a phrase of a cue is in the question.
+    fn says(&self, cue: Cue) -> bool {
         let words: Vec<&str> = self.tokens.iter().map(|it| it.lower.as_str()).collect();
-        words.windows(3).any(|it| self.lexicon.is(Cue::BothSides, &it.join(" ")))
+        self.lexicon.cues(cue).iter().any(|phrase| {
+            let phrase: Vec<&str> = phrase.split(' ').collect();
+            words.windows(phrase.len()).any(|it| it == phrase)
+        })
     }
 
     /// Returns whether the question speaks of the rows of the one before.
     fn refers_back(&self) -> bool {
         (0..self.tokens.len()).any(|at| {
             let next = self.tokens.get(at + 1).map(|it| it.lower.as_str());
+            let start = at.saturating_sub(3);
+            let words: Vec<&str> =
+                self.tokens[start..at].iter().map(|it| it.lower.as_str()).collect();
+            // `how many of those in 2013`
+            let next = next.filter(|_| !self.lexicon.is(Cue::SomeOf, &words.join(" ")));
             self.lexicon.refers_back(&self.tokens[at].lower, next)
         })
     }
@@ -88,18 +103,37 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
         let chart = follower.chart();
         let filters = follower.filters();
         let taken = filters.and_then(|it| follower.take_up(last, it, chart));
-        if let Ok(reading) = taken
-            && (parser.is_led() || parser.is_fragment() || own(&mut parser.clone(), scene).is_err())
-        {
-            return Ok(reading);
+        let is_short = scene.tokens.len() <= FRAGMENT_MAX;
+        let is_sure = parser.is_led()
+            || parser.is_fragment()
+            || parser.is_bare()
+            || scene.refers_back()
+            || scene.says(Cue::InsteadOf)
+            || is_short && parser.clings();
+        match taken {
+            Ok(reading) if is_sure || own(&mut parser.clone(), scene).is_err() => {
+                return Ok(reading);
+            }
+            // What goes on with the question before is no question of its own.
+            Err(doubt)
+                if parser.goes_on()
+                    || parser.word(0) == Some(Concept::Only)
+                    || is_short
+                        && (parser.clings() || parser.is_fragment() || parser.is_bare()) =>
+            {
+                return Err(doubt);
+            }
+            _ => {}
         }
     }
     // What was answered before is not known here, and two periods are two questions.
-    if scene.points_back() || scene.asks_both_sides() {
+    if scene.points_back() || scene.asks_twice() || scene.says(Cue::BothSides) {
         return Err(Doubt::Unasked);
     }
     let is_short = scene.tokens.len() <= FRAGMENT_MAX;
-    let takes_up = scene.is_lost && is_short && (parser.is_led() || parser.is_fragment());
+    let takes_up = scene.is_lost
+        && is_short
+        && (parser.is_led() || parser.clings() || parser.is_fragment() || scene.refers_back());
     if scene.last.is_none() && (parser.goes_on() || takes_up) {
         return Err(Doubt::Unasked);
     }
@@ -136,48 +170,21 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
     };
     let filters = match what {
         // What is asked about is no condition on it.
-        What::Check(Check::Any(_) | Check::All(_)) | What::Share { .. } | What::Change { .. } => {
-            rest_of(filters, &what)
-        }
+        What::Check(Check::Any(_) | Check::All(_) | Check::Present(_))
+        | What::Share { .. }
+        | What::Change { .. } => rest_of(filters, &what),
         _ => filters.into_iter().map(|it| it.filter).collect(),
     };
-    // `do seniors earn more` wants yes or no, and no number.
-    let is_number = match &what {
-        What::Aggregate { groups, .. } => groups.is_empty(),
-        What::Rows { .. } | What::Distribution(_) => true,
-        _ => false,
-    };
-    let is_series = matches!(&what, What::Aggregate { over, .. } if *over != Over::Plain);
-    if (is_number || is_series) && parser.begins_yes_no() {
-        return Err(Doubt::Unasked);
-    }
-    // What is claimed of each is judged, and not listed.
-    if scene.wants_verdict && parser.claims_all() && !matches!(what, What::Check(_)) {
-        return Err(Doubt::Unasked);
-    }
+    parser.asks_one_thing(&what, &filters)?;
     let what = parser.with_tallies(what)?;
+    let what = if parser.begins_yes_no() { sense::both_sides(what, &filters) } else { what };
     parser.take_spoken(&what, &filters);
     parser.take_shown(&what);
     parser.nothing_left()?;
     if parser.count_test.is_some() {
         return Err(Doubt::Unasked);
     }
-    if let What::Aggregate { measures, groups, .. } = &what {
-        // Nothing adds up by itself: `sales by salesperson` is not `sales` by `sales`.
-        let is_group = |it: Place| groups.iter().any(|group| group.place() == it);
-        if measures.iter().any(|it| it.of.is_some_and(is_group)) {
-            return Err(Doubt::Unasked);
-        }
-        let computes =
-            |it: &Measure| !matches!(it.agg, Agg::Count | Agg::Distinct | Agg::Min | Agg::Max);
-        let fits = |place: Place| {
-            let kind = parser.kind(place);
-            kind.is_number() || kind == Kind::Bool
-        };
-        if measures.iter().any(|it| computes(it) && it.of.is_some_and(|it| !fits(it))) {
-            return Err(Doubt::Unasked);
-        }
-    }
+    parser.can_be_computed(&what)?;
     let notes = std::mem::take(&mut parser.notes);
     let join = match scene.tables {
         [_, _] if !matches!(what, What::Check(Check::Refers(_))) => {
@@ -221,6 +228,7 @@ pub fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
         (0 < score).then_some(score)
     };
     let mut best: Option<(u32, Join)> = None;
+    let mut is_sole = true;
     for (left, of_left) in one.columns.iter().enumerate() {
         for (right, of_right) in other.columns.iter().enumerate() {
             let Some(score) = fits(of_left, of_right) else { continue };
@@ -228,10 +236,14 @@ pub fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
                 let left = Place { table: 0, column: left };
                 let right = Place { table: 1, column: right };
                 best = Some((score, Join { left, right }));
+                is_sole = true;
+            } else if best.as_ref().is_some_and(|it| it.0 == score) {
+                is_sole = false;
             }
         }
     }
-    best.map(|it| it.1)
+    // Of a season and a contestant, one alone goes with many rows.
+    best.map(|it| it.1).filter(|_| is_sole)
 }
 
 /// A condition and where it stood.
@@ -278,8 +290,21 @@ impl<'a> Parser<'a> {
         let is_kept = |at: &usize| {
             !matches!(marks[*at].meaning, Meaning::Stop | Meaning::Measure) && !is_percent(*at)
         };
-        let marks: Vec<Mark> =
-            (0..marks.len()).filter(is_kept).map(|it| marks[it].clone()).collect();
+        let mut kept: Vec<Mark> = Vec::with_capacity(marks.len());
+        for at in (0..marks.len()).filter(is_kept) {
+            let mark = &marks[at];
+            let is_column = |it: &Mark| matches!(it.meaning, Meaning::Column(_));
+            let is_aside = |it: &Mark| scene.tokens[it.start].is_aside;
+            // `transmission type (transmission_desc)`: what stands in parentheses says which column.
+            let is_alone = is_aside(mark) && !marks.get(at + 1).is_some_and(is_aside);
+            match kept.last_mut().filter(|it| is_column(it) && !is_aside(it)) {
+                Some(before) if is_column(mark) && is_alone => {
+                    before.meaning = mark.meaning.clone();
+                }
+                _ => kept.push(mark.clone()),
+            }
+        }
+        let marks = kept;
         let used = vec![false; marks.len()];
         Parser { scene, marks, used, notes: Vec::new(), count_test: None, spans: Vec::new() }
     }
@@ -381,20 +406,15 @@ impl<'a> Parser<'a> {
         self.scene.tokens.first().is_some_and(|it| self.scene.lexicon.is(cue, &it.lower))
     }
 
-    /// Returns whether the question says what holds of all.
-    fn claims_all(&self) -> bool {
-        let first = self.marks.first().map(|it| &it.meaning);
-        matches!(first, Some(Meaning::Word(Concept::Each | Concept::IsAll | Concept::IsAny)))
-            || self.said(Concept::IsAll)
-    }
-
     /// Adds up what each row stands for, where a column says how many: the cases of a `count`.
     fn with_tallies(&mut self, mut what: What) -> Result<What, Doubt> {
         let lexicon = self.scene.lexicon;
+        let is_called = self.marks.iter().any(|it| it.meaning == Meaning::Table(0));
         let is_tally = |it: &Place| {
             let column = self.column(*it);
             column.kind == Kind::Whole
-                && matches!(&column.words[..], [word] if lexicon.is(Cue::CountNames, word))
+                && matches!(&column.words[..], [word]
+                    if lexicon.is(Cue::CountNames, word) || is_called && lexicon.is(Cue::Totals, word))
         };
         let mut tallies = self.places().filter(is_tally);
         let (Some(tally), None) = (tallies.next(), tallies.next()) else { return Ok(what) };
@@ -594,90 +614,6 @@ impl<'a> Parser<'a> {
             }
         }
     }
-
-    /// Returns whether a mark only says in other words what stands in parentheses behind it.
-    fn is_glossed(&self, at: usize) -> bool {
-        let tokens = self.scene.tokens;
-        let behind = self.marks[at].end;
-        let aside = (behind..tokens.len().min(behind + 3)).find(|it| tokens[*it].is_aside);
-        let turns = |it: &Token| self.scene.lexicon.is(Cue::Losses, &it.stem);
-        if tokens[self.marks[at].start..self.marks[at].end].iter().any(turns) {
-            return false;
-        }
-        let told = aside.and_then(|it| self.marks.iter().position(|mark| mark.start == it));
-        !tokens[self.marks[at].start].is_aside
-            && told.is_some_and(|it| {
-                self.used[it] && matches!(self.marks[it].meaning, Meaning::Column(_))
-            })
-    }
-
-    /// Returns whether a mark is no more than what rows are, though a key is named after it: the tests of
-    /// `test_id`.
-    fn is_thing(&self, at: usize) -> bool {
-        let Some(Meaning::Column(places)) = self.meaning(at) else { return false };
-        let last = &self.scene.tokens[self.marks[at].end - 1];
-        let is_key = |it: &Place| match &self.column(*it).words[..] {
-            [thing, key] => *thing == last.stem && key == "id",
-            _ => false,
-        };
-        self.marks[at].end - self.marks[at].start == 1
-            && last.lower.ends_with('s')
-            && places.iter().all(is_key)
-    }
-
-    /// Returns whether what stands on both sides of a mark was understood, and is no word of the language.
-    fn is_between_two(&self, at: usize) -> bool {
-        let sides = [at.checked_sub(1), Some(at + 1)];
-        sides.into_iter().all(|it| {
-            it.and_then(|it| Some((self.used.get(it)?, self.marks.get(it)?))).is_some_and(
-                |(used, mark)| {
-                    *used && !matches!(mark.meaning, Meaning::Word(_) | Meaning::Unknown)
-                },
-            )
-        })
-    }
-
-    /// Fails when marks are left that mean something.
-    fn nothing_left(&self) -> Result<(), Doubt> {
-        let glue = |concept: Concept| {
-            matches!(
-                concept,
-                Concept::Of
-                    | Concept::And
-                    | Concept::Which
-                    | Concept::List
-                    | Concept::Rows
-                    | Concept::Each
-                    | Concept::By
-                    | Concept::HowMany
-                    | Concept::WhatAbout
-                    | Concept::Only
-                    | Concept::NameOf
-                    | Concept::Compare
-                    | Concept::Sorted
-                    | Concept::Check
-                    | Concept::Present
-                    | Concept::Than
-                    | Concept::IsAny
-            )
-        };
-        let left: Vec<String> = self
-            .open()
-            .filter(|at| match &self.marks[*at].meaning {
-                // `by` what, nobody found out.
-                Meaning::Word(Concept::By | Concept::Each) => {
-                    self.open().any(|it| it == at + 1 && self.is_noun(it))
-                        && self.word(*at) == Some(Concept::By)
-                }
-                Meaning::Word(Concept::Versus) => !self.is_between_two(*at),
-                Meaning::Word(concept) => !glue(*concept),
-                Meaning::Unknown | Meaning::Adjective { .. } if self.is_glossed(*at) => false,
-                _ => !self.is_noun(*at) && !self.is_thing(*at),
-            })
-            .map(|at| self.text(at))
-            .collect();
-        if left.is_empty() { Ok(()) } else { Err(Doubt::Unplaced(left)) }
-    }
 }
 
 /// Returns whether a concept makes one number of many.
@@ -693,5 +629,12 @@ fn rest_of(filters: Vec<Placed>, what: &What) -> Vec<Filter> {
         | What::Change { span: part, .. } => part,
         _ => &[],
     };
-    filters.into_iter().map(|it| it.filter).filter(|it| !part.contains(it)).collect()
+    let is_present = |it: &Filter| match what {
+        What::Check(Check::Present(places)) => {
+            it.test == Test::Missing && it.is_negated && places.contains(&it.place)
+        }
+        _ => false,
+    };
+    let is_rest = |it: &Filter| !part.contains(it) && !is_present(it);
+    filters.into_iter().map(|it| it.filter).filter(is_rest).collect()
 }

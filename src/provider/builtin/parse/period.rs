@@ -243,14 +243,14 @@ impl Parser<'_> {
 
     /// Returns whether a column counts years, and an amount is none.
     pub(super) fn is_no_year(&self, place: Place, value: f64) -> bool {
-        let is_year = |it: &String| self.scene.lexicon.unit(it) == Some(TimeUnit::Year);
-        let unit = self.column(place).words.iter().find_map(|it| self.scene.lexicon.unit(it));
-        let most = match unit.filter(|_| self.column(place).kind == Kind::Whole) {
+        let column = self.column(place);
+        let most = match column.unit.filter(|_| column.kind == Kind::Whole) {
             Some(TimeUnit::Month) => 12.0,
-            Some(TimeUnit::Day) if self.column(place).words.len() == 1 => 31.0,
+            Some(TimeUnit::Day) if column.words.len() == 1 => 31.0,
             _ => f64::INFINITY,
         };
-        self.column(place).words.iter().all(is_year) && year_of(value).is_none() || most < value
+        let is_year = column.unit == Some(TimeUnit::Year) && column.words.len() == 1;
+        is_year && year_of(value).is_none() || most < value
     }
 
     /// Returns whether a number behind a column may be a year instead of its value.
@@ -273,9 +273,7 @@ impl Parser<'_> {
 
     fn is_year_column(&self, place: Place) -> bool {
         let column = self.column(place);
-        column.kind.is_time()
-            || column.kind == Kind::Whole
-                && column.words.iter().any(|it| self.scene.lexicon.unit(it) == Some(TimeUnit::Year))
+        column.kind.is_time() || column.kind == Kind::Whole && column.unit == Some(TimeUnit::Year)
     }
 
     /// Returns the month behind the number of a day: `9 April`, `9th of April`.
@@ -502,7 +500,10 @@ impl Parser<'_> {
 
     /// `from 2013` alone is in 2013; `since 2013` is not.
     fn says_from(&self, at: usize) -> bool {
-        self.word_before(at).is_some_and(|it| self.scene.lexicon.is(Cue::From, it))
+        let lexicon = self.scene.lexicon;
+        let behind = self.scene.tokens.get(self.marks[at].end);
+        let goes_on = behind.is_some_and(|it| lexicon.is(Cue::Onwards, &it.lower));
+        !goes_on && self.word_before(at).is_some_and(|it| lexicon.is(Cue::From, it))
     }
 
     /// Returns the column that a period is about: one that is named, else the only one.
@@ -513,13 +514,10 @@ impl Parser<'_> {
             Period::Quarter(_) => Some(TimeUnit::Quarter),
             Period::Days(..) | Period::MonthDay(..) => None,
         };
-        let lexicon = self.scene.lexicon;
         let suits = |it: &Place| {
             let column = self.column(*it);
             column.kind.is_time()
-                || column.kind == Kind::Whole
-                    && unit.is_some()
-                    && column.words.iter().any(|word| lexicon.unit(word) == unit)
+                || column.kind == Kind::Whole && unit.is_some() && column.unit == unit
         };
         let mut candidates: Vec<Place> = self.places().filter(suits).collect();
         if candidates.is_empty() {
@@ -620,8 +618,7 @@ impl Parser<'_> {
             // `the latest year`, where years are a column.
             Meaning::Column(places) => {
                 let place = *places.first()?;
-                let words = &self.column(place).words;
-                let unit = words.iter().find_map(|it| self.scene.lexicon.unit(it))?;
+                let unit = self.column(place).unit?;
                 let is_number = self.is_calendar_number(place);
                 (unit, self.calendar().or(Some(place).filter(|_| is_number))?)
             }
@@ -633,12 +630,16 @@ impl Parser<'_> {
 
     /// Returns the column of whole numbers that counts a unit of time.
     pub(super) fn counted_in(&self, unit: TimeUnit) -> Option<Place> {
-        let lexicon = self.scene.lexicon;
-        self.places().find(|it| {
+        self.all_counted_in(unit).first().copied()
+    }
+
+    /// Returns the columns of numbers that count in a unit of time.
+    pub(super) fn all_counted_in(&self, unit: TimeUnit) -> Vec<Place> {
+        let is_of_unit = |it: &Place| {
             let column = self.column(*it);
-            column.kind == Kind::Whole
-                && column.words.iter().any(|it| lexicon.unit(it) == Some(unit))
-        })
+            column.kind == Kind::Whole && column.unit == Some(unit)
+        };
+        self.places().filter(is_of_unit).collect()
     }
 }
 

@@ -67,7 +67,7 @@ impl Parser<'_> {
             if groups.is_empty() {
                 return Err(Doubt::Unasked);
             }
-            let measures = vec![Measure { agg: Agg::Count, of: None }];
+            let measures = vec![Measure::ROWS];
             return Ok(What::Aggregate {
                 measures,
                 groups,
@@ -95,7 +95,7 @@ impl Parser<'_> {
                 let name = &self.column(place).name;
                 self.notes.push(format!("I counted each `{name}` once, and the rows beside it."));
                 measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
-                measures.push(Measure { agg: Agg::Count, of: None });
+                measures.push(Measure::ROWS);
                 columns.clear();
             } else if let Some(at) = columns.first().copied() {
                 let place = self.one(at, |it| !it.kind.is_number() || it.kind == Kind::Whole)?;
@@ -116,7 +116,7 @@ impl Parser<'_> {
                     }
                 }
                 // `the number of employees`, where that is a column, is what it says.
-                if self.kind(place).is_number() && !adds && !self.says(Cue::HowMany) {
+                if self.kind(place).is_number() && !adds && !self.scene.says(Cue::HowMany) {
                     return Err(Doubt::Unasked);
                 }
                 let agg = match self.kind(place) {
@@ -127,13 +127,17 @@ impl Parser<'_> {
                 measures.push(Measure { agg, of: Some(place) });
                 if agg == Agg::Distinct && tells_rows {
                     // Of some of the rows, both counts are told.
-                    measures.push(Measure { agg: Agg::Count, of: None });
+                    measures.push(Measure::ROWS);
                 }
                 columns.remove(0);
             } else {
-                measures.insert(0, Measure { agg: Agg::Count, of: None });
+                measures.insert(0, Measure::ROWS);
                 // What the table is called after may have several rows: both counts are told.
-                if let Some(place) = self.label_of_table() {
+                // So may what has a number of its own: the patients of an `id`.
+                let has_noun =
+                    self.open().any(|it| matches!(self.meaning(it), Some(Meaning::Noun)));
+                let key = self.places().find(|it| self.column(*it).is_bare_key());
+                if let Some(place) = self.label_of_table().or(key.filter(|_| has_noun)) {
                     measures.insert(1, Measure { agg: Agg::Distinct, of: Some(place) });
                 }
             }
@@ -190,10 +194,20 @@ impl Parser<'_> {
                     // `the sum of all positive balances`
                     measures.push(Measure { agg, of: self.compared_number(filters) });
                 }
-                None if agg == Agg::Sum && !self.says(Cue::HowMuch) && !self.is_mass(measures) => {
-                    // `how many in total`
+                None if agg == Agg::Sum
+                    && !self.scene.says(Cue::HowMuch)
+                    && !self.is_mass(measures) =>
+                {
+                    // `how many in total`; total orders may be what they amount to.
+                    let adds = |it: Place| {
+                        self.kind(it).is_number()
+                            && self.scene.lexicon.is_additive(&self.column(it).words) == Some(true)
+                    };
+                    if measures.is_empty() && self.places().any(adds) {
+                        return Err(Doubt::Unasked);
+                    }
                     if measures.is_empty() {
-                        measures.push(Measure { agg: Agg::Count, of: None });
+                        measures.push(Measure::ROWS);
                     }
                 }
                 None => return Err(Doubt::Unasked),
@@ -209,7 +223,7 @@ impl Parser<'_> {
             matches!(self.meaning(it), Some(Meaning::Noun))
                 && token.lower == token.text
                 && !token.lower.ends_with('s')
-                && self.scene.lexicon.noun_cues(&token.stem).is_none()
+                && self.scene.lexicon.noun_cues(&token.lower).is_none()
         };
         measures.is_empty() && self.open().any(is_mass)
     }
@@ -224,12 +238,6 @@ impl Parser<'_> {
             .collect();
         compared.dedup();
         if let [only] = compared[..] { Some(only) } else { None }
-    }
-
-    /// Returns whether a cue of two words is in the question.
-    fn says(&self, cue: Cue) -> bool {
-        let mut pairs = self.scene.tokens.windows(2);
-        pairs.any(|it| self.scene.lexicon.is(cue, &format!("{} {}", it[0].lower, it[1].lower)))
     }
 
     /// Makes measures or groups of the columns that are left.
@@ -250,7 +258,20 @@ impl Parser<'_> {
                     return Err(Doubt::Unplaced(vec![self.text(at)]));
                 }
                 let usual = self.usual(place);
+                // Where nothing says whether these add up, both are told.
+                let column = self.column(place);
+                let is_open = usual.agg == Agg::Mean
+                    && self.scene.lexicon.is_additive(&column.words).is_none();
                 measures.push(usual);
+                if is_open {
+                    measures.push(Measure { agg: Agg::Sum, of: Some(place) });
+                    self.notes.pop();
+                    self.notes.push(format!(
+                        "The question does not say what to make of `{}`: the table has its average and its \
+                         total.",
+                        column.name
+                    ));
+                }
             }
         }
         // `models per mfr` counts both: the rows, and the models.
@@ -262,7 +283,7 @@ impl Parser<'_> {
             }
             if measures.is_empty() && n == 0 && !groups.is_empty() {
                 let place = self.one(at, |_| true)?;
-                measures.push(Measure { agg: Agg::Count, of: None });
+                measures.push(Measure::ROWS);
                 measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
                 continue;
             }
@@ -286,7 +307,7 @@ impl Parser<'_> {
             measures.insert(0, usual);
         }
         if measures.is_empty() {
-            measures.push(Measure { agg: Agg::Count, of: None });
+            measures.push(Measure::ROWS);
         }
         Ok(())
     }
@@ -306,13 +327,43 @@ impl Parser<'_> {
         {
             return None;
         }
-        let is_key = |it: &Place| {
-            let words = &self.column(*it).words;
-            matches!(&words[..], [noun, key] if *noun == stem && key == "id")
-        };
-        let key = self.places().find(is_key)?;
+        let key = self.places().find(|it| self.column(*it).is_key_of(&stem))?;
         self.take(at);
         Some(key)
+    }
+
+    /// `total murders`, where each row has a `total` of them.
+    fn says_total(&self, at: usize) -> bool {
+        let is_table = |it: &Mark| matches!(it.meaning, Meaning::Table(_) | Meaning::Noun);
+        self.scene.lexicon.is(Cue::Totals, &self.text(at))
+            && self.marks.get(at + 1).is_some_and(is_table)
+    }
+
+    /// Returns the columns that are asked for, without those that only say what a condition is about.
+    fn asked_for(&mut self, filters: &[Placed], columns: &[usize]) -> Result<Vec<usize>, Doubt> {
+        for at in columns {
+            // `with a textbook`, `bookings with children` may be conditions.
+            let lexicon = self.scene.lexicon;
+            let before =
+                at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
+            let is_with = lexicon.is(Cue::With, &before)
+                && self.is_number_column(*at)
+                && !self.said(Concept::List);
+            if is_with || !filters.is_empty() && lexicon.is(Cue::WithA, &before) {
+                return Err(Doubt::Unplaced(vec![self.text(*at)]));
+            }
+        }
+        let is_explained = |it: &usize| {
+            let is_aside = self.scene.tokens[self.marks[*it].start].is_aside;
+            let of = self.choose(*it, |_| true);
+            is_aside && filters.iter().any(|it| of.contains(&it.filter.place))
+        };
+        let (explained, asked): (Vec<usize>, Vec<usize>) =
+            columns.iter().partition(|it| is_explained(it));
+        for at in explained {
+            self.take(at);
+        }
+        Ok(asked)
     }
 
     /// Rows as they are, or the values of a column.
@@ -332,9 +383,14 @@ impl Parser<'_> {
         if !asks && filters.is_empty() && shape.is_none() && sort_by.is_none() {
             return Err(Doubt::Unasked);
         }
+        let columns = self.asked_for(filters, columns)?;
+        let columns = &columns[..];
         let mut places = self.all(columns, |_| true)?;
         // `sales in the last month`: what adds up is added up, and of what is called so the largest is.
-        if let ([place], false, true) = (&places[..], has_noun, sort_by.is_none())
+        // The noun may be what is counted: `gold medals`, `total murders`.
+        let counts = |it: usize| self.says_total(it) || self.is_noun(it + 1);
+        let has_other = has_noun && !columns.first().is_some_and(|it| counts(*it));
+        if let ([place], false, true) = (&places[..], has_other, sort_by.is_none())
             && shape.is_none()
             && self.kind(*place).is_number()
             && filters.iter().all(|it| it.filter.place != *place)
@@ -342,13 +398,16 @@ impl Parser<'_> {
             && let mut sum = self.clone()
             && let usual = sum.usual(*place)
             && (matches!(usual.agg, Agg::Min | Agg::Max)
-                || usual.agg == Agg::Sum && !filters.is_empty())
+                || usual.agg == Agg::Sum && (!filters.is_empty() || self.says_total(columns[0])))
         {
             self.notes = sum.notes;
             return Ok(What::aggregate(vec![usual], Vec::new(), None));
         }
         // `chart of price`, `which species are there`
         if let ([place], true) = (&places[..], sort_by.is_none()) {
+            if let (Some(date), [at, ..]) = (self.other_day(*place), columns) {
+                return Err(self.ambiguous(*at, &[*place, date]));
+            }
             let is_number = self.kind(*place).is_number();
             if is_number && filters.is_empty() && shape.is_none() && self.is_calendar_number(*place)
             {
@@ -365,6 +424,12 @@ impl Parser<'_> {
                 self.kind(it.filter.place).is_number() || self.kind(it.filter.place).is_time()
             });
             let is_list = is_list && !self.has(&[Concept::Rows]);
+            // The contestants of `drag_contestants` are its rows.
+            let table = &self.scene.tables[place.table].words;
+            let is_thing = self.column(*place).words.iter().all(|it| table.contains(it));
+            if is_thing && !filters.is_empty() && !self.opens(Cue::Asks) {
+                return Ok(What::ROWS);
+            }
             if !is_number && (!is_of_rows && is_list || !has_noun && !is_list) {
                 return Ok(What::counts(vec![Group::By(*place)]));
             }

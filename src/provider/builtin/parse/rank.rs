@@ -36,11 +36,10 @@ impl Parser<'_> {
         }
         let given = self.aggregates()?;
         // Of two columns that fit as well, none decides.
-        if let [one, other, ..] = &given[..]
-            && one.agg == other.agg
-            && let (Some(of), Some(also)) = (one.of, other.of)
-        {
-            return Err(self.ambiguous(at, &[of, also]));
+        let mut of_given: Vec<Place> = given.iter().filter_map(|it| it.of).collect();
+        of_given.dedup();
+        if 1 < of_given.len() {
+            return Err(self.ambiguous(at, &of_given));
         }
         let measure = match given.first() {
             Some(Measure { agg, of: None }) => {
@@ -56,7 +55,8 @@ impl Parser<'_> {
         let entity = self.entity()?;
         let has_noun = self.open().any(|it| self.is_noun(it));
         let asks_rows =
-            (has_noun || self.opens(Cue::Who) || self.is_of_value(at)) && !self.counts_rows(at);
+            (has_noun || self.opens(Cue::Who) || self.opens(Cue::When) || self.is_of_value(at))
+                && !self.counts_rows(at);
         // The price of the largest house is of the one that is largest by something else.
         if self.is_of_largest(at) && self.size_of_noun(at + 1).is_none() {
             return Err(Doubt::Unasked);
@@ -80,24 +80,21 @@ impl Parser<'_> {
             return Err(Doubt::Unasked);
         }
         groups.extend(entity);
-        let all_or_one = |rank: Rank| Rank { n: rank.n.or(Some(1)), ..rank };
         if let Some(measure) = measure {
             if groups.is_empty() {
                 return Err(Doubt::Unasked);
             }
-            return Ok(Some(What::aggregate(vec![measure], groups, Some(all_or_one(rank)))));
+            return Ok(Some(What::aggregate(vec![measure], groups, Some(rank.or_one()))));
         }
         let Some(place) = plain else {
-            return self.ranked_by_count(at, groups, all_or_one(rank)).map(Some);
+            return self.ranked_by_count(at, groups, rank.or_one()).map(Some);
         };
         if !groups.is_empty() {
-            return Ok(Some(self.ranked_by(place, groups, all_or_one(rank))));
+            return Ok(Some(self.ranked_by(place, groups, rank.or_one())));
         }
         if asks_rows || rank.n.is_some_and(|it| 1 < it) || 0 < rank.skip {
-            let is_bare = !asks_rows && !has_noun;
-            let columns = if is_bare { vec![place] } else { Vec::new() };
-            let rank = Rank { n: rank.n.or(Some(1)), ..rank };
-            return Ok(Some(What::Rows { columns, rank: Some((place, rank)), first: None }));
+            let rank = Some((place, rank.or_one()));
+            return Ok(Some(What::Rows { columns: Vec::new(), rank, first: None }));
         }
         let agg = if rank.is_ascending { Agg::Min } else { Agg::Max };
         let mut measures = vec![Measure { agg, of: Some(place) }];
@@ -135,7 +132,7 @@ impl Parser<'_> {
             let measures = vec![Measure { agg, of: Some(place) }];
             return Some(What::aggregate(measures, groups, None));
         }
-        let rank = Rank { n: rank.n.or(Some(1)), ..rank };
+        let rank = rank.or_one();
         Some(What::aggregate(vec![measure?.clone()], groups, Some(rank)))
     }
 
@@ -152,7 +149,9 @@ impl Parser<'_> {
             None => self.counted_things(&groups),
         };
         let counts = self.take_all(&[Concept::HowMany]) || self.takes_noun_by();
-        if groups.is_empty() || !counts && !self.may_count(at) {
+        // `which season has the most`: of what, the question before has said.
+        let is_last = at + 1 == self.marks.len() && self.opens(Cue::Asks);
+        if groups.is_empty() || !counts && (!self.may_count(at) || is_last) {
             return Err(Doubt::Unasked);
         }
         Ok(What::aggregate(measures, groups, Some(rank)))
@@ -181,7 +180,7 @@ impl Parser<'_> {
     /// Counts a thing by its key, and the rows beside it.
     fn counts_of(&mut self, thing: usize) -> Result<Vec<Measure>, Doubt> {
         let of = Some(self.one(thing, |_| true)?);
-        Ok(vec![Measure { agg: Agg::Distinct, of }, Measure { agg: Agg::Count, of: None }])
+        Ok(vec![Measure { agg: Agg::Distinct, of }, Measure::ROWS])
     }
 
     /// `on which day were the most tests`, where tests have a key.
@@ -200,7 +199,7 @@ impl Parser<'_> {
         if groups.is_empty() {
             return Err(Doubt::Unasked);
         }
-        let rank = Rank { n: rank.n.or(Some(1)), ..rank };
+        let rank = rank.or_one();
         Ok(What::aggregate(measures, groups, Some(rank)))
     }
 
@@ -210,11 +209,7 @@ impl Parser<'_> {
             return false;
         }
         let stem = &self.scene.tokens[self.marks[at].end - 1].stem;
-        let is_its_key = |it: &Place| match &self.column(*it).words[..] {
-            [thing, key] => thing == stem && key == "id",
-            _ => false,
-        };
-        self.places().find(is_its_key).is_some_and(|it| 0 < it.column)
+        self.places().find(|it| self.column(*it).is_key_of(stem)).is_some_and(|it| 0 < it.column)
     }
 
     /// Takes `by bookings`, where each row is one.
@@ -228,7 +223,7 @@ impl Parser<'_> {
 
     /// Returns what there is most of: rows, or what the table is called after, each once.
     fn counted_things(&mut self, groups: &[Group]) -> Vec<Measure> {
-        let rows = Measure { agg: Agg::Count, of: None };
+        let rows = Measure::ROWS;
         let label = self.label_of_table();
         match label.filter(|it| groups.iter().all(|group| group.place() != *it)) {
             Some(place) => {
@@ -261,7 +256,7 @@ impl Parser<'_> {
         let measure = if let Some(measure) = given.into_iter().find(|it| it.of.is_some()) {
             measure
         } else if self.take_all(&[Concept::HowMany]) {
-            Measure { agg: Agg::Count, of: None }
+            Measure::ROWS
         } else {
             let Some(at) = self.open().find(|it| self.is_number_column(*it)) else {
                 return Err(Doubt::Unasked);
@@ -304,7 +299,7 @@ impl Parser<'_> {
         if groups.is_empty() {
             return Err(Doubt::Unasked);
         }
-        let count = Measure { agg: Agg::Count, of: None };
+        let count = Measure::ROWS;
         Ok(Some(What::aggregate(vec![count], groups, Some(rank))))
     }
 
@@ -335,11 +330,13 @@ impl Parser<'_> {
             return None;
         }
         self.take(at);
-        // `most expensive`
-        if let Some(Meaning::Adjective { of: spoken, low, .. }) = self.meaning(at + 1) {
+        // `most expensive`, `top 5 heaviest`
+        let spoken_at =
+            if n.is_some() && self.used.get(at + 1) == Some(&true) { at + 2 } else { at + 1 };
+        if let Some(Meaning::Adjective { of: spoken, low, .. }) = self.meaning(spoken_at) {
             is_ascending ^= *low;
             of.clone_from(spoken);
-            self.take(at + 1);
+            self.take(spoken_at);
         }
         // `earned the most`
         let verb = at.checked_sub(1);
@@ -444,12 +441,20 @@ impl Parser<'_> {
                 && self.choose(at, |_| true).iter().all(|it| self.kind(*it) == Kind::Whole)
                 && self.open().filter(|it| self.is_number_column(*it)).count() > 1
         });
-        self.is_number_column(at) && !is_group
+        let is_key = self.choose(at, |_| true).iter().all(|it| self.column(*it).is_key);
+        self.is_number_column(at) && !is_group && !is_key
     }
 
     /// Takes what the question asks for by name: a column that is no measure, or a unit of time.
     fn entity(&mut self) -> Result<Option<Group>, Doubt> {
+        // `top 3 auctions by price, with title` shows the title.
+        let is_shown = |it: usize| {
+            let before = it.checked_sub(1).map(|it| self.text(it).to_lowercase());
+            before.is_some_and(|it| self.scene.lexicon.is(Cue::With, &it))
+                && self.open().any(|noun| noun < it && self.is_noun(noun))
+        };
         let is_entity = |it: &usize| match self.meaning(*it) {
+            Some(Meaning::Column(_)) if is_shown(*it) => false,
             Some(Meaning::Column(places)) => {
                 places.iter().all(|it| !self.kind(*it).is_number() || self.is_calendar_number(*it))
                     || self.is_entity_number(*it)
@@ -464,11 +469,7 @@ impl Parser<'_> {
         if let [place] = self.choose(at, |_| true)[..]
             && self.is_calendar_number(place)
             && let Some(date) = self.calendar()
-            && self
-                .column(place)
-                .words
-                .iter()
-                .any(|it| self.scene.lexicon.unit(it) == Some(TimeUnit::Day))
+            && self.column(place).unit == Some(TimeUnit::Day)
         {
             self.take(at);
             return Ok(Some(Group::Time(date, TimeUnit::Day)));

@@ -2,7 +2,7 @@
 
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, TimeUnit};
+use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
 use crate::provider::builtin::reading::{Agg, Group, Measure, Over, Part, Test, What};
 use crate::provider::builtin::schema::Kind;
 
@@ -79,7 +79,7 @@ impl Parser<'_> {
                 return Ok(None);
             }
             self.take_all(&[Concept::HowMany]);
-            Measure { agg: Agg::Count, of: None }
+            Measure::ROWS
         } else if let Some(at) = number
             && (is_time && (is_adverb || is_behind) || is_key)
         {
@@ -113,13 +113,23 @@ impl Parser<'_> {
                 over = kind;
             }
         }
+        let told = self.unit_of_phrase();
         let runs = self.take_all(&[Concept::OverTime]) || over != Over::Plain;
         let has_time = groups
             .iter()
             .any(|it| !matches!(it, Group::By(_)) || self.is_calendar_number(it.place()));
         if runs && !has_time {
-            let unit = if is_period { TimeUnit::Month } else { self.unit_of_trend() };
-            let year = self.places().find(|it| self.is_calendar_number(*it));
+            let unit = match told {
+                Some(unit) => unit,
+                None if is_period => TimeUnit::Month,
+                None => self.unit_of_trend(),
+            };
+            let is_of_unit = |it: &Place| self.column(*it).unit == told;
+            let mut numbers = self.places().filter(|it| self.is_calendar_number(*it));
+            let year = match told {
+                Some(_) => numbers.find(is_of_unit),
+                None => numbers.next(),
+            };
             let group = match (self.calendar(), year) {
                 (Some(place), _) => Some(Group::Time(place, unit)),
                 (None, Some(place)) => Some(Group::By(place)),
@@ -128,6 +138,13 @@ impl Parser<'_> {
             groups.splice(0..0, group);
         }
         over
+    }
+
+    /// Returns the unit in a phrase for a course of time: `over the years`.
+    fn unit_of_phrase(&self) -> Option<TimeUnit> {
+        let at = self.first_word(&[Concept::OverTime])?;
+        let last = &self.scene.tokens[self.marks[at].end - 1];
+        self.scene.lexicon.unit(&last.stem)
     }
 
     fn unit_of_trend(&mut self) -> TimeUnit {
@@ -146,8 +163,7 @@ impl Parser<'_> {
 
     pub(super) fn is_calendar_number(&self, place: Place) -> bool {
         let column = self.column(place);
-        column.kind == Kind::Whole
-            && column.words.iter().any(|it| self.scene.lexicon.unit(it).is_some())
+        column.kind == Kind::Whole && column.unit.is_some()
     }
 
     /// `compare A and B`: the two values are the groups.
@@ -162,13 +178,36 @@ impl Parser<'_> {
             }
             return;
         };
+        // `the median age of men and of women` is one of each.
+        let has_figure = self
+            .open()
+            .any(|it| super::measures::agg_of(self.word(it)).is_some_and(|it| it != [Agg::Sum]));
+        let are_both = self.are_both(several) && (has_figure || self.has(&[Concept::HowMany]));
         let is_compared = is_comparison
+            || are_both
             || self.has(&[Concept::Most, Concept::Least])
             || self.has(&[Concept::Which]) && self.open().any(|it| self.is_number_column(it));
         let place = several.filter.place;
+        // `do Sonic or Subway items have more`: the items are rows.
+        if is_compared && self.begins_yes_no() {
+            for at in self.open_columns() {
+                let follows = at.checked_sub(1).is_some_and(|it| self.is_value(it));
+                if follows && !self.is_number_column(at) {
+                    self.take(at);
+                }
+            }
+        }
         if is_compared && groups.iter().all(|it| it.place() != place) {
             groups.push(Group::By(place));
         }
+    }
+
+    /// Returns whether values of a condition are told with `and` between them, the last two.
+    fn are_both(&self, told: &Placed) -> bool {
+        let mut values = (told.at..self.marks.len()).rev().filter(|it| self.is_value(*it));
+        let (Some(last), Some(before)) = (values.next(), values.next()) else { return false };
+        let between = &self.scene.tokens[self.marks[before].end..self.marks[last].start];
+        between.iter().any(|it| self.scene.lexicon.is(Cue::Together, &it.lower))
     }
 }
 

@@ -38,6 +38,18 @@ impl Parser<'_> {
         self.begins_with(Cue::Leads)
     }
 
+    /// Returns whether the question may be one that goes on: `boys only`, `for all regions`.
+    pub(super) fn clings(&self) -> bool {
+        let last = self.scene.tokens.last();
+        self.begins_with(Cue::Clings)
+            || last.is_some_and(|it| self.scene.lexicon.is(Cue::Trails, &it.lower))
+    }
+
+    /// Returns whether the question names nothing in the data: `how many are there`.
+    pub(super) fn is_bare(&self) -> bool {
+        self.marks.iter().all(|it| matches!(it.meaning, Meaning::Word(_)))
+    }
+
     fn begins_with(&self, cue: Cue) -> bool {
         let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
         let begins = |lead: &String| words.starts_with(&lead.split(' ').collect::<Vec<_>>());
@@ -142,7 +154,7 @@ impl Change {
                 *rank = self.rank.or(*rank);
                 Ok(())
             }
-            What::Correlation(_, groups) | What::Missing(_, groups)
+            What::Correlation(_, groups) | What::Missing { groups, .. }
                 if numbers_stay && self.rank.is_none() && self.over == Over::Plain =>
             {
                 if !self.groups.is_empty() {
@@ -175,7 +187,7 @@ impl Change {
             }
         }
         if self.aggs == [Agg::Count] {
-            *measures = vec![Measure { agg: Agg::Count, of: None }];
+            *measures = vec![Measure::ROWS];
         } else if !self.aggs.is_empty() || self.place.is_some() {
             let old = measures[0].clone();
             let of = self.place.or(old.of);
@@ -199,7 +211,7 @@ impl Change {
 
     fn of_rows(self, what: &mut What) -> Result<(), Doubt> {
         let What::Rows { rank, first, .. } = what else { return Ok(()) };
-        let count = Measure { agg: Agg::Count, of: None };
+        let count = Measure::ROWS;
         let measures = match (&self.aggs[..], self.place) {
             ([], None) if !self.groups.is_empty() => vec![count],
             ([Agg::Count], None) => vec![count],

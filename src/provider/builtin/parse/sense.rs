@@ -1,0 +1,232 @@
+//! Sense: a reading that answers nothing, or another question, is no reading.
+
+use super::{Doubt, Parser, compare};
+use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::lexicon::{Concept, Cue};
+use crate::provider::builtin::reading::{Agg, Filter, Group, Measure, Over, Test, What};
+use crate::provider::builtin::schema::Kind;
+use crate::provider::builtin::words::Token;
+
+impl Parser<'_> {
+    /// Fails when what is asked may be something else.
+    pub(super) fn asks_one_thing(&self, what: &What, filters: &[Filter]) -> Result<(), Doubt> {
+        // `do seniors earn more` wants yes or no, and no number.
+        let is_number = match what {
+            What::Aggregate { groups, .. } => groups.is_empty(),
+            What::Rows { .. } | What::Distribution(_) => true,
+            _ => false,
+        };
+        let is_series = matches!(what, What::Aggregate { over, .. } if *over != Over::Plain);
+        if (is_number || is_series) && self.begins_yes_no() {
+            return Err(Doubt::Unasked);
+        }
+        // What is a part of itself is all or nothing.
+        if let What::Share { part, groups, .. } = what
+            && part.iter().any(|it| groups.iter().any(|group| group.place() == it.place))
+        {
+            return Err(Doubt::Unasked);
+        }
+        // A number that is asked for is no list, and no column stands for itself.
+        if matches!(what, What::Rows { .. }) && self.said(Concept::HowMany) {
+            return Err(Doubt::Unasked);
+        }
+        // When it was is no period of which something is asked.
+        let is_recent = |it: &Filter| matches!(it.test, Test::Last(..));
+        if self.opens(Cue::When) && filters.iter().any(is_recent) {
+            return Err(Doubt::Unasked);
+        }
+        // Customers without a row elsewhere are no rows here.
+        if (1..self.marks.len()).any(|it| {
+            self.word_of(it) == Some(Concept::Rows)
+                && self.word_of(it - 1) == Some(Concept::Without)
+        }) {
+            return Err(Doubt::Unasked);
+        }
+        // `callbacks for women` may be their number, or who they are.
+        if *what == What::ROWS && self.heads_with_flag() {
+            return Err(Doubt::Unasked);
+        }
+        // What is claimed of each is judged, and not listed.
+        if self.scene.wants_verdict && self.claims_all() && !matches!(what, What::Check(_)) {
+            return Err(Doubt::Unasked);
+        }
+        Ok(())
+    }
+
+    /// Fails when numbers cannot be computed so, or mean nothing.
+    pub(super) fn can_be_computed(&self, what: &What) -> Result<(), Doubt> {
+        if let What::Aggregate { measures, groups, .. } = what {
+            // Nothing adds up by itself: `sales by salesperson` is not `sales` by `sales`.
+            let is_group = |it: Place| groups.iter().any(|group| group.place() == it);
+            if measures.iter().any(|it| it.of.is_some_and(is_group)) {
+                return Err(Doubt::Unasked);
+            }
+            // What a row refers to would be added up once for each that does.
+            let is_repeated =
+                |it: &Measure| it.agg == Agg::Sum && it.of.is_some_and(|it| 0 < it.table);
+            if measures.iter().any(is_repeated) {
+                return Err(Doubt::Unasked);
+            }
+            // A yearly salary is what somebody has in a year, and no series.
+            if self.tells_rate(measures, groups) {
+                return Err(Doubt::Unasked);
+            }
+            let computes =
+                |it: &Measure| !matches!(it.agg, Agg::Count | Agg::Distinct | Agg::Min | Agg::Max);
+            let fits = |place: Place| {
+                let kind = self.kind(place);
+                kind.is_number() || kind == Kind::Bool
+            };
+            if measures.iter().any(|it| computes(it) && it.of.is_some_and(|it| !fits(it))) {
+                return Err(Doubt::Unasked);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the question says what holds of all.
+    fn claims_all(&self) -> bool {
+        let first = self.marks.first().map(|it| &it.meaning);
+        matches!(first, Some(Meaning::Word(Concept::Each | Concept::IsAll | Concept::IsAny)))
+            || self.said(Concept::IsAll)
+    }
+
+    /// Returns whether the question begins with a column that says yes or no.
+    fn heads_with_flag(&self) -> bool {
+        let head = self.marks.first().map(|it| &it.meaning);
+        matches!(head, Some(Meaning::Column(places))
+            if places.iter().all(|it| self.kind(*it) == Kind::Bool))
+    }
+
+    /// Returns whether a unit of time says for how long something is paid: `yearly salary`, `pay per hour`.
+    fn tells_rate(&self, measures: &[Measure], groups: &[Group]) -> bool {
+        let lexicon = self.scene.lexicon;
+        let is_pay =
+            |it: &Measure| it.of.is_some_and(|it| lexicon.has(Cue::Pay, &self.column(it).words));
+        let is_paid = measures.iter().any(is_pay)
+            || self.marks.iter().any(|it| {
+                let words = self.scene.tokens[it.start..it.end].iter();
+                words.into_iter().any(|it| lexicon.is(Cue::Pay, &it.stem))
+            });
+        let is_rate = |at: usize| {
+            let is_per = at.checked_sub(1).is_some_and(|it| lexicon.is(Cue::Per, &self.text(it)));
+            let text = self.text(at).to_lowercase();
+            matches!(self.marks[at].meaning, Meaning::Unit(_))
+                && (is_per || lexicon.is(Cue::Regular, &text))
+        };
+        is_paid
+            && groups.iter().any(|it| matches!(it, Group::Time(..)))
+            && (0..self.marks.len()).any(is_rate)
+    }
+
+    /// Returns whether a noun names some of the rows, and no condition says which: adults.
+    fn restricts(&self, at: usize) -> bool {
+        let is_bound = self.marks.get(at + 1).is_some_and(|it| match it.meaning {
+            Meaning::Word(concept) => self.used[at + 1] && compare::op_of(concept).is_some(),
+            _ => false,
+        });
+        let token = &self.scene.tokens[self.marks[at].end - 1];
+        self.marks[at].meaning == Meaning::Noun
+            && self.scene.lexicon.is(Cue::Restricting, &token.stem)
+            && !is_bound
+    }
+
+    /// Returns whether a mark only says in other words what stands in parentheses behind it.
+    fn is_glossed(&self, at: usize) -> bool {
+        let tokens = self.scene.tokens;
+        let behind = self.marks[at].end;
+        let aside = (behind..tokens.len().min(behind + 3)).find(|it| tokens[*it].is_aside);
+        let turns = |it: &Token| self.scene.lexicon.is(Cue::Losses, &it.stem);
+        if tokens[self.marks[at].start..self.marks[at].end].iter().any(turns) {
+            return false;
+        }
+        let told = aside.and_then(|it| self.marks.iter().position(|mark| mark.start == it));
+        !tokens[self.marks[at].start].is_aside
+            && told.is_some_and(|it| {
+                self.used[it] && matches!(self.marks[it].meaning, Meaning::Column(_))
+            })
+    }
+
+    /// Returns whether a mark is no more than what rows are, though a key is named after it: the tests of
+    /// `test_id`.
+    pub(super) fn is_thing(&self, at: usize) -> bool {
+        let Some(Meaning::Column(places)) = self.meaning(at) else { return false };
+        let last = &self.scene.tokens[self.marks[at].end - 1];
+        let is_key = |it: &Place| self.column(*it).is_key_of(&last.stem);
+        self.marks[at].end - self.marks[at].start == 1
+            && last.lower.ends_with('s')
+            && places.iter().all(is_key)
+    }
+
+    /// Returns whether what stands on both sides of a mark was understood, and is no word of the language.
+    fn is_between_two(&self, at: usize) -> bool {
+        let sides = [at.checked_sub(1), Some(at + 1)];
+        sides.into_iter().all(|it| {
+            it.and_then(|it| Some((self.used.get(it)?, self.marks.get(it)?))).is_some_and(
+                |(used, mark)| {
+                    *used && !matches!(mark.meaning, Meaning::Word(_) | Meaning::Unknown)
+                },
+            )
+        })
+    }
+
+    /// Fails when marks are left that mean something.
+    pub(super) fn nothing_left(&self) -> Result<(), Doubt> {
+        let glue = |concept: Concept| {
+            matches!(
+                concept,
+                Concept::Of
+                    | Concept::And
+                    | Concept::Which
+                    | Concept::List
+                    | Concept::Rows
+                    | Concept::Each
+                    | Concept::By
+                    | Concept::HowMany
+                    | Concept::WhatAbout
+                    | Concept::Only
+                    | Concept::NameOf
+                    | Concept::Compare
+                    | Concept::Sorted
+                    | Concept::Check
+                    | Concept::Present
+                    | Concept::Than
+                    | Concept::IsAny
+            )
+        };
+        let left: Vec<String> = self
+            .open()
+            .filter(|at| match &self.marks[*at].meaning {
+                // `by` what, nobody found out.
+                Meaning::Word(Concept::By | Concept::Each) if *at + 1 == self.marks.len() => true,
+                Meaning::Word(Concept::By | Concept::Each) => {
+                    self.open().any(|it| it == at + 1 && self.is_noun(it))
+                        && self.word(*at) == Some(Concept::By)
+                }
+                Meaning::Word(Concept::Versus) => !self.is_between_two(*at),
+                Meaning::Word(concept) => !glue(*concept),
+                Meaning::Unknown | Meaning::Adjective { .. } if self.is_glossed(*at) => false,
+                _ if self.restricts(*at) => true,
+                _ => !self.is_noun(*at) && !self.is_thing(*at),
+            })
+            .map(|at| self.text(at))
+            .collect();
+        if left.is_empty() { Ok(()) } else { Err(Doubt::Unplaced(left)) }
+    }
+}
+
+/// Shows all that a question compares: `do men spend more than women`.
+pub(super) fn both_sides(mut what: What, filters: &[Filter]) -> What {
+    if let What::Aggregate { groups, rank: Some(rank), .. } = &mut what
+        && let [Group::By(place)] = groups[..]
+        && rank.skip == 0
+    {
+        let is_of_two = |it: &Filter| {
+            it.place == place && matches!(&it.test, Test::In(values) if 1 < values.len())
+        };
+        if filters.iter().any(is_of_two) {
+            rank.n = None;
+        }
+    }
+    what
+}
