@@ -271,12 +271,12 @@ impl Ground<'_> {
         if let Some(held) = held {
             let is_written_so =
                 self.question[span[0].start..].starts_with(char::is_uppercase) && 0 < start;
-            let is_near = self.is_beside(start, end, &held);
+            let is_near = self.is_near(start, end, &held, 1);
             // A result may be called positive.
             let is_sign = matches!(phrase, Some(Concept::Positive | Concept::Negative));
             // A cell may say that something is unknown.
             let is_sure = match phrase {
-                Some(Concept::Missing) => is_value && self.is_near(start, end, &held),
+                Some(Concept::Missing) => is_value && self.is_near(start, end, &held, NEAR),
                 Some(Concept::Outliers) => is_value,
                 None => true,
                 Some(_) => is_written_so || is_near || is_sign && is_value,
@@ -440,21 +440,14 @@ impl Ground<'_> {
         (!held.is_empty()).then_some(held)
     }
 
-    /// Returns whether the name of a column that holds the value stands beside it.
-    fn is_beside(&self, start: usize, end: usize, held: &[Held]) -> bool {
-        let beside = [start.checked_sub(1), Some(end)];
-        let stems = beside.into_iter().flatten().filter_map(|at| self.tokens.get(at));
-        stems
-            .into_iter()
+    /// Returns whether the name of a column that holds the value stands within so many words of it.
+    fn is_near(&self, start: usize, end: usize, held: &[Held], n_words: usize) -> bool {
+        let before = &self.tokens[start.saturating_sub(n_words)..start];
+        let behind = &self.tokens[end..self.tokens.len().min(end + n_words)];
+        before
+            .iter()
+            .chain(behind)
             .any(|token| held.iter().any(|it| self.column(it.place).words.contains(&token.stem)))
-    }
-
-    /// Returns whether the name of a column that holds the value stands near it.
-    fn is_near(&self, start: usize, end: usize, held: &[Held]) -> bool {
-        let near =
-            self.tokens[start.saturating_sub(NEAR)..self.tokens.len().min(end + NEAR)].iter();
-        let mut near = near.map(|it| &it.stem);
-        near.any(|stem| held.iter().any(|it| self.column(it.place).words.contains(stem)))
     }
 
     fn column(&self, place: Place) -> &Column {

@@ -10,6 +10,10 @@ use super::code::quoted;
 pub const TEXTS: &str = "texts";
 /// The frame of the columns that may say yes and no.
 pub const FLAGS: &str = "flag_columns";
+/// Parts of cells from which a column is known to list several values in each.
+const PARTS_MIN: usize = 20;
+/// How many of the parts must then occur elsewhere.
+const SHARED_MIN: f64 = 0.9;
 /// Values of a column up to which a misspelled one is looked for.
 const NEAR_MAX: u32 = 5_000;
 
@@ -39,7 +43,8 @@ for column in [{}]:
     often = Counter(item for of in items.values() for item in of)
     parts = [item for of in items.values() if len(of) > 1 for item in of]
     shared = sum(often[item] > 1 for item in parts)
-    lists = {{it: of for it, of in items.items() if 20 < len(parts) < shared / 0.9 or all(often[item] > 1 for item in of)}}
+    are_lists = {PARTS_MIN} < len(parts) < shared / {SHARED_MIN}
+    lists = {{it: of for it, of in items.items() if are_lists or all(often[i] > 1 for i in of)}}
     for phrase in [{}]:
         near = [phrase] * (phrase in values)
         if not near and len(phrase) > 4 and len(values) <= {NEAR_MAX}:

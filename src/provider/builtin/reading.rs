@@ -99,6 +99,13 @@ pub struct Filter {
     pub is_negated: bool,
 }
 
+impl Filter {
+    /// Returns whether it says no more than that there is a value.
+    pub fn is_presence(&self) -> bool {
+        self.test == Test::Missing && self.is_negated
+    }
+}
+
 /// What must hold of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {

@@ -128,7 +128,7 @@ impl Parser<'_> {
         }
         self.take_all(&[Concept::Has]);
         // `is the borough filled in` asks of all.
-        if all.iter().all(|it| it.test == Test::Missing && it.is_negated) {
+        if all.iter().all(Filter::is_presence) {
             return Ok(Some(Check::Present(all.iter().map(|it| it.place).collect())));
         }
         // `no sale above 100` says that there is none.

@@ -402,8 +402,25 @@ impl Parser<'_> {
         (!shares.is_empty()).then_some(shares)
     }
 
-    /// Returns what a number of a column is when nothing says: a total where values add up, else a mean.
+    /// Returns what a number of a column is when nothing says, and notes the other.
     pub(super) fn usual(&mut self, place: Place) -> Measure {
+        let agg = self.usual_agg(place);
+        let read = match agg {
+            Agg::Sum => Some(("total", "average")),
+            Agg::Mean => Some(("average", "total")),
+            _ => None,
+        };
+        if let Some((read, other)) = read {
+            let name = &self.column(place).name;
+            self.notes.push(format!(
+                "The question does not say what to make of `{name}`; I took the {read}, not the {other}."
+            ));
+        }
+        Measure { agg, of: Some(place) }
+    }
+
+    /// Returns what is usually made of a column: a total where values add up, else a mean.
+    pub(super) fn usual_agg(&self, place: Place) -> Agg {
         let column = self.column(place);
         // `revenue` adds up, though the column that it is may be called `price`.
         let lexicon = self.scene.lexicon;
@@ -419,19 +436,13 @@ impl Parser<'_> {
             _ => None,
         });
         if let Some(agg) = end {
-            return Measure { agg, of: Some(place) };
+            return agg;
         }
         let is_additive = lexicon.is_additive(&said).or_else(|| lexicon.is_additive(&column.words));
-        let agg = match is_additive {
+        match is_additive {
             Some(true) => Agg::Sum,
             _ => Agg::Mean,
-        };
-        let (name, other) = (&column.name, if agg == Agg::Sum { "average" } else { "total" });
-        let read = if agg == Agg::Sum { "total" } else { "average" };
-        self.notes.push(format!(
-            "The question does not say what to make of `{name}`; I took the {read}, not the {other}."
-        ));
-        Measure { agg, of: Some(place) }
+        }
     }
 }
 

@@ -18,7 +18,7 @@ mod takeup;
 
 use super::ground::{Mark, Meaning, Place};
 use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};
-use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, Test, What};
+use super::reading::{Agg, Check, Filter, Join, Measure, Reading, Shape, What};
 use super::schema::{Column, Kind, Table};
 use super::words::Token;
 
@@ -98,12 +98,12 @@ impl Scene<'_> {
 /// Fails with what could not be placed, or read in one way only.
 pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
     let mut parser = Parser::new(scene, marks);
+    let is_short = scene.tokens.len() <= FRAGMENT_MAX;
     if let Some(last) = scene.last {
         let mut follower = parser.clone();
         let chart = follower.chart();
         let filters = follower.filters();
         let taken = filters.and_then(|it| follower.take_up(last, it, chart));
-        let is_short = scene.tokens.len() <= FRAGMENT_MAX;
         let is_sure = parser.is_led()
             || parser.is_fragment()
             || parser.is_bare()
@@ -130,7 +130,6 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
     if scene.points_back() || scene.asks_twice() || scene.says(Cue::BothSides) {
         return Err(Doubt::Unasked);
     }
-    let is_short = scene.tokens.len() <= FRAGMENT_MAX;
     let takes_up = scene.is_lost
         && is_short
         && (parser.is_led() || parser.clings() || parser.is_fragment() || scene.refers_back());
@@ -630,9 +629,7 @@ fn rest_of(filters: Vec<Placed>, what: &What) -> Vec<Filter> {
         _ => &[],
     };
     let is_present = |it: &Filter| match what {
-        What::Check(Check::Present(places)) => {
-            it.test == Test::Missing && it.is_negated && places.contains(&it.place)
-        }
+        What::Check(Check::Present(places)) => it.is_presence() && places.contains(&it.place),
         _ => false,
     };
     let is_rest = |it: &Filter| !part.contains(it) && !is_present(it);

@@ -257,20 +257,21 @@ impl Parser<'_> {
                 if self.is_calendar_number(place) {
                     return Err(Doubt::Unplaced(vec![self.text(at)]));
                 }
-                let usual = self.usual(place);
                 // Where nothing says whether these add up, both are told.
                 let column = self.column(place);
-                let is_open = usual.agg == Agg::Mean
+                let is_open = self.usual_agg(place) == Agg::Mean
                     && self.scene.lexicon.is_additive(&column.words).is_none();
-                measures.push(usual);
                 if is_open {
-                    measures.push(Measure { agg: Agg::Sum, of: Some(place) });
-                    self.notes.pop();
+                    measures
+                        .extend([Agg::Mean, Agg::Sum].map(|agg| Measure { agg, of: Some(place) }));
                     self.notes.push(format!(
                         "The question does not say what to make of `{}`: the table has its average and its \
                          total.",
                         column.name
                     ));
+                } else {
+                    let usual = self.usual(place);
+                    measures.push(usual);
                 }
             }
         }
