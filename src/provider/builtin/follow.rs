@@ -164,6 +164,9 @@ impl Asked<'_> {
             let (marks, outcome) = self.parsed(tokens, tables);
             let n_open = marks.iter().filter(|it| it.meaning == Meaning::Unknown).count();
             match outcome {
+                Ok(_) if self.is_named_elsewhere(tokens, &marks, tables) => {
+                    doubts.push((n_open, Doubt::Unasked));
+                }
                 Ok(reading) => {
                     let weight = weight(&marks);
                     found.push(Found { tables: tables.to_vec(), reading, weight });
@@ -236,6 +239,25 @@ impl Asked<'_> {
         }
         doubts.sort_by_key(|it| it.0);
         Understood::Not(doubts.into_iter().next().map_or(Doubt::Unasked, |it| it.1))
+    }
+
+    /// Returns whether a word that names a column of another table in full was understood as less here.
+    fn is_named_elsewhere(&self, tokens: &[Token], marks: &[Mark], tables: &[usize]) -> bool {
+        let has = |table: usize, stems: &[&str]| {
+            self.tables[table].columns.iter().any(|it| it.words == stems)
+        };
+        marks.iter().any(|mark| {
+            let words = &tokens[mark.start..mark.end];
+            let stems: Vec<&str> = words.iter().map(|it| it.stem.as_str()).collect();
+            let is_weak = match mark.meaning {
+                Meaning::Column(_) => true,
+                Meaning::Stop => stems.iter().all(|it| self.lexicon.is_filler(it)),
+                _ => false,
+            };
+            is_weak
+                && !tables.iter().any(|it| has(*it, &stems))
+                && (0..self.tables.len()).any(|it| !tables.contains(&it) && has(it, &stems))
+        })
     }
 
     /// Returns whether the question names a table.

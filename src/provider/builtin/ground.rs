@@ -26,6 +26,8 @@ const INEXACT: f64 = 0.7;
 const JOINED_MIN: usize = 6;
 /// Words between a value that says that nothing is known, and the name of its column.
 const NEAR: usize = 3;
+/// Letters up to which the name of a column that says yes or no stands for no longer word.
+const FLAG_SHORT: usize = 3;
 /// Score from which a name counts as said in full.
 const FULL: f64 = 0.93;
 
@@ -314,6 +316,9 @@ impl Ground<'_> {
             // A stem that stands for a unit as well is the column only when it has its full name.
             found.push((score.mul_add(n, bonus), Meaning::Column(places)));
         }
+        if let Some(held) = self.own_value(start, end, &text, &stems) {
+            found.push((1.5 * n, Meaning::Value(held)));
+        }
         if let Some(table) = self.table(&stems) {
             // A table is what is meant by its name, unless a column of it has the very same, or it holds that
             // as a value; a fraction of it is what is measured: a `tip` of `tips`.
@@ -417,7 +422,14 @@ impl Ground<'_> {
             found.push((weight, Meaning::Noun));
         }
         let is_of_name = || self.named.iter().any(|it| it.column.words.contains(&token.stem));
-        if lexicon.is_stop(&token.stem) && !(lexicon.is_filler(&token.stem) && is_of_name()) {
+        // Purchases are things, though `purchased` says nothing.
+        let is_thing = lexicon.is_filler(&token.stem)
+            && token.lower.ends_with('s')
+            && !lexicon.is_filler_form(&token.lower);
+        if lexicon.is_stop(&token.stem)
+            && !is_thing
+            && !(lexicon.is_filler(&token.stem) && is_of_name())
+        {
             found.push((0.3, Meaning::Stop));
         }
         if found.is_empty()
@@ -435,9 +447,32 @@ impl Ground<'_> {
             let words = &self.column(it.place).words;
             // `title` is the column `current_title`, though somebody wrote that in a cell.
             let is_name = stems.iter().all(|stem| words.contains(stem));
-            !is_name && (!it.spellings.is_empty() || !is_noun)
+            // The uses of force in `police_force` are its rows, whatever an offence is called.
+            let is_row = is_noun && matches!(stems, [stem]
+                if self.tables.iter().any(|it| 1 < it.words.len() && it.words.last() == Some(stem)));
+            !is_name && !is_row && (!it.spellings.is_empty() || !is_noun)
         });
         (!held.is_empty()).then_some(held)
+    }
+
+    /// Returns where the name of a column is one of its values, and is said as one: `dead occupants`, `with an
+    /// airbag`.
+    fn own_value(
+        &self,
+        start: usize,
+        end: usize,
+        text: &str,
+        stems: &[String],
+    ) -> Option<Vec<Held>> {
+        let mut held = self.facts.values.get(text)?.clone();
+        held.retain(|it| self.column(it.place).words == stems && !it.spellings.is_empty());
+        let with: Vec<&str> = self.tokens[start.saturating_sub(2)..start]
+            .iter()
+            .map(|it| it.lower.as_str())
+            .collect();
+        let is_said = self.tokens.get(end).is_some_and(|it| self.is_noun(it))
+            || self.lexicon.is(Cue::WithA, &with.join(" "));
+        (is_said && !held.is_empty()).then_some(held)
     }
 
     /// Returns whether the name of a column that holds the value stands within so many words of it.
@@ -525,7 +560,9 @@ impl Ground<'_> {
         if named.is_unit_price && said.stems.iter().any(speaks_of_price) {
             return 0.0;
         }
-        if said.stems == named.bare {
+        if said.stems == named.bare
+            && (1 < said.tokens.len() || self.says(said.tokens, named.place))
+        {
             return 0.97;
         }
         let joined = said.joined.as_str();
@@ -540,7 +577,8 @@ impl Ground<'_> {
                 return 0.95;
             }
         }
-        if 3 < joined.len() && (joined == named.whole || joined == named.bare_whole) {
+        let is_bare = joined == named.bare_whole && 1 < named.bare.len();
+        if 3 < joined.len() && (joined == named.whole || is_bare) {
             return 0.96;
         }
         // `last name` is `fake_last_name`.
@@ -573,7 +611,21 @@ impl Ground<'_> {
         {
             return 0.94;
         }
-        if said.is_loose { 0.0 } else { self.covered(&said.told, named) }
+        if said.is_loose {
+            return 0.0;
+        }
+        // `bills` are no `billingDays`, though both are of a `bill`.
+        let is_other_form = |token: &Token| {
+            1 < name.len()
+                && !named.column.kind.is_time()
+                && name.contains(&token.stem)
+                && !self.says(said.tokens, named.place)
+                && named.column.words.last() != Some(&token.stem)
+        };
+        match said.tokens {
+            [token] if is_other_form(token) => 0.0,
+            _ => self.covered(&said.told, named),
+        }
     }
 
     /// Returns how well words name a column, each standing for one of its words.
@@ -588,6 +640,11 @@ impl Ground<'_> {
                 .max_by(|one, other| one.0.total_cmp(&other.0))
                 .filter(|it| 0.0 < it.0);
             let Some((likeness, at)) = best else { return 0.0 };
+            // What says yes or no is hardly `rep` for representatives.
+            let is_short = named.bare[left[at]].len() <= FLAG_SHORT;
+            if named.column.kind == Kind::Bool && is_short && likeness < 0.9 {
+                return 0.0;
+            }
             left.remove(at);
             sum += likeness;
             n_found += 1.0;
@@ -629,6 +686,12 @@ impl Ground<'_> {
                 || 4 < stem.len() && word.ends_with(stem)
                 || 5 < stem.len() && damerau_levenshtein(word, stem) <= 1
         };
+        // Who voted for it is no row of `vote`.
+        let is_verb = self.lexicon.cues(Cue::Done).iter().any(|it| token.lower.ends_with(it));
+        let is_whole = |it: &&Table| it.name.to_lowercase().contains(&token.lower);
+        if is_verb && !self.tables.iter().any(is_whole) {
+            return false;
+        }
         let singular = token.lower.trim_end_matches('s');
         // What a column of numbers is called after is what it counts: the nights of `stays_in_week_nights`.
         let counts = |it: &Column| {

@@ -125,6 +125,20 @@ pub enum Concept {
 pub enum Cue {
     /// Opens a question for somebody.
     Who,
+    /// Before one of several things.
+    Articles,
+    /// A superlative that is about how large something is.
+    Extents,
+    /// Stands for a superlative where two are compared.
+    Comparatives,
+    /// Asks for an alarm over what is found.
+    Alarms,
+    /// Says that groups come to those of the question before.
+    Adds,
+    /// A superlative of which the column does not say where it lies.
+    Judging,
+    /// In names: of which more is better.
+    Merits,
     /// Names rows as such.
     Rows,
     /// Opens a question for a time.
@@ -279,6 +293,8 @@ pub struct Lexicon {
     phrases: HashMap<Vec<String>, Concept>,
     stop: HashSet<String>,
     filler: HashSet<String>,
+    /// Its words as they stand there.
+    filler_forms: HashSet<String>,
     units: HashMap<String, TimeUnit>,
     months: HashMap<String, i8>,
     weekdays: HashMap<String, i8>,
@@ -389,6 +405,7 @@ impl Lexicon {
             phrases: phrases.collect(),
             stop: list(&file.stop).into_iter().collect(),
             filler: list(&file.filler).into_iter().collect(),
+            filler_forms: file.filler.split_whitespace().map(str::to_owned).collect(),
             units: units.collect(),
             months: numbered(&file.months),
             weekdays: numbered(&file.weekdays),
@@ -447,6 +464,11 @@ impl Lexicon {
         self.filler.contains(stem)
     }
 
+    /// Returns whether it does so in this very form: `buys`, and not `purchases` for `purchased`.
+    pub fn is_filler_form(&self, lower: &str) -> bool {
+        self.filler_forms.contains(lower)
+    }
+
     /// Returns what a word of one letter more, less or other means, or of two that changed places.
     pub fn misspelled(&self, lower: &str) -> Option<Concept> {
         let is_near = |it: &&Vec<String>| {
@@ -464,6 +486,16 @@ impl Lexicon {
     /// Returns the unit of time that a word names.
     pub fn unit(&self, stem: &str) -> Option<TimeUnit> {
         self.units.get(stem).copied()
+    }
+
+    /// Returns what stands before the year that a word of a name ends with, and the stem of that:
+    /// `founding` and `year` of `foundingyear`.
+    pub fn unit_within<'a>(&self, word: &'a str) -> Option<(&'a str, String)> {
+        let years = self.units.iter().filter(|it| *it.1 == TimeUnit::Year && 3 < it.0.len());
+        years
+            .into_iter()
+            .find_map(|it| Some((word.strip_suffix(it.0.as_str())?, it.0.clone())))
+            .filter(|it| 2 < it.0.len())
     }
 
     /// Returns the month that a word names, from 1.

@@ -48,7 +48,8 @@ for column in [{}]:
     for phrase in [{}]:
         near = [phrase] * (phrase in values)
         if not near and len(phrase) > 4 and len(values) <= {NEAR_MAX}:
-            near = [it for it in get_close_matches(phrase, values, 1, 0.85) if it[0] == phrase[0]]
+            near = get_close_matches(phrase, values, 1, 0.85)
+            near = [it for it in near if it[0] == phrase[0] and it.count(\" \") == phrase.count(\" \")]
         if near:
             alike = [it for it in values if it == near[0] or near[0] in lists.get(it, ())]
             spelled.setdefault(phrase, {{}})[column] = [it for value in alike for it in values[value]]

@@ -281,6 +281,42 @@ fn a_question_takes_up_the_one_before() {
 }
 
 #[test]
+fn a_word_beside_another_changes_what_is_meant() {
+    check("sum of all profits by region", "total `profit` by `region`");
+    check("rows with quantity before 5", "rows, of rows with `quantity` under 5");
+    check("rows by product other than lamp", "rows, of rows with `product` not lamp");
+    check(
+        "bar chart of profit for north and south",
+        "total `profit` by `region`, of rows with `region` north or south",
+    );
+    check(
+        "profit as a percentage of price in north and south",
+        "`profit` divided by `price_usd` in percent by `region`, of the totals and as the mean over rows, \
+         of rows with `region` north or south",
+    );
+    check(
+        "all products in region north",
+        "number of rows by `product`, largest first, of rows with `region` north",
+    );
+    check("profit under 5, all products", "rows, of rows with `profit` under 5");
+    check("share of rows with a product", "share of rows with `product` present");
+    check("rows with no product (none)", "refused");
+    check("number of draws", "refused");
+    check("the heaviest quantity", "refused");
+    check("the largest quantity by profit", "refused");
+    check("the worst price", "refused");
+    check("the most common product by region", "refused");
+    check("profit by category", "refused");
+    check("regions with the same name as the product", "refused");
+    check("profit more than half of the price", "refused");
+    check("percent of products by region", "refused");
+    check_verdict("fail if any profit is below 0", "is there a row with `profit` under 0");
+    check_verdict("every order has exactly 4 rows", "refused");
+    check_verdict("no one in the north has a product", "refused");
+    check_after("profit by region", "split by product", "total `profit` by `region` and `product`");
+}
+
+#[test]
 fn what_the_data_cannot_answer_is_refused() {
     check("how many employees do we have", "refused");
     check("profit by salesperson", "refused");

@@ -215,12 +215,23 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         let split = [of.to_owned(), "key".to_owned()];
         words = rest.iter().cloned().chain(split).collect();
     }
+    // So is `foundingyear` the year of a `founding`.
+    let mut is_year = false;
+    if let Some((last, rest)) = words.split_last()
+        && Kind::of(dtype) == Kind::Whole
+        && let Some((of, unit)) = lexicon.unit_within(last)
+    {
+        is_year = true;
+        let split = [lexicon.words.stem(of), unit];
+        words = rest.iter().cloned().chain(split).collect();
+    }
     let (is_key, is_title) = (lexicon.has(Cue::Keys, &words), lexicon.has(Cue::Labels, &words));
     // A `MonthlyIncome` is of no month, and `years` last; a `model_year` is one.
     let unit = split_name(&name)
         .into_iter()
         .map(str::to_lowercase)
         .find_map(|it| lexicon.unit(&it).filter(|_| lexicon.words.stem(&it) == it));
+    let unit = unit.or_else(|| is_year.then_some(TimeUnit::Year));
     Column { words, name, kind: Kind::of(dtype), n_missing, is_key, is_title, unit, yes: None }
 }
 

@@ -42,6 +42,16 @@ pub struct Program {
 /// The days of a week, as pandas names them.
 pub const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+/// What reads dates that are written as text, of which a quarter stands for its first month.
+const DATES: &str = r#"def dates(texts):
+    quarter = r"^(\d{4})\W?Q([1-4])$"
+    texts = texts.str.replace(quarter, lambda it: f"{it[1]}-{int(it[2]) * 3 - 2:02}", regex=True)
+    times = pd.to_datetime(texts, format="mixed", errors="coerce")
+    if times.notna().sum() * 2 < texts.notna().sum():
+        raise ValueError(f"`{texts.name}` holds few dates, but {texts.dropna().iloc[0]!r}")
+    return times
+
+"#;
 /// Distance from the quartiles, in interquartile ranges, from which a value counts as an outlier.
 pub const FAR: f64 = 1.5;
 
@@ -139,7 +149,13 @@ impl Writer<'_> {
                 format!("pd.to_datetime({series}.astype(str), format=\"mixed\", errors=\"coerce\")")
             }
             Kind::Instant => format!("{series}.dt.tz_localize(None)"),
-            Kind::Text => format!("pd.to_datetime({series}, format=\"mixed\", errors=\"coerce\")"),
+            Kind::Text => {
+                let lines = DATES.lines().map(str::to_owned);
+                if self.lines.iter().all(|it| !DATES.starts_with(it.as_str())) {
+                    self.lines.splice(0..0, lines);
+                }
+                format!("dates({series})")
+            }
             _ => format!("pd.to_datetime({series})"),
         }
     }
@@ -221,6 +237,9 @@ impl Writer<'_> {
         } else {
             format!("left_on={}, right_on={}", quoted(left_name), quoted(&right_name))
         };
+        let [left, right] = [left_name, &right_name].map(|it| quoted(it));
+        lines.push(format!("if not df[{left}].isin(other[{right}]).any():"));
+        lines.push(format!("    raise ValueError('no {left} is a {right} of the other table')"));
         lines.push(format!("df = df.merge(other, how=\"left\", {on})"));
         lines
     }

@@ -13,6 +13,10 @@ impl Parser<'_> {
     /// Questions about the data as such: its columns, what is missing, what comes twice.
     pub(super) fn about_data(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
         if let Some(at) = self.first_word(&[Concept::Missing]) {
+            // What is missing from another table is looked up there.
+            if 1 < self.scene.tables.len() {
+                return Err(Doubt::Unasked);
+            }
             let counts = self.has(&[Concept::HowMany, Concept::Sum]);
             if self.has(&[Concept::Rows]) && !counts && self.open_columns().is_empty() {
                 self.take_all(&[Concept::Missing]);

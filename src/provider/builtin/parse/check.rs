@@ -4,7 +4,9 @@ use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::code::opposite;
 use crate::provider::builtin::ground::{Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{Agg, Check, Filter, Measure, Op, Scalar, Test, What};
+use crate::provider::builtin::reading::{
+    Agg, Check, Filter, Join, Measure, Op, Scalar, Test, What,
+};
 
 impl Parser<'_> {
     /// Reads a question that yes or no answers.
@@ -43,7 +45,8 @@ impl Parser<'_> {
         let is_claim =
             if begins_yes_no { self.is_of_column(filters) } else { self.scene.wants_verdict };
         let claims = is_claim && !asks_any;
-        let check = self.checked(filters, asks_all || each_first || claims)?;
+        let alarms = self.scene.says(Cue::Alarms);
+        let check = self.checked(filters, !alarms && (asks_all || each_first || claims))?;
         let Some(check) = check else { return Ok(None) };
         let words = [
             Concept::IsAny,
@@ -163,6 +166,16 @@ impl Parser<'_> {
 
     /// `the average discount is below 0.2`, `there are at least 100 rows`, `exactly 4 regions`.
     fn number_check(&mut self, columns: &[usize]) -> Result<Option<Check>, Doubt> {
+        // What each has is no number of all rows.
+        let lexicon = self.scene.lexicon;
+        let is_each = self
+            .scene
+            .tokens
+            .iter()
+            .any(|it| lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Each));
+        if is_each {
+            return Ok(None);
+        }
         if let Some((op, value)) = self.count_test {
             // Of groups, it is a condition.
             if !columns.is_empty() {
@@ -171,10 +184,6 @@ impl Parser<'_> {
             self.count_test = None;
             let measure = Measure::ROWS;
             return Ok(Some(Check::Number(measure, op, value)));
-        }
-        // What each has one of is no number of rows.
-        if self.word(0) == Some(Concept::Each) {
-            return Ok(None);
         }
         let amount = self.open().find_map(|it| Some((it, self.amount(it)?)));
         let Some((at, value)) = amount else { return Ok(None) };
@@ -262,7 +271,15 @@ impl Parser<'_> {
 
     /// `does every order have a customer`, where customers are a table of their own.
     fn refers(&mut self, columns: &[usize]) -> Option<Check> {
-        let join = super::join_of(self.scene.tables, self.scene.lexicon)?;
+        let mut join = super::join_of(self.scene.tables, self.scene.lexicon)?;
+        let of = |at: usize, table: usize| {
+            self.choose(at, |_| true).into_iter().find(|it| it.table == table)
+        };
+        // `every source exists as an IATA` says by which columns.
+        if let [one, other] = *columns {
+            let (left, right) = of(one, 0).zip(of(other, 1))?;
+            join = Join { left, right };
+        }
         self.take_all(&[
             Concept::ExistsIn,
             Concept::Has,

@@ -30,6 +30,14 @@ impl Parser<'_> {
                 Some(PeriodWord::Since) => Op::Ge,
                 _ => continue,
             };
+            // `between 6 pm and midnight`
+            let is_midnight = is_end && time == jiff::civil::Time::midnight();
+            let is_past = found.last().is_some_and(
+                |it| matches!(it.filter.test, Test::Is(_, Scalar::Clock(start)) if time < start),
+            );
+            if is_end && is_past && !is_midnight {
+                continue;
+            }
             for it in at.saturating_sub(1)..=at {
                 let is_glue = self.word(it).is_some_and(|it| {
                     matches!(it, Concept::Between | Concept::And) || op_of(it).is_some()
@@ -38,7 +46,9 @@ impl Parser<'_> {
                     self.take(it);
                 }
             }
-            found.push(is(place, op, Scalar::Clock(time), at));
+            if !is_midnight {
+                found.push(is(place, op, Scalar::Clock(time), at));
+            }
         }
     }
 
@@ -89,10 +99,20 @@ impl Parser<'_> {
                 return Err(Doubt::Unplaced(vec![self.text(at), self.text(at + 1)]));
             }
             let Some(op) = self.word(at).and_then(op_of) else { continue };
+            // `more than half of the price`
+            if self.amount(at + 1).is_some()
+                && self.word(at + 2) == Some(Concept::Of)
+                && self.scene.lexicon.is(Cue::Of, &self.text(at + 2))
+                && self.is_number_column(at + 3)
+            {
+                return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
+            }
             if let Some(value) = self.amount(at + 1) {
                 let before = (0..at).rev().find(|it| self.word(*it) != Some(Concept::Which));
                 let negated = before.filter(|it| self.word(*it) == Some(Concept::Not));
-                if let Some(place) = self.compared(at, at + 1)? {
+                // `each has exactly 4 rows` is no number of something else.
+                let counts = self.word(at + 2) == Some(Concept::Rows);
+                if let Some(place) = if counts { None } else { self.compared(at, at + 1)? } {
                     if self.is_no_year(place, value) {
                         return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
                     }
@@ -243,7 +263,11 @@ impl Parser<'_> {
                 // `tips over 10` of the table `tips`, which has a column `tip`.
                 let of_noun = start.checked_sub(1).and_then(|it| self.size_of_noun(it));
                 let place = self.measured_in(start..=end).or(of_noun);
-                return Ok(place.or_else(|| self.implied(start)).or_else(|| self.only_number()));
+                // `fewer than 100 routes` counts them.
+                if place.is_some() || self.is_noun(end + 1) {
+                    return Ok(place);
+                }
+                return Ok(self.implied(start).or_else(|| self.only_number()));
             }
         };
         let place = match self.meaning(chosen) {
@@ -327,7 +351,8 @@ impl Parser<'_> {
 
     /// Returns the only column of numbers, when the question names none.
     fn only_number(&self) -> Option<Place> {
-        let mut numbers = self.places().filter(|it| self.kind(*it).is_number());
+        let mut numbers =
+            self.places().filter(|it| self.kind(*it).is_number() && !self.column(*it).is_key);
         let only = numbers.next()?;
         let is_named = self.open().any(|it| self.is_number_column(it));
         (numbers.next().is_none() && !is_named).then_some(only)

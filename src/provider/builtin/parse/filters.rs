@@ -197,6 +197,12 @@ impl Parser<'_> {
             if self.is_after(at) {
                 return Err(Doubt::Unplaced(vec![self.text(at)]));
             }
+            // `by dead or alive` groups by both.
+            if self.is_said_as_group(at, &held) {
+                self.take(at);
+                self.take(at - 1);
+                continue;
+            }
             let beside = self.named_beside(at, &held);
             let spoken = self.preposed(at, &held);
             // `JFK or LGA` are of one column.
@@ -221,6 +227,12 @@ impl Parser<'_> {
             let spellings = held.into_iter().find(|it| it.place == place).map(|it| it.spellings);
             let Some(mut spellings) = spellings else { continue };
             let is_exact = self.keep_exact(at, &mut spellings);
+            // `have paper in the medium`
+            let is_within =
+                self.word(at + 1) == Some(Concept::Of) && self.choose(at + 2, |_| true) == [place];
+            if is_within {
+                spellings.clear();
+            }
             // `not UA or DL` is neither.
             let goes_on = last.filter(|(before, it)| at - before <= 2 && *it == place);
             let was_negated = goes_on.is_some()
@@ -236,16 +248,7 @@ impl Parser<'_> {
                 matches!(self.marks[it].meaning, Meaning::Word(Concept::Which | Concept::Ne))
             });
             if spellings.is_empty() {
-                // A word within values is meant where a name stands: `Ford`, `ford cars`.
-                let first = self.text(at).chars().next();
-                let is_name = first.is_some_and(char::is_uppercase) && 0 < self.marks[at].start;
-                let is_quoted = self.scene.tokens[self.marks[at].start].kind == TokenKind::Quoted;
-                let is_of_noun = self.is_noun(at + 1) && self.column(place).is_title;
-                if !is_name && !is_quoted && !is_of_noun {
-                    return Err(Doubt::Unplaced(vec![self.text(at)]));
-                }
-                let test = Test::Text(Within::Contains, self.text(at));
-                let filter = Filter { place, test, is_negated };
+                let filter = self.within(at, place, is_negated, is_within)?;
                 found.push(Placed { filter, at, is_predicate: predicate });
                 continue;
             }
@@ -277,6 +280,33 @@ impl Parser<'_> {
             self.take_literals(at + 1, found);
         }
         Ok(())
+    }
+
+    /// Reads a word within values where a name stands: `Ford`, `ford cars`, `have ford in the name`.
+    fn within(
+        &self,
+        at: usize,
+        place: Place,
+        is_negated: bool,
+        is_said: bool,
+    ) -> Result<Filter, Doubt> {
+        let first = self.text(at).chars().next();
+        let is_name = first.is_some_and(char::is_uppercase) && 0 < self.marks[at].start;
+        let is_quoted = self.scene.tokens[self.marks[at].start].kind == TokenKind::Quoted;
+        let is_of_noun = self.is_noun(at + 1) && self.column(place).is_title;
+        if !is_name && !is_quoted && !is_of_noun && !is_said {
+            return Err(Doubt::Unplaced(vec![self.text(at)]));
+        }
+        let test = Test::Text(Within::Contains, self.text(at));
+        Ok(Filter { place, test, is_negated })
+    }
+
+    /// Returns whether a value only ends the list of those that a group has: `by dead or alive`.
+    fn is_said_as_group(&self, at: usize, held: &[Held]) -> bool {
+        let Some(by) = at.checked_sub(3) else { return false };
+        self.word(by) == Some(Concept::By)
+            && self.word(at - 1) == Some(Concept::And)
+            && self.choose(at - 2, |_| true).iter().any(|it| held.iter().any(|of| of.place == *it))
     }
 
     /// Leaves out cells that hold more than the value, where just that is asked for, and returns whether it is:
@@ -387,9 +417,12 @@ impl Parser<'_> {
                 Some(Concept::Without) if (0..it).any(|it| self.is_text_column(it)) => {
                     return false;
                 }
-                Some(Concept::Ne | Concept::Not | Concept::Without) => {
+                Some(concept @ (Concept::Ne | Concept::Not | Concept::Without)) => {
                     self.take(it);
-                    return true;
+                    // `no education (none)` says it twice.
+                    let is_none =
+                        self.scene.lexicon.is(Cue::Nothing, &self.text(at).to_lowercase());
+                    return concept != Concept::Without || !is_none;
                 }
                 Some(Concept::Of | Concept::Eq | Concept::By) | None
                     if self.used[it] || self.word(it).is_some() =>
@@ -511,7 +544,7 @@ impl Parser<'_> {
                 && self
                     .choose(at + 1, |it| it.kind.is_number())
                     .iter()
-                    .any(|it| self.kind(*it) == Kind::Whole);
+                    .any(|it| self.kind(*it) == Kind::Whole && !self.column(*it).is_key);
             // `is 0 or 1` of a column of flags
             let is_list = self.word(at + 1) == Some(Concept::And) && self.amount(at + 2).is_some();
             let left = [at.checked_sub(1), at.checked_sub(2)];
@@ -567,6 +600,15 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `owned by a society` says who did it.
+    pub(super) fn is_by_one(&self, column: usize) -> bool {
+        let lexicon = self.scene.lexicon;
+        at_by(self, column).is_some_and(|by| {
+            let between = &self.scene.tokens[self.marks[by].end..self.marks[column].start];
+            between.iter().any(|it| lexicon.is(Cue::Articles, &it.lower))
+        })
+    }
+
     fn is_text_column(&self, at: usize) -> bool {
         let places = self.choose(at, |_| true);
         !places.is_empty() && places.iter().all(|it| self.kind(*it) == Kind::Text)
@@ -598,6 +640,21 @@ impl Parser<'_> {
         let tokens = self.scene.tokens;
         let before = self.marks[start].start.checked_sub(1);
         let word = before.map(|it| std::slice::from_ref(&tokens[it].stem));
+        // `founded before 1900`
+        let between = &tokens[self.marks[start].end..self.marks[end - 1].start];
+        let inside = between.iter().rev().find_map(|it| {
+            let word = self.scene.lexicon.period(std::slice::from_ref(&it.stem))?;
+            let says_from = self.scene.lexicon.is(Cue::From, &it.lower);
+            match word {
+                PeriodWord::Before => Some(Op::Lt),
+                PeriodWord::After => Some(Op::Gt),
+                PeriodWord::Since if !says_from => Some(Op::Ge),
+                _ => None,
+            }
+        });
+        if inside.is_some() {
+            return inside;
+        }
         let behind = self.marks.get(end - 1).and_then(|it| tokens.get(it.end));
         let goes_on = behind.is_some_and(|it| self.scene.lexicon.is(Cue::Onwards, &it.lower));
         match word.and_then(|it| self.scene.lexicon.period(it)) {
@@ -633,6 +690,7 @@ impl Parser<'_> {
                 self.take(among);
             }
             let is_group = among.is_none()
+                && !self.is_by_one(at)
                 && matches!(
                     before,
                     Some(Concept::By | Concept::Each | Concept::Missing | Concept::Distinct)
@@ -641,11 +699,15 @@ impl Parser<'_> {
                     self.word(it) == Some(Concept::And) && 1 < it && self.is_column(it - 1)
                 })
                 || matches!(self.word(at + 1), Some(Concept::Missing))
+                || self.said(Concept::Missing) && self.open_columns() == [at]
                 || self.has(&[Concept::Distribution, Concept::Describe]);
             if is_group {
                 continue;
             }
             let mut is_negated = self.negation(at);
+            if self.is_by_one(at) {
+                self.take(at - 1);
+            }
             self.take(at);
             let mut next = at + 1;
             while matches!(self.word(next), Some(Concept::Which | Concept::Eq)) {
@@ -674,12 +736,16 @@ impl Parser<'_> {
                 continue;
             }
             let has_noun = (0..at).any(|it| self.is_noun(it));
-            let is_about =
-                self.word(at) == Some(Concept::Missing) && !has_noun && !self.opens(Cue::Places);
+            let is_about = self.word(at) == Some(Concept::Missing)
+                && !has_noun
+                && !self.opens(Cue::Places)
+                && !self.opens(Cue::Who);
             let right = (at + 1..self.marks.len().min(at + 3))
                 .find(|it| self.is_column(*it))
                 .filter(|it| (at + 1..*it).all(|it| self.is_glue_word(it)));
-            let left = (at.saturating_sub(2)..at).rev().find(|it| self.is_column(*it));
+            let is_predicate = matches!(self.word(at), Some(Concept::Missing | Concept::Present));
+            let left =
+                (at.saturating_sub(2)..at).rev().find(|it| is_predicate && self.is_column(*it));
             let Some(column) = right.or(left) else { continue };
             let is_led = self.word(0) == Some(Concept::Each)
                 || (0..at).all(|it| matches!(self.meaning(it), Some(Meaning::Word(_))));
@@ -694,6 +760,7 @@ impl Parser<'_> {
                 continue;
             }
             let place = self.one(column, |_| true)?;
+            (joint..column).for_each(|it| self.take(it));
             self.take(joint);
             // `no discount` of a column that always has a number is a discount of nothing.
             let is_nothing = self.word_of(at) == Some(Concept::Without)
@@ -758,6 +825,16 @@ impl Parser<'_> {
     }
 
     fn is_glue_word(&self, at: usize) -> bool {
-        matches!(self.word(at), Some(Concept::Of | Concept::Missing | Concept::Each))
+        matches!(
+            self.word(at),
+            Some(Concept::Of | Concept::Missing | Concept::Present | Concept::Each)
+        )
     }
+}
+
+/// Returns the mark right before a column, when it is `by`.
+fn at_by(parser: &Parser, column: usize) -> Option<usize> {
+    let before = column.checked_sub(1)?;
+    let is_by = parser.scene.lexicon.is(Cue::By, &parser.text(before));
+    is_by.then_some(before)
 }

@@ -1,7 +1,7 @@
 //! What is asked: the kind of answer, out of what the conditions have left.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::Place;
+use crate::provider::builtin::ground::{Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{
     Agg, Filter, Group, Measure, Over, Rank, Shape, Test, What,
@@ -30,7 +30,7 @@ impl Parser<'_> {
         if let Some(what) = self.relation(&groups)? {
             return Ok(what);
         }
-        if let Some(what) = self.ratio(&groups)? {
+        if let Some(what) = self.ratio(filters, &groups)? {
             return Ok(what);
         }
         if let Some(what) = self.share(filters, &groups)? {
@@ -43,7 +43,7 @@ impl Parser<'_> {
             return Ok(what);
         }
         let over = self.over(&mut groups);
-        self.compared_values(filters, &mut groups);
+        self.compared_values(filters, &mut groups, shape);
         if let Some(what) = self.ranked(&groups)? {
             return Ok(what.with_over(over));
         }
@@ -92,7 +92,10 @@ impl Parser<'_> {
         if self.take_all(&[Concept::Correlation]) {
             let columns = self.open_columns();
             let places = self.all(&columns, |it| it.kind.is_number())?;
-            if places.iter().any(|it| !self.kind(*it).is_number()) {
+            // `riot-related victims` asks for no correlation.
+            let is_of_some = places.is_empty()
+                && self.marks.iter().any(|it| matches!(it.meaning, Meaning::Value(_)));
+            if is_of_some || places.iter().any(|it| !self.kind(*it).is_number()) {
                 return Err(Doubt::Unasked);
             }
             self.take_all(&[Concept::Between]);
@@ -123,7 +126,11 @@ impl Parser<'_> {
     }
 
     /// `ratio of tip to total bill`, `construction as a percentage of goods_producing`.
-    pub(super) fn ratio(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
+    pub(super) fn ratio(
+        &mut self,
+        filters: &[Placed],
+        groups: &[Group],
+    ) -> Result<Option<What>, Doubt> {
         let numbers: Vec<usize> = self.open().filter(|it| self.is_number_column(*it)).collect();
         let is_percent = self.has(&[Concept::AsShare]) || !self.has(&[Concept::Ratio]);
         let per = self.open().find(|it| self.word(*it) == Some(Concept::By) && self.is_ratio(*it));
@@ -147,7 +154,9 @@ impl Parser<'_> {
             Concept::Mean,
             Concept::Between,
         ]);
-        Ok(Some(What::Ratio { part, whole, is_percent, groups: groups.to_vec() }))
+        let mut groups = groups.to_vec();
+        groups.extend(several(filters).filter(|_| groups.is_empty()).map(Group::By));
+        Ok(Some(What::Ratio { part, whole, is_percent, groups }))
     }
 
     /// `what percentage of passengers survived`, `share of revenue by region`.
@@ -172,10 +181,7 @@ impl Parser<'_> {
         {
             return Err(Doubt::Unasked);
         }
-        let of = match number {
-            Some(column) => Some(self.one(column, |it| it.kind.is_number())?),
-            None => None,
-        };
+        let of = number.map(|it| self.one(it, |it| it.kind.is_number())).transpose()?;
         if let Some(what) = self.share_among(filters, &groups, of)? {
             return Ok(Some(what));
         }
@@ -191,6 +197,9 @@ impl Parser<'_> {
             None => None,
         };
         let entity = self.open_columns();
+        if let Some(part) = self.part_with(&entity, filters, &groups)? {
+            return Ok(Some(What::Share { part, groups, of, rank: None }));
+        }
         for column in entity {
             let before = column.checked_sub(1).and_then(|it| self.word_of(it));
             let is_group = matches!(
@@ -198,7 +207,9 @@ impl Parser<'_> {
                 Some(Concept::By | Concept::Each | Concept::And | Concept::Which | Concept::Versus)
             );
             // `what share of smokers had a premie` asks for no groups.
-            if !is_group && filters.iter().any(|it| it.at < column) {
+            // `percent of members by party` is one of rows, or of members.
+            let is_part = filters.iter().any(|it| it.at < column) || !groups.is_empty();
+            if !is_group && is_part {
                 return Err(Doubt::Unplaced(vec![self.text(column)]));
             }
             groups.push(Group::By(self.one(column, |_| true)?));
@@ -262,6 +273,23 @@ impl Parser<'_> {
             return Err(Doubt::Unasked);
         }
         Ok(Some(What::Share { part, groups, of, rank }))
+    }
+
+    /// `share of rows with a note`: what has one is the part.
+    fn part_with(
+        &mut self,
+        columns: &[usize],
+        filters: &[Placed],
+        groups: &[Group],
+    ) -> Result<Option<Vec<Filter>>, Doubt> {
+        let [column] = *columns else { return Ok(None) };
+        let before = column.checked_sub(1).map(|it| self.text(it).to_lowercase());
+        let is_with = before.is_some_and(|it| self.scene.lexicon.is(Cue::WithA, &it));
+        if !is_with || !filters.is_empty() || !groups.is_empty() {
+            return Ok(None);
+        }
+        let place = self.one(column, |_| true)?;
+        Ok(Some(vec![Filter { place, test: Test::Missing, is_negated: true }]))
     }
 
     /// `among those who took part, the share of winners`: the whole comes first.
@@ -357,4 +385,13 @@ impl Parser<'_> {
         let is_sorted = self.has(&[Concept::Sorted]) || is_ascending || is_descending;
         is_sorted.then_some(Rank { n: None, skip: 0, is_ascending })
     }
+}
+
+/// Returns the column of which several values are told: `in Norway, Kenya and Chad`.
+pub(super) fn several(filters: &[Placed]) -> Option<Place> {
+    let told = filters
+        .iter()
+        .map(|it| &it.filter)
+        .find(|it| matches!(&it.test, Test::In(values) if 1 < values.len()) && !it.is_negated);
+    told.map(|it| it.place)
 }

@@ -13,47 +13,7 @@ impl Parser<'_> {
         for at in 0..self.marks.len() {
             match self.word(at) {
                 Some(Concept::By) if !self.is_rank_by(at) && !self.is_ratio(at) => {
-                    let mut next = at + 1;
-                    if self.is_noun(next) && self.is_agent(at) {
-                        self.take(at);
-                        self.take(next);
-                        continue;
-                    }
-                    while matches!(self.word(next), Some(Concept::Each | Concept::HowMany)) {
-                        self.take(next);
-                        next += 1;
-                    }
-                    // `revenue per order`, where each row is one.
-                    let is_of_row = self.is_row(next)
-                        && self.open().any(|it| {
-                            agg_of(self.word(it)).is_some()
-                                || self.word(it) == Some(Concept::Quantile)
-                        });
-                    if is_of_row {
-                        self.take(at);
-                        self.take(next);
-                        continue;
-                    }
-                    // `month by month`
-                    if let Some(before) = at.checked_sub(1)
-                        && matches!(self.meaning(before), Some(Meaning::Unit(_)))
-                        && self.meaning(before) == self.meaning(next)
-                    {
-                        self.take(before);
-                    }
-                    while let Some(group) = self.group_at(next)? {
-                        groups.push(group);
-                        self.take(at);
-                        next += 1;
-                        let is_more = self.word(next) == Some(Concept::And)
-                            && self.can_group(next + 1)
-                            && !self.is_measured(next + 1);
-                        if !is_more {
-                            break;
-                        }
-                        self.take(next);
-                        next += 1;
-                    }
+                    groups.extend(self.groups_by(at)?);
                 }
                 // `deaths of all causes per quarter` are those of no cause by itself.
                 Some(Concept::Each)
@@ -64,6 +24,15 @@ impl Parser<'_> {
                 {
                     self.take(at);
                     self.take(at + 1);
+                }
+                // `the sum of all balances`
+                Some(Concept::Each)
+                    if self.is_number_column(at + 1)
+                        && at
+                            .checked_sub(1)
+                            .is_some_and(|it| agg_of(self.word_of(it)).is_some()) =>
+                {
+                    self.take(at);
                 }
                 Some(Concept::Each) if self.can_group(at + 1) && !self.is_of_all(at) => {
                     if let Some(group) = self.group_at(at + 1)? {
@@ -114,6 +83,65 @@ impl Parser<'_> {
         Ok(groups)
     }
 
+    /// Takes the groups behind `by`.
+    fn groups_by(&mut self, at: usize) -> Result<Vec<Group>, Doubt> {
+        let mut groups = Vec::new();
+        let mut next = at + 1;
+        if self.is_noun(next) && self.is_agent(at) {
+            self.take(at);
+            self.take(next);
+            return Ok(groups);
+        }
+        if self.is_by_one(next) {
+            return Err(Doubt::Unplaced(vec![self.text(next)]));
+        }
+        // `films by director Spielberg` says whose they are.
+        if self.tells_whose(next) {
+            self.take(at);
+            self.take(next);
+            return Ok(groups);
+        }
+        // `the biggest district by students` is not the largest number of a district.
+        if self.is_number_column(next) && self.tells_extent(at) {
+            return Err(Doubt::Unplaced(vec![self.text(next)]));
+        }
+        while matches!(self.word(next), Some(Concept::Each | Concept::HowMany)) {
+            self.take(next);
+            next += 1;
+        }
+        // `revenue per order`, where each row is one.
+        let is_of_row = self.is_row(next)
+            && self.open().any(|it| {
+                agg_of(self.word(it)).is_some() || self.word(it) == Some(Concept::Quantile)
+            });
+        if is_of_row {
+            self.take(at);
+            self.take(next);
+            return Ok(groups);
+        }
+        // `month by month`
+        if let Some(before) = at.checked_sub(1)
+            && matches!(self.meaning(before), Some(Meaning::Unit(_)))
+            && self.meaning(before) == self.meaning(next)
+        {
+            self.take(before);
+        }
+        while let Some(group) = self.group_at(next)? {
+            groups.push(group);
+            self.take(at);
+            next += 1;
+            let is_more = self.word(next) == Some(Concept::And)
+                && self.can_group(next + 1)
+                && !self.is_measured(next + 1);
+            if !is_more {
+                break;
+            }
+            self.take(next);
+            next += 1;
+        }
+        Ok(groups)
+    }
+
     /// `a share of all deaths` is one of a sum, and one of all items is one of rows.
     fn is_of_all(&self, at: usize) -> bool {
         self.scene.lexicon.is(Cue::All, &self.text(at))
@@ -133,6 +161,26 @@ impl Parser<'_> {
             && self.scene.lexicon.is(Cue::By, &self.text(at))
             && before
                 .is_some_and(|it| lexicon.cues(Cue::Done).iter().any(|end| it.lower.ends_with(end)))
+    }
+
+    /// Returns whether a column behind `by` is that of the value behind it, and nothing is made of groups.
+    fn tells_whose(&self, at: usize) -> bool {
+        let is_told = |it: usize| self.used.get(it) == Some(&true) && self.is_value(it);
+        let is_ne = self.word_of(at + 1) == Some(Concept::Ne) && self.used[at + 1];
+        let makes = self.marks.iter().any(|it| match it.meaning {
+            Meaning::Word(it) => {
+                agg_of(Some(it)).is_some()
+                    || matches!(it, Concept::HowMany | Concept::Share | Concept::Distribution)
+            }
+            _ => false,
+        });
+        let is_text = !self.choose(at, |_| true).is_empty() && !self.is_number_column(at);
+        is_text && !makes && (is_told(at + 1) || is_ne && is_told(at + 2))
+    }
+
+    /// Returns whether a superlative before a mark is about how large things are.
+    fn tells_extent(&self, at: usize) -> bool {
+        (0..at).any(|it| self.scene.lexicon.is(Cue::Extents, &self.text(it)))
     }
 
     /// Returns whether a noun is what a row is, and not a thing that has its own key.

@@ -176,7 +176,8 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
     };
     parser.asks_one_thing(&what, &filters)?;
     let what = parser.with_tallies(what)?;
-    let what = if parser.begins_yes_no() { sense::both_sides(what, &filters) } else { what };
+    let compares = parser.begins_yes_no() || parser.says_comparative();
+    let what = if compares { sense::both_sides(what, &filters) } else { what };
     parser.take_spoken(&what, &filters);
     parser.take_shown(&what);
     parser.nothing_left()?;
@@ -289,6 +290,19 @@ impl<'a> Parser<'a> {
         let is_kept = |at: &usize| {
             !matches!(marks[*at].meaning, Meaning::Stop | Meaning::Measure) && !is_percent(*at)
         };
+        let is_by = |it: &Mark| it.meaning == Meaning::Word(Concept::By);
+        let ends_group = |at: usize| {
+            let is_filler = |it: &Mark| {
+                scene.tokens[it.start..it.end].iter().all(|it| scene.lexicon.is_filler(&it.stem))
+            };
+            let is_stop = |it: &Mark| it.meaning == Meaning::Stop;
+            marks.get(at).is_some_and(|it| is_stop(it) && is_filler(it))
+                && marks[at..].iter().find(|it| !is_stop(it)).is_none_or(|it| {
+                    matches!(it.meaning, Meaning::Word(concept)
+                        if concept == Concept::And || measures::agg_of(Some(concept)).is_none()
+                            && !matches!(concept, Concept::Of | Concept::Each | Concept::HowMany))
+                })
+        };
         let mut kept: Vec<Mark> = Vec::with_capacity(marks.len());
         for at in (0..marks.len()).filter(is_kept) {
             let mark = &marks[at];
@@ -301,6 +315,10 @@ impl<'a> Parser<'a> {
                     before.meaning = mark.meaning.clone();
                 }
                 _ => kept.push(mark.clone()),
+            }
+            // `by category`, where there is none.
+            if let Some(thing) = marks.get(at + 1).filter(|_| is_by(mark) && ends_group(at + 1)) {
+                kept.push(Mark { meaning: Meaning::Unknown, ..thing.clone() });
             }
         }
         let marks = kept;

@@ -29,6 +29,13 @@ impl Parser<'_> {
             let rank = Some((*place, Rank { n: None, skip: 0, is_ascending: true }));
             return Ok(What::Rows { columns: Vec::new(), rank, first: None });
         }
+        if measures.is_empty()
+            && rank.is_none()
+            && shape.is_none()
+            && let Some(what) = self.all_of(filters, &groups)
+        {
+            return Ok(what);
+        }
         let sort_mark = self.first_word(&[Concept::Sorted]);
         let mut columns = self.open_columns();
         let mut sort_by = None;
@@ -79,6 +86,23 @@ impl Parser<'_> {
         self.rows(filters, &columns, sort_by, rank, shape)
     }
 
+    /// `all states in region MA` lists the states, `occupancy below 40, all states` the rows.
+    fn all_of(&self, filters: &[Placed], groups: &[Group]) -> Option<What> {
+        let [Group::By(place)] = groups else { return None };
+        let is_all = |it: &usize| {
+            self.used[*it]
+                && self.word_of(*it) == Some(Concept::Each)
+                && matches!(&self.marks[*it + 1].meaning, Meaning::Column(of) if of.contains(place))
+        };
+        let at = (0..self.marks.len().saturating_sub(1)).find(is_all)?;
+        let counts = self.has(&[Concept::HowMany, Concept::Distinct]);
+        if counts || filters.is_empty() || !self.open_columns().is_empty() {
+            return None;
+        }
+        let is_last = at + 2 == self.marks.len() && filters.iter().all(|it| it.at < at);
+        Some(if is_last { What::ROWS } else { What::counts(groups.to_vec()) })
+    }
+
     /// Takes `how many` with what it counts: `species`, `births`, rows.
     fn counted(
         &mut self,
@@ -121,6 +145,14 @@ impl Parser<'_> {
                 }
                 let agg = match self.kind(place) {
                     _ if adds => Agg::Sum,
+                    // `how many citations`: their number, or how many numbers of them there are.
+                    kind if kind.is_number()
+                        && !self.column(place).is_key
+                        && !self.is_calendar_number(place) =>
+                    {
+                        measures.push(Measure { agg: Agg::Sum, of: Some(place) });
+                        Agg::Distinct
+                    }
                     kind if kind.is_time() => Agg::Count,
                     _ => Agg::Distinct,
                 };
@@ -131,6 +163,9 @@ impl Parser<'_> {
                 }
                 columns.remove(0);
             } else {
+                if self.counts_another() {
+                    return Err(Doubt::Unasked);
+                }
                 measures.insert(0, Measure::ROWS);
                 // What the table is called after may have several rows: both counts are told.
                 // So may what has a number of its own: the patients of an `id`.
@@ -143,6 +178,23 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    /// `how many purchases did married households make`, where the rows are households.
+    fn counts_another(&self) -> bool {
+        let is_count = |it: &Mark| it.meaning == Meaning::Word(Concept::HowMany);
+        let Some(at) = self.marks.iter().position(is_count) else { return false };
+        let stem = |it: usize| &self.scene.tokens[self.marks[it].end - 1].stem;
+        let names_row = |it: usize| {
+            matches!(self.marks[it].meaning, Meaning::Table(_))
+                || self.marks[it].meaning == Meaning::Noun
+                    && self.scene.tables[0].words.contains(stem(it))
+        };
+        let is_other = self
+            .marks
+            .get(at + 1)
+            .is_some_and(|it| it.meaning == Meaning::Noun && !names_row(at + 1));
+        is_other && (at + 2..self.marks.len()).any(names_row)
     }
 
     /// Returns the names of what the table is called after, when that is counted: of storms, `name`.
@@ -279,7 +331,11 @@ impl Parser<'_> {
         for (n, at) in columns.into_iter().enumerate() {
             if self.said(Concept::Compare) {
                 // `compare the satisfaction of men and women`: what each has how often.
-                groups.push(Group::By(self.one(at, |it| !it.kind.is_number())?));
+                let place = self.one(at, |it| !it.kind.is_number())?;
+                if self.kind(place).is_number() {
+                    return Err(Doubt::Unasked);
+                }
+                groups.push(Group::By(place));
                 continue;
             }
             if measures.is_empty() && n == 0 && !groups.is_empty() {
@@ -348,7 +404,7 @@ impl Parser<'_> {
             let before =
                 at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
             let is_with = lexicon.is(Cue::With, &before)
-                && self.is_number_column(*at)
+                && (self.is_number_column(*at) || !filters.is_empty() && columns.len() == 1)
                 && !self.said(Concept::List);
             if is_with || !filters.is_empty() && lexicon.is(Cue::WithA, &before) {
                 return Err(Doubt::Unplaced(vec![self.text(*at)]));
@@ -358,6 +414,7 @@ impl Parser<'_> {
             let is_aside = self.scene.tokens[self.marks[*it].start].is_aside;
             let of = self.choose(*it, |_| true);
             is_aside && filters.iter().any(|it| of.contains(&it.filter.place))
+                || self.is_glossed(*it)
         };
         let (explained, asked): (Vec<usize>, Vec<usize>) =
             columns.iter().partition(|it| is_explained(it));
@@ -376,7 +433,13 @@ impl Parser<'_> {
         rank: Option<Rank>,
         shape: Option<Shape>,
     ) -> Result<What, Doubt> {
-        let has_noun = self.open().any(|it| self.is_noun(it));
+        // The airports of an `AirportID` are the rows.
+        let is_row = |it: usize| {
+            self.is_thing(it) && self.choose(it, |_| true).iter().all(|it| it.column == 0)
+        };
+        let own: Vec<usize> = columns.iter().copied().filter(|it| !is_row(*it)).collect();
+        let has_noun = self.open().any(|it| self.is_noun(it)) || own.len() < columns.len();
+        let columns = &own[..];
         let asks = self.has(&[Concept::List, Concept::Which, Concept::NameOf]) || has_noun;
         if columns.is_empty() && filters.is_empty() && sort_by.is_none() {
             return Err(Doubt::Unasked);

@@ -29,6 +29,15 @@ impl Parser<'_> {
             let rank = Some((place, rank));
             return Ok(Some(What::Rows { columns: Vec::new(), rank, first: None }));
         }
+        // `the longest description`, `the oldest model year` are not of the longest and oldest thing.
+        let named = self.choose(at + 1, |_| true);
+        if !of.is_empty()
+            && self.is_number_column(at + 1)
+            && self.marks[at].end == self.marks[at + 1].start
+            && !named.iter().any(|it| of.contains(it))
+        {
+            return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
+        }
         self.take_all(&[Concept::Sorted]);
         rank.n = if 0 < rank.skip { rank.n } else { rank.n.or_else(|| self.amount_of_thing()) };
         if self.is_thing(at + 1) {
@@ -89,6 +98,13 @@ impl Parser<'_> {
         let Some(place) = plain else {
             return self.ranked_by_count(at, groups, rank.or_one()).map(Some);
         };
+        // The worst air is that of the largest index.
+        let lexicon = self.scene.lexicon;
+        let judges =
+            self.text(at).split(' ').any(|it| lexicon.is(Cue::Judging, &it.to_lowercase()));
+        if judges && !lexicon.has(Cue::Merits, &self.column(place).words) {
+            return Err(Doubt::Unasked);
+        }
         if !groups.is_empty() {
             return Ok(Some(self.ranked_by(place, groups, rank.or_one())));
         }
@@ -290,6 +306,10 @@ impl Parser<'_> {
         let rank = Rank { n, skip, is_ascending };
         self.take(at);
         let groups = match self.entity()? {
+            // The most common of each group is no count of groups.
+            Some(entity) if !groups.is_empty() && groups != [entity] => {
+                return Err(Doubt::Unasked);
+            }
             Some(entity) => vec![entity],
             None => match self.open().find(|it| self.is_column(*it)) {
                 Some(column) => vec![Group::By(self.one(column, |_| true)?)],

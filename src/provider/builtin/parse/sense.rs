@@ -3,7 +3,7 @@
 use super::{Doubt, Parser, compare};
 use crate::provider::builtin::ground::{Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{Agg, Filter, Group, Measure, Over, Test, What};
+use crate::provider::builtin::reading::{Agg, Check, Filter, Group, Measure, Over, Test, What};
 use crate::provider::builtin::schema::Kind;
 use crate::provider::builtin::words::Token;
 
@@ -46,6 +46,17 @@ impl Parser<'_> {
         if *what == What::ROWS && self.heads_with_flag() {
             return Err(Doubt::Unasked);
         }
+        // `nobody who is homeless has a mortgage` is no claim that all others have one.
+        let denies = self.word_of(0) == Some(Concept::Not) && !self.said(Concept::Missing);
+        let is_present = |it: &Filter| it.is_presence();
+        let claims = match what {
+            What::Check(Check::Present(_)) => true,
+            What::Check(Check::All(part)) => part.iter().any(is_present),
+            _ => filters.iter().any(is_present),
+        };
+        if denies && claims {
+            return Err(Doubt::Unasked);
+        }
         // What is claimed of each is judged, and not listed.
         if self.scene.wants_verdict && self.claims_all() && !matches!(what, What::Check(_)) {
             return Err(Doubt::Unasked);
@@ -82,6 +93,15 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a comparative stands for a superlative: `who has more, men or women`.
+    pub(super) fn says_comparative(&self) -> bool {
+        self.marks.iter().any(|it| {
+            let text = &self.scene.tokens[it.end - 1].lower;
+            matches!(it.meaning, Meaning::Word(Concept::Most | Concept::Least))
+                && self.scene.lexicon.is(Cue::Comparatives, text)
+        })
     }
 
     /// Returns whether the question says what holds of all.
@@ -132,7 +152,7 @@ impl Parser<'_> {
     }
 
     /// Returns whether a mark only says in other words what stands in parentheses behind it.
-    fn is_glossed(&self, at: usize) -> bool {
+    pub(super) fn is_glossed(&self, at: usize) -> bool {
         let tokens = self.scene.tokens;
         let behind = self.marks[at].end;
         let aside = (behind..tokens.len().min(behind + 3)).find(|it| tokens[*it].is_aside);

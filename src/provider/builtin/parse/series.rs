@@ -3,7 +3,7 @@
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
-use crate::provider::builtin::reading::{Agg, Group, Measure, Over, Part, Test, What};
+use crate::provider::builtin::reading::{Agg, Group, Measure, Over, Part, Shape, Test, What};
 use crate::provider::builtin::schema::Kind;
 
 impl Parser<'_> {
@@ -167,7 +167,12 @@ impl Parser<'_> {
     }
 
     /// `compare A and B`: the two values are the groups.
-    pub(super) fn compared_values(&mut self, filters: &[Placed], groups: &mut Vec<Group>) {
+    pub(super) fn compared_values(
+        &mut self,
+        filters: &[Placed],
+        groups: &mut Vec<Group>,
+        shape: Option<Shape>,
+    ) {
         let is_comparison = self.take_all(&[Concept::Compare]) || self.said(Concept::Versus);
         let several = filters.iter().find(|it| {
             matches!(&it.filter.test, Test::In(values) if 1 < values.len()) && !it.filter.is_negated
@@ -183,8 +188,14 @@ impl Parser<'_> {
             .open()
             .any(|it| super::measures::agg_of(self.word(it)).is_some_and(|it| it != [Agg::Sum]));
         let are_both = self.are_both(several) && (has_figure || self.has(&[Concept::HowMany]));
+        // `bar chart of life expectancy for Japan, Chad and Brazil` has one bar for each.
+        let is_drawn = shape.is_some()
+            && groups.is_empty()
+            && self.open().filter(|it| self.is_column(*it)).count() == 1
+            && self.open().any(|it| self.is_number_column(it));
         let is_compared = is_comparison
             || are_both
+            || is_drawn
             || self.has(&[Concept::Most, Concept::Least])
             || self.has(&[Concept::Which]) && self.open().any(|it| self.is_number_column(it));
         let place = several.filter.place;

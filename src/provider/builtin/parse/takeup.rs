@@ -6,6 +6,7 @@ use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{
     Agg, Filter, Group, Measure, Op, Over, Rank, Reading, Shape, Test, What,
 };
+use crate::provider::builtin::schema::Kind;
 
 impl Parser<'_> {
     /// Returns whether the question makes no sense without one before.
@@ -22,6 +23,10 @@ impl Parser<'_> {
             | Meaning::Month(_)
             | Meaning::MonthOf(_)
             | Meaning::Day(_) => true,
+            // `of students`, where a column says who is one.
+            Meaning::Column(ref places) => {
+                1 < self.marks.len() && places.iter().all(|it| self.kind(*it) == Kind::Bool)
+            }
             Meaning::Word(concept) => {
                 matches!(
                     concept,
@@ -72,6 +77,12 @@ impl Parser<'_> {
             change_filter(&mut reading, placed.filter);
         }
         let mut groups = self.groups()?;
+        // `split by gender` is beside the groups that there are.
+        if self.scene.says(Cue::Adds) && !groups.is_empty() {
+            let old = last.what.groups().iter().filter(|it| !groups.contains(it));
+            let old: Vec<Group> = old.copied().collect();
+            groups.splice(0..0, old);
+        }
         // A series stays what it runs over.
         let before = last.what.groups();
         let mut under = if groups.is_empty() { before.to_vec() } else { groups.clone() };
