@@ -358,7 +358,9 @@ impl Asked<'_> {
             let is_no_flag = |at: usize| {
                 let before = at.checked_sub(1).map(|it| &marks[it].meaning);
                 let word = marks[at].start.checked_sub(1).map(|it| tokens[it].lower.as_str());
-                let is_among = word.is_some_and(|it| self.lexicon.is(Cue::Among, it));
+                let is_among = word.is_some_and(|it| {
+                    self.lexicon.is(Cue::Among, it) || self.lexicon.is(Cue::Every, it)
+                });
                 !is_among
                     && matches!(
                         before,

@@ -331,7 +331,14 @@ impl Ground<'_> {
             });
             // Beside another table, its whole name is the table.
             let is_named = is_table && 1 < self.tables.len();
-            let weight = if is_column || is_value && 0 < start && !is_named { 0.9 } else { 1.65 };
+            // The banking crises of `bank_crises` may be one kind of several.
+            let holds_value = 1 < span.len()
+                && span.iter().any(|it| {
+                    let held = self.facts.values.get(&it.lower).into_iter().flatten();
+                    held.into_iter().any(|it| !it.spellings.is_empty())
+                });
+            let is_other = is_column || holds_value || is_value && 0 < start && !is_named;
+            let weight = if is_other { 0.9 } else { 1.65 };
             found.push((weight * n, Meaning::Table(table)));
         }
         if let [token] = span {

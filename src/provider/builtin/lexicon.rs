@@ -131,6 +131,14 @@ pub enum Cue {
     Extents,
     /// Stands for a superlative where two are compared.
     Comparatives,
+    /// Asks for one of several things.
+    Whiches,
+    /// Before all things of a kind, that are no groups.
+    Every,
+    /// Before what a figure is of, as a whole.
+    Across,
+    /// Behind `total`: of what it is, is not said.
+    Amounts,
     /// Asks for an alarm over what is found.
     Alarms,
     /// Says that groups come to those of the question before.

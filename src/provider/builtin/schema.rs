@@ -161,7 +161,19 @@ pub fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
         strip_common(table);
     }
     strip_owner(&mut tables);
+    for table in &mut tables {
+        number_rows(table, lexicon);
+    }
     tables
+}
+
+/// Takes whole numbers for keys when their column comes first and is called what rows are: the `School` of
+/// `pupil_schools`.
+fn number_rows(table: &mut Table, lexicon: &Lexicon) {
+    let Some(first) = table.columns.first_mut() else { return };
+    let is_row = first.words.len() == 1 && first.words.last() == table.words.last();
+    let adds = lexicon.is_additive(&first.words) == Some(true);
+    first.is_key |= first.kind == Kind::Whole && is_row && 1 < table.words.len() && !adds;
 }
 
 /// Leaves out the first word of tables' names when all have it: `northwind_orders`, `northwind_customers`.
@@ -246,6 +258,7 @@ pub fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
     table.columns = columns.iter().filter_map(read).collect();
     table.n_columns = table.columns.len();
     strip_common(table);
+    number_rows(table, lexicon);
 }
 
 #[cfg(test)]

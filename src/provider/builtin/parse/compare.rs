@@ -65,30 +65,8 @@ impl Parser<'_> {
                 found.push(placed);
                 continue;
             }
-            let adjective = match self.meaning(at) {
-                Some(Meaning::Adjective { of, low, is_superlative: false }) => {
-                    Some((of.clone(), *low))
-                }
-                _ => None,
-            };
-            if let Some((of, low)) = adjective {
-                let mut next = at + 1;
-                if matches!(self.word(next), Some(Concept::Than)) {
-                    next += 1;
-                }
-                let op = match self.word(next) {
-                    Some(concept) => op_of(concept),
-                    None => None,
-                };
-                let number_at = if op.is_some() { next + 1 } else { next };
-                let is_than = next == at + 2 || op.is_some();
-                if let (Some(value), true) = (self.amount(number_at), is_than) {
-                    let op = op.unwrap_or(if low { Op::Lt } else { Op::Gt });
-                    let place = self.only(at, &of)?;
-                    let value = self.in_unit_of(place, number_at, value)?;
-                    (at..=number_at).for_each(|it| self.take(it));
-                    found.push(is(place, op, Scalar::Number(value), at));
-                }
+            if matches!(self.meaning(at), Some(Meaning::Adjective { is_superlative: false, .. })) {
+                found.extend(self.adjective_compared(at)?);
                 continue;
             }
             // `fewer murders than Wyoming` compares with a row that has to be looked up.
@@ -107,11 +85,15 @@ impl Parser<'_> {
             {
                 return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
             }
+            if let Some(placed) = self.flag_equals(at, op)? {
+                found.push(placed);
+                continue;
+            }
             if let Some(value) = self.amount(at + 1) {
                 let before = (0..at).rev().find(|it| self.word(*it) != Some(Concept::Which));
                 let negated = before.filter(|it| self.word(*it) == Some(Concept::Not));
-                // `each has exactly 4 rows` is no number of something else.
-                let counts = self.word(at + 2) == Some(Concept::Rows);
+                // `each has exactly 4 rows`, `ages with more than 30 workers` are no numbers of something else.
+                let counts = self.counts_behind(at, at + 1);
                 if let Some(place) = if counts { None } else { self.compared(at, at + 1)? } {
                     if self.is_no_year(place, value) {
                         return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
@@ -131,8 +113,14 @@ impl Parser<'_> {
                     self.take(at + 2);
                     self.count_test = Some((op, value));
                 }
-            } else if let Some(value) = at.checked_sub(1).and_then(|it| self.amount(it)) {
+            } else if let Some(value) = at.checked_sub(1).and_then(|it| self.amount(it))
+                && matches!(op, Op::Ge | Op::Le | Op::Gt | Op::Lt)
+            {
                 // `100 or more`
+                if self.counts_behind(at - 1, at) {
+                    // `teams with 29 or more players`
+                    return Err(Doubt::Unplaced(vec![self.text(at - 1)]));
+                }
                 if let Some(place) = self.compared(at - 1, at)? {
                     let value = self.in_unit_of(place, at - 1, value)?;
                     self.take(at);
@@ -157,6 +145,63 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Reads `heavier than 4000` at its adjective.
+    fn adjective_compared(&mut self, at: usize) -> Result<Option<Placed>, Doubt> {
+        let Some(Meaning::Adjective { of, low, .. }) = self.meaning(at) else { return Ok(None) };
+        let (of, low) = (of.clone(), *low);
+        let mut next = at + 1;
+        if matches!(self.word(next), Some(Concept::Than)) {
+            next += 1;
+        }
+        let op = self.word(next).and_then(op_of);
+        let number_at = if op.is_some() { next + 1 } else { next };
+        let is_than = next == at + 2 || op.is_some();
+        let Some(value) = self.amount(number_at).filter(|_| is_than) else { return Ok(None) };
+        let op = op.unwrap_or(if low { Op::Lt } else { Op::Gt });
+        let place = self.only(at, &of)?;
+        let value = self.in_unit_of(place, number_at, value)?;
+        (at..=number_at).for_each(|it| self.take(it));
+        Ok(Some(is(place, op, Scalar::Number(value), at)))
+    }
+
+    /// Reads `surgery = 1` at its sign, where that says yes or no.
+    fn flag_equals(&mut self, at: usize, op: Op) -> Result<Option<Placed>, Doubt> {
+        let (Op::Eq, Some(value), Some(flag)) = (op, self.amount(at + 1), at.checked_sub(1)) else {
+            return Ok(None);
+        };
+        if !self.is_flag_column(flag) {
+            return Ok(None);
+        }
+        if value != 0.0 && (value - 1.0).abs() > f64::EPSILON {
+            return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
+        }
+        let place = self.one(flag, |_| true)?;
+        self.take(at);
+        self.take(at + 1);
+        let filter = Filter { place, test: Test::True, is_negated: value == 0.0 };
+        Ok(Some(Placed { filter, at, is_predicate: true }))
+    }
+
+    /// Returns whether an amount from mark `start` to `end` is a number of what stands behind it: nothing
+    /// before it is compared.
+    fn counts_behind(&self, start: usize, end: usize) -> bool {
+        let is_next = self.marks.get(end + 1).is_some_and(|it| it.start == self.marks[end].end);
+        if self.word(end + 1) == Some(Concept::Rows) {
+            return true;
+        }
+        let names = self.is_column(end + 1) && !self.is_number_column(end + 1);
+        let is_thing = self.is_noun(end + 1) || self.is_value(end + 1) || names;
+        let is_plural = end + 1 < self.marks.len() && self.is_plural(end + 1);
+        // `1500 pupils (Size)` says what is compared.
+        let is_told =
+            self.is_number_column(end + 2) && self.scene.tokens[self.marks[end + 2].start].is_aside;
+        // `cars over 100 hp` compares, `with a tip over 5 dollars` too.
+        let is_compared = start.checked_sub(1).is_some_and(|it| {
+            self.is_number_column(it) && self.marks[it].end == self.marks[start].start
+        });
+        is_next && is_thing && is_plural && !is_told && !is_compared
+    }
+
     /// Returns whether a mark names a value, taken or not.
     pub(super) fn is_value(&self, at: usize) -> bool {
         self.marks.get(at).is_some_and(|it| matches!(it.meaning, Meaning::Value(_)))
@@ -179,6 +224,10 @@ impl Parser<'_> {
         let Some(joint) = joint.filter(|_| of_time(at)) else { return Ok(None) };
         let said = &self.scene.tokens[self.marks[at].end..];
         let (op, right) = match self.word(joint).and_then(op_of) {
+            // `is not before`
+            Some(Op::Ne | Op::Eq) if self.has_period_word(joint, joint + 1) => {
+                return Err(Doubt::Unplaced(vec![self.text(joint)]));
+            }
             Some(op) if of_time(joint + 1) => (op, joint + 1),
             None if of_time(joint) => {
                 let n_between = self.marks[joint].start - self.marks[at].end;
@@ -211,6 +260,15 @@ impl Parser<'_> {
         (at..=right).for_each(|it| self.take(it));
         let filter = Filter { place: left, test: Test::IsTo(op, place), is_negated };
         Ok(Some(Placed { filter, at, is_predicate: true }))
+    }
+
+    /// Returns whether a word between two marks says how times lie to each other.
+    fn has_period_word(&self, from: usize, to: usize) -> bool {
+        let Some(behind) = self.marks.get(to) else { return false };
+        self.scene.tokens[self.marks[from].end..behind.start].iter().any(|it| {
+            let word = self.scene.lexicon.period(std::slice::from_ref(&it.stem));
+            matches!(word, Some(PeriodWord::Before | PeriodWord::After | PeriodWord::Since))
+        })
     }
 
     /// Reads `between 10 and 20` at a mark.
@@ -325,6 +383,13 @@ impl Parser<'_> {
     /// Returns the column before a mark, with nothing between them but what joins them.
     pub(super) fn left_column(&self, at: usize) -> Option<usize> {
         for it in (at.saturating_sub(REACH)..at).rev() {
+            // `schools smaller than 200`, of which the `School` is a key
+            let is_thing = self.is_plural(it)
+                && self.is_column(it)
+                && self.choose(it, |_| true).iter().all(|it| self.column(*it).is_key);
+            if is_thing {
+                return None;
+            }
             if self.is_number_column(it) || self.speaks_of_number(it) {
                 return Some(it);
             }

@@ -614,7 +614,7 @@ impl Parser<'_> {
         !places.is_empty() && places.iter().all(|it| self.kind(*it) == Kind::Text)
     }
 
-    fn is_flag_column(&self, at: usize) -> bool {
+    pub(super) fn is_flag_column(&self, at: usize) -> bool {
         let places = self.choose(at, |_| true);
         !places.is_empty() && places.iter().all(|it| self.kind(*it) == Kind::Bool)
     }
@@ -689,7 +689,13 @@ impl Parser<'_> {
             if let Some(among) = among {
                 self.take(among);
             }
+            // `all transplanted patients` are those who were.
+            let is_of_noun = before == Some(Concept::Each) && self.is_noun(at + 1);
+            if is_of_noun {
+                self.take(at - 1);
+            }
             let is_group = among.is_none()
+                && !is_of_noun
                 && !self.is_by_one(at)
                 && matches!(
                     before,

@@ -174,7 +174,8 @@ impl Parser<'_> {
         self.take_all(&[Concept::Share, Concept::HowMany, Concept::Sum]);
         let mut groups = groups.to_vec();
         self.take_counted(at, filters);
-        let number = self.open().find(|it| self.is_number_column(*it));
+        let is_key = |it: usize| self.choose(it, |_| true).iter().all(|it| self.column(*it).is_key);
+        let number = self.open().find(|it| self.is_number_column(*it) && !is_key(*it));
         // `what percent of girls are low weight` is no share of weights.
         if number.is_some_and(|it| filters.iter().any(|filter| at < filter.at && filter.at < it))
             && groups.is_empty()
@@ -234,24 +235,7 @@ impl Parser<'_> {
             let over = Over::Share;
             return Ok(Some(What::Aggregate { measures, groups, rank, over, having: None }));
         }
-        // `of the female passengers`: what stands before the noun is the whole, what follows is the part.
-        let noun = self.open().find(|it| self.is_noun(*it) && at < *it);
-        let mut part: Vec<Filter> = Vec::new();
-        if 1 < filters.len() {
-            let split = noun.filter(|noun| {
-                filters.iter().any(|it| it.at < *noun) && filters.iter().any(|it| *noun < it.at)
-            });
-            part = if let Some(noun) = split {
-                filters.iter().filter(|it| noun < it.at).map(|it| it.filter.clone()).collect()
-            } else {
-                let predicates: Vec<Filter> = filters
-                    .iter()
-                    .filter(|it| it.is_predicate)
-                    .map(|it| it.filter.clone())
-                    .collect();
-                if predicates.len() < filters.len() { predicates } else { Vec::new() }
-            };
-        }
+        let mut part = self.part_of_several(at, filters);
         // Of conditions on several columns, nothing says which is the part.
         let is_one = filters.windows(2).all(|it| it[0].filter.place == it[1].filter.place);
         if part.is_empty() && !is_one && groups.is_empty() {
@@ -290,6 +274,28 @@ impl Parser<'_> {
         }
         let place = self.one(column, |_| true)?;
         Ok(Some(vec![Filter { place, test: Test::Missing, is_negated: true }]))
+    }
+
+    /// Returns which of several conditions are the part of a share: of `of the female passengers`, what stands
+    /// before the noun is the whole, and what follows is the part.
+    fn part_of_several(&self, at: usize, filters: &[Placed]) -> Vec<Filter> {
+        if filters.len() < 2 {
+            return Vec::new();
+        }
+        let noun = self.open().find(|it| self.is_noun(*it) && at < *it);
+        let split = noun.filter(|noun| {
+            filters.iter().any(|it| it.at < *noun) && filters.iter().any(|it| *noun < it.at)
+        });
+        if let Some(noun) = split {
+            return filters.iter().filter(|it| noun < it.at).map(|it| it.filter.clone()).collect();
+        }
+        let predicates = filters.iter().filter(|it| it.is_predicate);
+        let predicates: Vec<Filter> = predicates.map(|it| it.filter.clone()).collect();
+        // What is said last is the part.
+        let last_of =
+            |it: bool| filters.iter().filter(|of| of.is_predicate == it).map(|it| it.at).max();
+        let is_last = last_of(false) < last_of(true);
+        if is_last && predicates.len() < filters.len() { predicates } else { Vec::new() }
     }
 
     /// `among those who took part, the share of winners`: the whole comes first.

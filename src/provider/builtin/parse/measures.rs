@@ -34,6 +34,24 @@ impl Parser<'_> {
                 {
                     self.take(at);
                 }
+                // `the mean over all years` is one number.
+                Some(Concept::Each)
+                    if self.is_across(at) && self.is_column(at + 1) && self.is_plural(at + 1) =>
+                {
+                    self.take(at);
+                    self.take(at + 1);
+                }
+                // `every applicant`, where their number is a column.
+                Some(Concept::Each)
+                    if self.scene.lexicon.is(Cue::Every, &self.text(at).to_lowercase())
+                        && self.is_number_column(at + 1)
+                        && !self
+                            .choose(at + 1, |_| true)
+                            .iter()
+                            .any(|it| self.is_calendar_number(*it)) =>
+                {
+                    return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
+                }
                 Some(Concept::Each) if self.can_group(at + 1) && !self.is_of_all(at) => {
                     if let Some(group) = self.group_at(at + 1)? {
                         groups.push(group);
@@ -87,6 +105,11 @@ impl Parser<'_> {
     fn groups_by(&mut self, at: usize) -> Result<Vec<Group>, Doubt> {
         let mut groups = Vec::new();
         let mut next = at + 1;
+        let is_told = (0..self.marks.len())
+            .any(|it| it != at && matches!(self.word_of(it), Some(Concept::By | Concept::Each)));
+        if self.is_across(at) && is_told {
+            return Err(Doubt::Unplaced(vec![self.text(at)]));
+        }
         if self.is_noun(next) && self.is_agent(at) {
             self.take(at);
             self.take(next);
@@ -149,6 +172,16 @@ impl Parser<'_> {
                 .checked_sub(1)
                 .and_then(|it| self.word_of(it))
                 .is_some_and(|it| matches!(it, Concept::Of | Concept::Share))
+    }
+
+    /// Returns whether a mark ends with a plural.
+    pub(super) fn is_plural(&self, at: usize) -> bool {
+        self.scene.tokens[self.marks[at].end - 1].lower.ends_with('s')
+    }
+
+    /// `across series` is over all of them.
+    fn is_across(&self, at: usize) -> bool {
+        self.scene.lexicon.is(Cue::Across, &self.text(at).to_lowercase())
     }
 
     /// `delivered by suppliers` says who did it.
@@ -297,6 +330,16 @@ impl Parser<'_> {
             }
             Some(Meaning::Unit(unit)) => {
                 let unit = *unit;
+                // `by year of ship date`
+                let is_time = |it: &Place| self.kind(*it).is_time();
+                let named = self.choose(at + 2, |it| it.kind.is_time());
+                if self.word(at + 1) == Some(Concept::Of)
+                    && let [place] = named[..]
+                    && is_time(&place)
+                {
+                    (at..at + 3).for_each(|it| self.take(it));
+                    return Ok(Some(Group::Time(place, unit)));
+                }
                 let clock = self.places().find(|it| self.kind(*it) == Kind::Clock);
                 let has_hours = self.calendar().is_some_and(|it| self.kind(it) != Kind::Day);
                 if unit == TimeUnit::Hour && !has_hours {

@@ -131,8 +131,16 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
         return Err(Doubt::Unasked);
     }
     let takes_up = scene.is_lost
-        && is_short
-        && (parser.is_led() || parser.clings() || parser.is_fragment() || scene.refers_back());
+        && (is_short
+            && (parser.is_led()
+                || parser.clings()
+                || parser.is_fragment()
+                || scene.refers_back()
+                || parser.is_bare() && !parser.said(Concept::Rows))
+            || parser.points_at());
+    if scene.last.is_none() && scene.says(Cue::InsteadOf) {
+        return Err(Doubt::Unasked);
+    }
     if scene.last.is_none() && (parser.goes_on() || takes_up) {
         return Err(Doubt::Unasked);
     }

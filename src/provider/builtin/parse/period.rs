@@ -181,7 +181,11 @@ impl Parser<'_> {
             let Some(from) = start.checked_sub(n) else { continue };
             let stems: Vec<String> = tokens[from..start].iter().map(|it| it.stem.clone()).collect();
             if let Some(word) = self.scene.lexicon.period(&stems) {
-                return Some(word);
+                // What started in January did so in it.
+                let is_done = self.scene.lexicon.cues(Cue::Done);
+                let is_past = is_done.iter().any(|end| tokens[from].lower.ends_with(end));
+                let begins = 1 < n && word == PeriodWord::Since && is_past;
+                return Some(if begins { PeriodWord::During } else { word });
             }
         }
         match at.checked_sub(1).and_then(|it| self.word(it)) {
@@ -559,7 +563,12 @@ impl Parser<'_> {
 
     /// Returns the only column that has a place in a calendar, or the first.
     pub(super) fn calendar(&self) -> Option<Place> {
-        let real = self.places().find(|it| self.kind(*it).is_time());
+        let mut times = self.places().filter(|it| self.kind(*it).is_time());
+        let first = times.next();
+        // When somebody was born is seldom when something happened.
+        let real =
+            first.filter(|it| !self.is_birth(*it)).or_else(|| times.find(|it| !self.is_birth(*it)));
+        let real = real.or(first);
         real.or_else(|| self.places().find(|it| self.is_written_time(*it)))
     }
 

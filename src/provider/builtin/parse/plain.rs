@@ -246,6 +246,8 @@ impl Parser<'_> {
                     // `the sum of all positive balances`
                     measures.push(Measure { agg, of: self.compared_number(filters) });
                 }
+                // `the total value of all houses`
+                None if agg == Agg::Sum && self.is_of_amount() => return Err(Doubt::Unasked),
                 None if agg == Agg::Sum
                     && !self.scene.says(Cue::HowMuch)
                     && !self.is_mass(measures) =>
@@ -266,6 +268,15 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a word behind `total` that says nothing here is what is added up.
+    fn is_of_amount(&self) -> bool {
+        let tokens = self.scene.tokens;
+        let sums = self.marks.iter().filter(|it| it.meaning == Meaning::Word(Concept::Sum));
+        sums.into_iter().any(|it| {
+            tokens.get(it.end).is_some_and(|it| self.scene.lexicon.is(Cue::Amounts, &it.lower))
+        })
     }
 
     /// Returns whether what is totalled is no number of things: the traffic of `page_traffic`.
@@ -421,7 +432,44 @@ impl Parser<'_> {
         for at in explained {
             self.take(at);
         }
-        Ok(asked)
+        match self.stray(&asked).filter(|_| !filters.is_empty()) {
+            Some(stray) => Err(Doubt::Unplaced(vec![self.text(stray)])),
+            None => Ok(asked),
+        }
+    }
+
+    /// Returns a column behind what rows are, which may be part of a condition that nobody understood: the
+    /// strike of `pitches that were a swinging strike`.
+    fn stray(&self, columns: &[usize]) -> Option<usize> {
+        let noun = self.open().find(|it| self.is_noun(*it))?;
+        let is_listed = |at: usize| {
+            let start = self.marks[at].start;
+            let before = &self.scene.tokens[..start];
+            let is_aside = self.scene.tokens[start].is_aside;
+            is_aside || before.last().is_some_and(|it| it.lower == ":")
+        };
+        let is_shown = |at: usize| {
+            let before = at.checked_sub(1).map(|it| self.text(it).to_lowercase());
+            let lexicon = self.scene.lexicon;
+            before.is_some_and(|it| lexicon.is(Cue::With, &it)) && self.said(Concept::List)
+                || self.word_of(at.saturating_sub(1)) == Some(Concept::List)
+        };
+        let mut is_chain = false;
+        // `coupon redemptions` are of one kind; of `african countries` the rows are shown.
+        let is_kind = |at: usize| {
+            self.is_noun(at + 1)
+                && self.marks[at].end == self.marks[at + 1].start
+                && !self.choose(at, |_| true).iter().any(|it| self.column(*it).is_title)
+        };
+        let is_named = |at: usize| at.checked_sub(1).is_some_and(|it| self.is_value(it));
+        columns.iter().copied().find(|it| {
+            if is_kind(*it) {
+                return true;
+            }
+            let joined = self.word_of(it.saturating_sub(1)) == Some(Concept::And);
+            is_chain = is_shown(*it) || is_chain && joined;
+            noun < *it && !is_chain && !is_listed(*it) && !is_named(*it)
+        })
     }
 
     /// Rows as they are, or the values of a column.
@@ -477,7 +525,7 @@ impl Parser<'_> {
             {
                 return Ok(What::counts(vec![Group::By(*place)]));
             }
-            if is_number && self.scene.wants_verdict {
+            if is_number && (self.scene.wants_verdict || self.column(*place).is_key) {
                 return Err(Doubt::Unasked);
             }
             if is_number && (shape.is_some() || filters.is_empty()) {

@@ -29,19 +29,20 @@ impl Parser<'_> {
             let rank = Some((place, rank));
             return Ok(Some(What::Rows { columns: Vec::new(), rank, first: None }));
         }
-        // `the longest description`, `the oldest model year` are not of the longest and oldest thing.
-        let named = self.choose(at + 1, |_| true);
-        if !of.is_empty()
-            && self.is_number_column(at + 1)
-            && self.marks[at].end == self.marks[at + 1].start
-            && !named.iter().any(|it| of.contains(it))
-        {
-            return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
-        }
+        self.speaks_of_next(at, &of)?;
         self.take_all(&[Concept::Sorted]);
         rank.n = if 0 < rank.skip { rank.n } else { rank.n.or_else(|| self.amount_of_thing()) };
         if self.is_thing(at + 1) {
             return self.most_of(at + 1, rank, groups).map(Some);
+        }
+        // `who served the most days`, `the top of the inning`
+        let is_unit = matches!(self.meaning(at + 1), Some(Meaning::Unit(_)))
+            && self.marks[at].end == self.marks[at + 1].start
+            && rank.n.is_none();
+        let is_part = self.word(at + 1) == Some(Concept::Of)
+            && self.scene.lexicon.is(Cue::Of, &self.text(at + 1));
+        if of.is_empty() && self.may_count(at) && (is_unit || is_part && rank.n.is_none()) {
+            return Err(Doubt::Unasked);
         }
         let given = self.aggregates()?;
         // Of two columns that fit as well, none decides.
@@ -121,6 +122,18 @@ impl Parser<'_> {
             measures.push(Measure { agg, of: Some(place) });
         }
         Ok(Some(What::aggregate(measures, Vec::new(), None)))
+    }
+
+    /// Fails when an adjective stands before another column than it speaks of: `the longest description`,
+    /// `the oldest model year` are not of the longest and oldest thing.
+    fn speaks_of_next(&self, at: usize, of: &[Place]) -> Result<(), Doubt> {
+        let is_other = self.is_number_column(at + 1)
+            && self.marks[at].end == self.marks[at + 1].start
+            && !self.choose(at + 1, |_| true).iter().any(|it| of.contains(it));
+        if of.is_empty() || !is_other {
+            return Ok(());
+        }
+        Err(Doubt::Unplaced(vec![self.text(at + 1)]))
     }
 
     /// Ranks groups that are told, or finds the largest of each.
@@ -407,6 +420,26 @@ impl Parser<'_> {
             |it: usize| self.choose(it, |_| true).iter().all(|it| self.is_calendar_number(*it));
         let mut near: Vec<usize> =
             self.open().filter(|it| self.is_measure_column(*it) && !is_calendar(*it)).collect();
+        // `the zip code where most customers live` is about how many there are.
+        let is_amount = |it: &usize| {
+            matches!(self.marks.get(*it).map(|it| &it.meaning), Some(Meaning::Number(_)))
+        };
+        let next = Some(at + 1).filter(|it| !is_amount(it)).unwrap_or(at + 2);
+        let is_thing = match self.marks.get(next).map(|it| &it.meaning) {
+            Some(Meaning::Noun | Meaning::Table(_) | Meaning::Value(_)) => true,
+            Some(Meaning::Column(_)) => self.used[next],
+            _ => false,
+        };
+        if self.may_count(at) && of.is_empty() && is_thing && self.size_of_noun(at + 1).is_none() {
+            near.retain(|it| at < *it);
+        }
+        // `top 3 wages with age` shows the age.
+        near.retain(|it| {
+            let before = it.checked_sub(1).map(|it| self.text(it).to_lowercase());
+            *it < at
+                || !before.is_some_and(|it| self.scene.lexicon.is(Cue::With, &it))
+                || !(at..*it).any(|it| self.is_noun(it))
+        });
         // What stands behind it comes first.
         near.sort_by_key(|it| (*it < at, it.abs_diff(at)));
         let Some(mark) = near.first().copied() else {

@@ -1,7 +1,7 @@
 //! Sense: a reading that answers nothing, or another question, is no reading.
 
 use super::{Doubt, Parser, compare};
-use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::ground::{Mark, Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{Agg, Check, Filter, Group, Measure, Over, Test, What};
 use crate::provider::builtin::schema::Kind;
@@ -18,6 +18,39 @@ impl Parser<'_> {
         };
         let is_series = matches!(what, What::Aggregate { over, .. } if *over != Over::Plain);
         if (is_number || is_series) && self.begins_yes_no() {
+            return Err(Doubt::Unasked);
+        }
+        // `which levels average sales over 8` asks for levels, and no number.
+        let asks = self.scene.tokens.iter().take(2);
+        let asks_which = asks.into_iter().any(|it| self.scene.lexicon.is(Cue::Whiches, &it.lower));
+        let second = self.scene.tokens.get(1);
+        let is_which_is = second.is_some_and(|it| self.scene.lexicon.is(Cue::Is, &it.lower));
+        if let What::Aggregate { measures, groups, .. } = what
+            && asks_which
+            && groups.is_empty()
+            && !(is_which_is && measures.iter().any(|it| matches!(it.agg, Agg::Min | Agg::Max)))
+        {
+            return Err(Doubt::Unasked);
+        }
+        // `which city has the store with the highest sales`: of a city, nothing is known.
+        let stem = |it: &Mark| &self.scene.tokens[it.end - 1].stem;
+        if let [which, thing, rest @ ..] = &self.marks[..]
+            && which.meaning == Meaning::Word(Concept::Which)
+            && thing.meaning == Meaning::Noun
+            && rest.iter().any(|it| it.meaning == Meaning::Noun && stem(it) != stem(thing))
+        {
+            return Err(Doubt::Unplaced(vec![self.text(1)]));
+        }
+        // Of groups that have one value, none is the largest.
+        if let What::Aggregate { groups, rank: Some(rank), .. } = what
+            && let [Group::By(place)] = groups[..]
+            && rank.n == Some(1)
+            && filters.iter().any(|it| {
+                it.place == place
+                    && !it.is_negated
+                    && matches!(&it.test, Test::In(values) if values.len() == 1)
+            })
+        {
             return Err(Doubt::Unasked);
         }
         // What is a part of itself is all or nothing.
@@ -88,6 +121,10 @@ impl Parser<'_> {
                 let kind = self.kind(place);
                 kind.is_number() || kind == Kind::Bool
             };
+            let is_key = |it: Place| self.column(it).is_key && self.kind(it) == Kind::Whole;
+            if measures.iter().any(|it| computes(it) && it.of.is_some_and(is_key)) {
+                return Err(Doubt::Unasked);
+            }
             if measures.iter().any(|it| computes(it) && it.of.is_some_and(|it| !fits(it))) {
                 return Err(Doubt::Unasked);
             }
@@ -99,8 +136,9 @@ impl Parser<'_> {
     pub(super) fn says_comparative(&self) -> bool {
         self.marks.iter().any(|it| {
             let text = &self.scene.tokens[it.end - 1].lower;
-            matches!(it.meaning, Meaning::Word(Concept::Most | Concept::Least))
-                && self.scene.lexicon.is(Cue::Comparatives, text)
+            let is_more = matches!(it.meaning, Meaning::Word(Concept::Most | Concept::Least))
+                && self.scene.lexicon.is(Cue::Comparatives, text);
+            is_more || matches!(it.meaning, Meaning::Adjective { is_superlative: false, .. })
         })
     }
 

@@ -4,7 +4,7 @@ use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Mark, Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{
-    Agg, Filter, Group, Measure, Op, Over, Rank, Reading, Shape, Test, What,
+    Agg, Filter, Group, Measure, Over, Rank, Reading, Shape, Test, What,
 };
 use crate::provider::builtin::schema::Kind;
 
@@ -50,6 +50,16 @@ impl Parser<'_> {
             || last.is_some_and(|it| self.scene.lexicon.is(Cue::Trails, &it.lower))
     }
 
+    /// Returns whether the question begins with what is to be done with an answer: `sort it by rate`.
+    pub(super) fn points_at(&self) -> bool {
+        let second = self.scene.tokens.get(1);
+        let lexicon = self.scene.lexicon;
+        self.begins_with(Cue::Clings)
+            && second.is_some_and(|it| {
+                lexicon.is(Cue::Pointers, &it.lower) || lexicon.is(Cue::Trails, &it.lower)
+            })
+    }
+
     /// Returns whether the question names nothing in the data: `how many are there`.
     pub(super) fn is_bare(&self) -> bool {
         self.marks.iter().all(|it| matches!(it.meaning, Meaning::Word(_)))
@@ -73,8 +83,10 @@ impl Parser<'_> {
         reading.notes.clear();
         let mut is_changed = chart.is_some() || !filters.is_empty();
         reading.chart = chart;
-        for placed in filters {
-            change_filter(&mut reading, placed.filter);
+        let new: Vec<Filter> = filters.into_iter().map(|it| it.filter).collect();
+        reading.filters.retain(|old| new.iter().all(|it| it.place != old.place));
+        for filter in new {
+            change_filter(&mut reading, filter);
         }
         let mut groups = self.groups()?;
         // `split by gender` is beside the groups that there are.
@@ -242,19 +254,8 @@ impl Change {
     }
 }
 
-/// Puts a condition in the place of those on the same column.
+/// Adds a condition.
 fn change_filter(reading: &mut Reading, filter: Filter) {
-    // The two bounds of a range came together.
-    let is_pair = reading.filters.last().is_some_and(|it| {
-        it.place == filter.place
-            && matches!(
-                (&it.test, &filter.test),
-                (Test::Is(Op::Ge, _), Test::Is(Op::Lt | Op::Le, _))
-            )
-    });
-    if !is_pair {
-        reading.filters.retain(|it| it.place != filter.place);
-    }
     // A group that has one value only says nothing.
     if let (What::Aggregate { groups, .. }, Test::In(values)) = (&mut reading.what, &filter.test)
         && values.len() == 1
