@@ -250,7 +250,7 @@ impl Asked<'_> {
             let words = &tokens[mark.start..mark.end];
             let stems: Vec<&str> = words.iter().map(|it| it.stem.as_str()).collect();
             let is_weak = match mark.meaning {
-                Meaning::Column(_) => true,
+                Meaning::Column(_) | Meaning::Word(Concept::Share) => true,
                 Meaning::Stop => stems.iter().all(|it| self.lexicon.is_filler(it)),
                 _ => false,
             };

@@ -295,10 +295,7 @@ impl Ground<'_> {
             // `list` is no `listings`, though they have one stem.
             // Before a column, `total` is what is made of it, though another may be called so.
             let is_share = phrase == Some(Concept::Share)
-                && self
-                    .tokens
-                    .get(end)
-                    .is_some_and(|it| self.lexicon.is(Cue::NameJoints, &it.lower));
+                && self.tokens.get(end).is_some_and(|it| self.lexicon.is(Cue::Of, &it.lower));
             let is_figure = n <= 1.0
                 && (phrase.is_some_and(super::parse::is_figure) && self.begins_column(end)
                     || is_share);
@@ -430,13 +427,14 @@ impl Ground<'_> {
         }
         let is_of_name = || self.named.iter().any(|it| it.column.words.contains(&token.stem));
         // Purchases are things, though `purchased` says nothing.
-        let is_thing = lexicon.is_filler(&token.stem)
-            && token.lower.ends_with('s')
-            && !lexicon.is_filler_form(&token.lower);
-        if lexicon.is_stop(&token.stem)
-            && !is_thing
-            && !(lexicon.is_filler(&token.stem) && is_of_name())
-        {
+        let is_thing = lexicon.is_filler(&token.stem) && !lexicon.is_filler_form(&token.lower);
+        // `US` is no `us`.
+        let is_name = 1 < token.text.len()
+            && token.text.chars().all(char::is_uppercase)
+            && self.question.chars().any(char::is_lowercase);
+        let is_filler = lexicon.is_filler(&token.stem);
+        let means = is_thing || is_name || is_filler && is_of_name();
+        if lexicon.is_stop(&token.stem) && !means {
             found.push((0.3, Meaning::Stop));
         }
         if found.is_empty()
@@ -478,7 +476,11 @@ impl Ground<'_> {
             .map(|it| it.lower.as_str())
             .collect();
         let is_said = self.tokens.get(end).is_some_and(|it| self.is_noun(it))
-            || self.lexicon.is(Cue::WithA, &with.join(" "));
+            || self.lexicon.is(Cue::WithA, &with.join(" "))
+            || with
+                .last()
+                .is_some_and(|it| self.lexicon.is(Cue::Is, it) || self.lexicon.is(Cue::Trails, it))
+            || self.tokens.get(end).is_some_and(|it| self.lexicon.is(Cue::Restricting, &it.stem));
         (is_said && !held.is_empty()).then_some(held)
     }
 
@@ -625,6 +627,7 @@ impl Ground<'_> {
         let is_other_form = |token: &Token| {
             1 < name.len()
                 && !named.column.kind.is_time()
+                && !self.lexicon.has(Cue::Dates, name)
                 && name.contains(&token.stem)
                 && !self.says(said.tokens, named.place)
                 && named.column.words.last() != Some(&token.stem)
@@ -648,8 +651,8 @@ impl Ground<'_> {
                 .filter(|it| 0.0 < it.0);
             let Some((likeness, at)) = best else { return 0.0 };
             // What says yes or no is hardly `rep` for representatives.
-            let is_short = named.bare[left[at]].len() <= FLAG_SHORT;
-            if named.column.kind == Kind::Bool && is_short && likeness < 0.9 {
+            let is_short = named.bare[left[at]].len() <= FLAG_SHORT && likeness < 0.9;
+            if named.column.kind == Kind::Bool && (is_short || likeness < 0.83) {
                 return 0.0;
             }
             left.remove(at);

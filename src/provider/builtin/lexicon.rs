@@ -139,6 +139,10 @@ pub enum Cue {
     Across,
     /// Behind `total`: of what it is, is not said.
     Amounts,
+    /// A superlative of how many there are, behind which no number says how many are wanted.
+    Fews,
+    /// Between a text and the column that has it somewhere in it.
+    Inside,
     /// Asks for an alarm over what is found.
     Alarms,
     /// Says that groups come to those of the question before.
@@ -198,7 +202,7 @@ pub enum Cue {
     Or,
     /// Behind the first of what goes on without an end.
     Onwards,
-    /// What lies on both sides of a time is asked for.
+    /// What lies on both sides of a time or of a condition is asked for.
     BothSides,
     /// Between a number and what it is divided by.
     Per,
@@ -301,7 +305,7 @@ pub struct Lexicon {
     phrases: HashMap<Vec<String>, Concept>,
     stop: HashSet<String>,
     filler: HashSet<String>,
-    /// Its words as they stand there.
+    /// The words of `filler` as the file has them.
     filler_forms: HashSet<String>,
     units: HashMap<String, TimeUnit>,
     months: HashMap<String, i8>,
@@ -498,7 +502,7 @@ impl Lexicon {
 
     /// Returns what stands before the year that a word of a name ends with, and the stem of that:
     /// `founding` and `year` of `foundingyear`.
-    pub fn unit_within<'a>(&self, word: &'a str) -> Option<(&'a str, String)> {
+    pub fn year_within<'a>(&self, word: &'a str) -> Option<(&'a str, String)> {
         let years = self.units.iter().filter(|it| *it.1 == TimeUnit::Year && 3 < it.0.len());
         years
             .into_iter()

@@ -33,7 +33,7 @@ pub struct Column {
     pub kind: Kind,
     /// How many of its values are missing.
     pub n_missing: u64,
-    /// Whether its name says that it numbers things.
+    /// Whether it numbers things, as its name says, or as it is called what rows are.
     pub is_key: bool,
     /// Whether its name says that it holds what things are called.
     pub is_title: bool,
@@ -162,14 +162,14 @@ pub fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
     }
     strip_owner(&mut tables);
     for table in &mut tables {
-        number_rows(table, lexicon);
+        mark_row_key(table, lexicon);
     }
     tables
 }
 
 /// Takes whole numbers for keys when their column comes first and is called what rows are: the `School` of
 /// `pupil_schools`.
-fn number_rows(table: &mut Table, lexicon: &Lexicon) {
+fn mark_row_key(table: &mut Table, lexicon: &Lexicon) {
     let Some(first) = table.columns.first_mut() else { return };
     let is_row = first.words.len() == 1 && first.words.last() == table.words.last();
     let adds = lexicon.is_additive(&first.words) == Some(true);
@@ -231,7 +231,7 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
     let mut is_year = false;
     if let Some((last, rest)) = words.split_last()
         && Kind::of(dtype) == Kind::Whole
-        && let Some((of, unit)) = lexicon.unit_within(last)
+        && let Some((of, unit)) = lexicon.year_within(last)
     {
         is_year = true;
         let split = [lexicon.words.stem(of), unit];
@@ -258,7 +258,7 @@ pub fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
     table.columns = columns.iter().filter_map(read).collect();
     table.n_columns = table.columns.len();
     strip_common(table);
-    number_rows(table, lexicon);
+    mark_row_key(table, lexicon);
 }
 
 #[cfg(test)]

@@ -70,7 +70,9 @@ impl Writer<'_> {
             }
             Test::Absent(words) => {
                 let words = words.join("|");
-                let test = format!("{series}.str.match(r\"(?:{words})(?![a-z])\", case=False, na=");
+                let test = format!(
+                    "{series}.str.match(r\"(?:{words})(?![a-z0-9]|[.,:/-]\\d)\", case=False, na="
+                );
                 return format!("{}{test}True)", if not { "~" } else { "" });
             }
             Test::In(values) => match (&values[..], not) {

@@ -47,9 +47,10 @@ const DATES: &str = r#"def dates(texts):
     quarter = r"^(\d{4})\W?Q([1-4])$"
     texts = texts.str.replace(quarter, lambda it: f"{it[1]}-{int(it[2]) * 3 - 2:02}", regex=True)
     times = pd.to_datetime(texts, format="mixed", errors="coerce")
-    if times.notna().sum() * 2 < texts.notna().sum():
+    if times.count() * 2 < texts.count():
         raise ValueError(f"`{texts.name}` holds few dates, but {texts.dropna().iloc[0]!r}")
     return times
+
 
 "#;
 /// Distance from the quartiles, in interquartile ranges, from which a value counts as an outlier.
@@ -57,8 +58,15 @@ pub const FAR: f64 = 1.5;
 
 /// Writes the program of a reading. Numbers are rounded to `decimals`.
 pub fn program(reading: &Reading, tables: &[&Table], decimals: u32) -> Program {
-    let mut writer =
-        Writer { reading, tables, lines: Vec::new(), columns: Vec::new(), all: false, decimals };
+    let mut writer = Writer {
+        reading,
+        tables,
+        lines: Vec::new(),
+        columns: Vec::new(),
+        all: false,
+        reads_dates: false,
+        decimals,
+    };
     let (measures, groups) = writer.write();
     let loads = writer.loads();
     Program { loads, code: writer.lines.join("\n"), measures, groups }
@@ -72,6 +80,8 @@ struct Writer<'a> {
     columns: Vec<Place>,
     /// Whether rows are wanted whole.
     all: bool,
+    /// Whether dates that are written as text are read.
+    reads_dates: bool,
     decimals: u32,
 }
 
@@ -150,10 +160,7 @@ impl Writer<'_> {
             }
             Kind::Instant => format!("{series}.dt.tz_localize(None)"),
             Kind::Text => {
-                let lines = DATES.lines().map(str::to_owned);
-                if self.lines.iter().all(|it| !DATES.starts_with(it.as_str())) {
-                    self.lines.splice(0..0, lines);
-                }
+                self.reads_dates = true;
                 format!("dates({series})")
             }
             _ => format!("pd.to_datetime({series})"),
@@ -208,6 +215,9 @@ impl Writer<'_> {
             let lines = self.join_lines(join.left, join.right);
             self.lines.splice(0..0, lines);
         }
+        if self.reads_dates {
+            self.lines.splice(0..0, DATES.lines().map(str::to_owned));
+        }
         self.lines.push("result".to_owned());
         (measures, keys)
     }
@@ -232,14 +242,15 @@ impl Writer<'_> {
         }
         let left_name = &self.tables[0].columns[left.column].name;
         lines.push(format!("other = other.drop_duplicates({})", quoted(&right_name)));
-        let on = if *left_name == right_name {
-            format!("on={}", quoted(left_name))
-        } else {
-            format!("left_on={}, right_on={}", quoted(left_name), quoted(&right_name))
-        };
         let [left, right] = [left_name, &right_name].map(|it| quoted(it));
-        lines.push(format!("if not df[{left}].isin(other[{right}]).any():"));
-        lines.push(format!("    raise ValueError('no {left} is a {right} of the other table')"));
+        let on = if left == right {
+            format!("on={left}")
+        } else {
+            format!("left_on={left}, right_on={right}")
+        };
+        let reason = quoted(&format!("no `{left_name}` is a `{right_name}` of the other table"));
+        lines.push(format!("if len(df) and not df[{left}].isin(other[{right}]).any():"));
+        lines.push(format!("    raise ValueError({reason})"));
         lines.push(format!("df = df.merge(other, how=\"left\", {on})"));
         lines
     }

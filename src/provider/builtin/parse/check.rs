@@ -271,15 +271,17 @@ impl Parser<'_> {
 
     /// `does every order have a customer`, where customers are a table of their own.
     fn refers(&mut self, columns: &[usize]) -> Option<Check> {
-        let mut join = super::join_of(self.scene.tables, self.scene.lexicon)?;
         let of = |at: usize, table: usize| {
             self.choose(at, |_| true).into_iter().find(|it| it.table == table)
         };
         // `every source exists as an IATA` says by which columns.
-        if let [one, other] = *columns {
-            let (left, right) = of(one, 0).zip(of(other, 1))?;
-            join = Join { left, right };
-        }
+        let join = match *columns {
+            [one, other] => {
+                let (left, right) = of(one, 0).zip(of(other, 1))?;
+                Join { left, right }
+            }
+            _ => super::join_of(self.scene.tables, self.scene.lexicon)?,
+        };
         self.take_all(&[
             Concept::ExistsIn,
             Concept::Has,

@@ -297,6 +297,7 @@ impl Parser<'_> {
     /// Finds and takes the column that a comparison from mark `start` to `end` is about.
     fn compared(&mut self, start: usize, end: usize) -> Result<Option<Place>, Doubt> {
         let right = (end + 1..self.marks.len().min(end + 2))
+            .filter(|it| !self.names_key_in_plural(*it) && !self.is_unit(*it))
             .find(|it| self.is_number_column(*it) || self.speaks_of_number(*it))
             .or_else(|| self.glossed_behind(end));
         let left = self.left_column(start);
@@ -376,6 +377,19 @@ impl Parser<'_> {
         self.word(at).is_some_and(|it| joints.contains(&it))
     }
 
+    /// Returns whether a mark is a unit of measure, though a column has it in its name: `30 m2`.
+    fn is_unit(&self, at: usize) -> bool {
+        let mark = &self.marks[at];
+        mark.end == mark.start + 1 && self.scene.lexicon.is_known_unit(&self.last_stem(at))
+    }
+
+    /// Returns whether a mark names things by their key, of which no amount is told: `at least 4 customers`.
+    pub(super) fn names_key_in_plural(&self, at: usize) -> bool {
+        let lexicon = self.scene.lexicon;
+        let says_key = |at: usize| lexicon.has(Cue::Keys, &[self.last_stem(at)]);
+        self.is_key_column(at) && !says_key(at)
+    }
+
     fn speaks_of_number(&self, at: usize) -> bool {
         matches!(self.meaning(at), Some(Meaning::Adjective { is_superlative: false, .. }))
     }
@@ -384,10 +398,7 @@ impl Parser<'_> {
     pub(super) fn left_column(&self, at: usize) -> Option<usize> {
         for it in (at.saturating_sub(REACH)..at).rev() {
             // `schools smaller than 200`, of which the `School` is a key
-            let is_thing = self.is_plural(it)
-                && self.is_column(it)
-                && self.choose(it, |_| true).iter().all(|it| self.column(*it).is_key);
-            if is_thing {
+            if self.names_key_in_plural(it) {
                 return None;
             }
             if self.is_number_column(it) || self.speaks_of_number(it) {

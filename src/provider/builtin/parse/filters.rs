@@ -227,12 +227,8 @@ impl Parser<'_> {
             let spellings = held.into_iter().find(|it| it.place == place).map(|it| it.spellings);
             let Some(mut spellings) = spellings else { continue };
             let is_exact = self.keep_exact(at, &mut spellings);
-            // `have paper in the medium`
-            let is_within =
-                self.word(at + 1) == Some(Concept::Of) && self.choose(at + 2, |_| true) == [place];
-            if is_within {
-                spellings.clear();
-            }
+            let is_within = self.is_within(at, place);
+            spellings.retain(|_| !is_within);
             // `not UA or DL` is neither.
             let goes_on = last.filter(|(before, it)| at - before <= 2 && *it == place);
             let was_negated = goes_on.is_some()
@@ -249,6 +245,10 @@ impl Parser<'_> {
             });
             if spellings.is_empty() {
                 let filter = self.within(at, place, is_negated, is_within)?;
+                if is_within {
+                    self.take(at + 1);
+                    self.take(at + 2);
+                }
                 found.push(Placed { filter, at, is_predicate: predicate });
                 continue;
             }
@@ -280,6 +280,13 @@ impl Parser<'_> {
             self.take_literals(at + 1, found);
         }
         Ok(())
+    }
+
+    /// Returns whether a value is told as a part of what a column has: `paper in the medium`.
+    fn is_within(&self, at: usize, place: Place) -> bool {
+        self.word(at + 1) == Some(Concept::Of)
+            && self.scene.lexicon.is(Cue::Inside, &self.text(at + 1))
+            && self.choose(at + 2, |_| true) == [place]
     }
 
     /// Reads a word within values where a name stands: `Ford`, `ford cars`, `have ford in the name`.
@@ -600,13 +607,10 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `owned by a society` says who did it.
-    pub(super) fn is_by_one(&self, column: usize) -> bool {
-        let lexicon = self.scene.lexicon;
-        at_by(self, column).is_some_and(|by| {
-            let between = &self.scene.tokens[self.marks[by].end..self.marks[column].start];
-            between.iter().any(|it| lexicon.is(Cue::Articles, &it.lower))
-        })
+    /// Returns whether a mark can name no other numbers than keys.
+    pub(super) fn is_key_column(&self, at: usize) -> bool {
+        let places = self.choose(at, |it| it.kind.is_number());
+        !places.is_empty() && places.iter().all(|it| self.column(*it).is_key)
     }
 
     fn is_text_column(&self, at: usize) -> bool {
@@ -694,9 +698,10 @@ impl Parser<'_> {
             if is_of_noun {
                 self.take(at - 1);
             }
+            let is_doer = self.is_doer(at);
             let is_group = among.is_none()
                 && !is_of_noun
-                && !self.is_by_one(at)
+                && !is_doer
                 && matches!(
                     before,
                     Some(Concept::By | Concept::Each | Concept::Missing | Concept::Distinct)
@@ -711,7 +716,7 @@ impl Parser<'_> {
                 continue;
             }
             let mut is_negated = self.negation(at);
-            if self.is_by_one(at) {
+            if is_doer {
                 self.take(at - 1);
             }
             self.take(at);
@@ -766,8 +771,7 @@ impl Parser<'_> {
                 continue;
             }
             let place = self.one(column, |_| true)?;
-            (joint..column).for_each(|it| self.take(it));
-            self.take(joint);
+            (joint..column.max(joint + 1)).for_each(|it| self.take(it));
             // `no discount` of a column that always has a number is a discount of nothing.
             let is_nothing = self.word_of(at) == Some(Concept::Without)
                 && self.kind(place).is_number()
@@ -836,11 +840,4 @@ impl Parser<'_> {
             Some(Concept::Of | Concept::Missing | Concept::Present | Concept::Each)
         )
     }
-}
-
-/// Returns the mark right before a column, when it is `by`.
-fn at_by(parser: &Parser, column: usize) -> Option<usize> {
-    let before = column.checked_sub(1)?;
-    let is_by = parser.scene.lexicon.is(Cue::By, &parser.text(before));
-    is_by.then_some(before)
 }

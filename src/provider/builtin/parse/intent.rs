@@ -174,8 +174,7 @@ impl Parser<'_> {
         self.take_all(&[Concept::Share, Concept::HowMany, Concept::Sum]);
         let mut groups = groups.to_vec();
         self.take_counted(at, filters);
-        let is_key = |it: usize| self.choose(it, |_| true).iter().all(|it| self.column(*it).is_key);
-        let number = self.open().find(|it| self.is_number_column(*it) && !is_key(*it));
+        let number = self.open().find(|it| self.is_number_column(*it) && !self.is_key_column(*it));
         // `what percent of girls are low weight` is no share of weights.
         if number.is_some_and(|it| filters.iter().any(|filter| at < filter.at && filter.at < it))
             && groups.is_empty()
@@ -329,7 +328,8 @@ impl Parser<'_> {
         }
         let places = self.choose(next, |_| true);
         let stands_for_row = |it: &Place| {
-            self.is_calendar_number(*it) || !self.kind(*it).is_number() && !filters.is_empty()
+            let is_other = !self.kind(*it).is_number() || self.column(*it).is_key;
+            self.is_calendar_number(*it) || is_other && !filters.is_empty()
         };
         let is_by = (0..self.marks.len()).any(|it| self.word_of(it) == Some(Concept::By));
         if !places.is_empty() && !is_by && places.iter().all(stands_for_row) {

@@ -115,7 +115,7 @@ impl Parser<'_> {
             self.take(next);
             return Ok(groups);
         }
-        if self.is_by_one(next) {
+        if self.is_doer(next) {
             return Err(Doubt::Unplaced(vec![self.text(next)]));
         }
         // `films by director Spielberg` says whose they are.
@@ -194,6 +194,17 @@ impl Parser<'_> {
             && self.scene.lexicon.is(Cue::By, &self.text(at))
             && before
                 .is_some_and(|it| lexicon.cues(Cue::Done).iter().any(|end| it.lower.ends_with(end)))
+    }
+
+    /// Returns whether a column behind `by` is who did something: `owned by a society`.
+    pub(super) fn is_doer(&self, column: usize) -> bool {
+        let (Some(by), Some(mark)) = (column.checked_sub(1), self.marks.get(column)) else {
+            return false;
+        };
+        let lexicon = self.scene.lexicon;
+        let between = &self.scene.tokens[self.marks[by].end..mark.start];
+        lexicon.is(Cue::By, &self.text(by))
+            && between.iter().any(|it| lexicon.is(Cue::Articles, &it.lower))
     }
 
     /// Returns whether a column behind `by` is that of the value behind it, and nothing is made of groups.
@@ -331,11 +342,11 @@ impl Parser<'_> {
             Some(Meaning::Unit(unit)) => {
                 let unit = *unit;
                 // `by year of ship date`
-                let is_time = |it: &Place| self.kind(*it).is_time();
                 let named = self.choose(at + 2, |it| it.kind.is_time());
                 if self.word(at + 1) == Some(Concept::Of)
                     && let [place] = named[..]
-                    && is_time(&place)
+                    && self.kind(place).is_time()
+                    && (unit != TimeUnit::Hour || self.kind(place) != Kind::Day)
                 {
                     (at..at + 3).for_each(|it| self.take(it));
                     return Ok(Some(Group::Time(place, unit)));

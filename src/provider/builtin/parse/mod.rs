@@ -126,7 +126,7 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
             _ => {}
         }
     }
-    // What was answered before is not known here, and two periods are two questions.
+    // What was answered before is not known here, and what lies on both sides is two questions.
     if scene.points_back() || scene.asks_twice() || scene.says(Cue::BothSides) {
         return Err(Doubt::Unasked);
     }
@@ -137,11 +137,10 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
                 || parser.is_fragment()
                 || scene.refers_back()
                 || parser.is_bare() && !parser.said(Concept::Rows))
-            || parser.points_at());
-    if scene.last.is_none() && scene.says(Cue::InsteadOf) {
-        return Err(Doubt::Unasked);
-    }
-    if scene.last.is_none() && (parser.goes_on() || takes_up) {
+            || parser.points_at()
+            || parser.names_nothing() && !parser.said(Concept::Rows));
+    let replaces = scene.says(Cue::InsteadOf);
+    if scene.last.is_none() && (replaces || parser.goes_on() || takes_up) {
         return Err(Doubt::Unasked);
     }
     let unknown: Vec<String> = (0..parser.marks.len())
@@ -424,6 +423,11 @@ impl<'a> Parser<'a> {
         let mark = &self.marks[at];
         let tokens = self.scene.tokens[mark.start..mark.end].iter();
         tokens.map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the stem of the last word of a mark.
+    fn last_stem(&self, at: usize) -> String {
+        self.scene.tokens[self.marks[at].end - 1].stem.clone()
     }
 
     /// Returns whether the question opens with a cue.

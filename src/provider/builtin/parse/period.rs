@@ -561,14 +561,11 @@ impl Parser<'_> {
         Some(place)
     }
 
-    /// Returns the only column that has a place in a calendar, or the first.
+    /// Returns the first column that has a place in a calendar, and is no birth unless all are.
     pub(super) fn calendar(&self) -> Option<Place> {
-        let mut times = self.places().filter(|it| self.kind(*it).is_time());
-        let first = times.next();
+        let times: Vec<Place> = self.places().filter(|it| self.kind(*it).is_time()).collect();
         // When somebody was born is seldom when something happened.
-        let real =
-            first.filter(|it| !self.is_birth(*it)).or_else(|| times.find(|it| !self.is_birth(*it)));
-        let real = real.or(first);
+        let real = times.iter().find(|it| !self.is_birth(**it)).or(times.first()).copied();
         real.or_else(|| self.places().find(|it| self.is_written_time(*it)))
     }
 

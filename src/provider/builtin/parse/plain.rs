@@ -414,6 +414,11 @@ impl Parser<'_> {
             let lexicon = self.scene.lexicon;
             let before =
                 at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
+            // `which customers work for a company`
+            let article = self.word_before(*at);
+            if article.is_some_and(|it| lexicon.is(Cue::Articles, it)) {
+                return Err(Doubt::Unplaced(vec![self.text(*at)]));
+            }
             let is_with = lexicon.is(Cue::With, &before)
                 && (self.is_number_column(*at) || !filters.is_empty() && columns.len() == 1)
                 && !self.said(Concept::List);
@@ -442,12 +447,7 @@ impl Parser<'_> {
     /// strike of `pitches that were a swinging strike`.
     fn stray(&self, columns: &[usize]) -> Option<usize> {
         let noun = self.open().find(|it| self.is_noun(*it))?;
-        let is_listed = |at: usize| {
-            let start = self.marks[at].start;
-            let before = &self.scene.tokens[..start];
-            let is_aside = self.scene.tokens[start].is_aside;
-            is_aside || before.last().is_some_and(|it| it.lower == ":")
-        };
+        let is_listed = |at: usize| self.scene.tokens[self.marks[at].start].is_aside;
         let is_shown = |at: usize| {
             let before = at.checked_sub(1).map(|it| self.text(it).to_lowercase());
             let lexicon = self.scene.lexicon;

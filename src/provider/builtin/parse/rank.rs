@@ -29,21 +29,13 @@ impl Parser<'_> {
             let rank = Some((place, rank));
             return Ok(Some(What::Rows { columns: Vec::new(), rank, first: None }));
         }
-        self.speaks_of_next(at, &of)?;
+        self.check_next(at, &of)?;
         self.take_all(&[Concept::Sorted]);
         rank.n = if 0 < rank.skip { rank.n } else { rank.n.or_else(|| self.amount_of_thing()) };
         if self.is_thing(at + 1) {
             return self.most_of(at + 1, rank, groups).map(Some);
         }
-        // `who served the most days`, `the top of the inning`
-        let is_unit = matches!(self.meaning(at + 1), Some(Meaning::Unit(_)))
-            && self.marks[at].end == self.marks[at + 1].start
-            && rank.n.is_none();
-        let is_part = self.word(at + 1) == Some(Concept::Of)
-            && self.scene.lexicon.is(Cue::Of, &self.text(at + 1));
-        if of.is_empty() && self.may_count(at) && (is_unit || is_part && rank.n.is_none()) {
-            return Err(Doubt::Unasked);
-        }
+        self.check_amount(at, &of, rank)?;
         let given = self.aggregates()?;
         // Of two columns that fit as well, none decides.
         let mut of_given: Vec<Place> = given.iter().filter_map(|it| it.of).collect();
@@ -124,9 +116,35 @@ impl Parser<'_> {
         Ok(Some(What::aggregate(measures, Vec::new(), None)))
     }
 
+    /// Fails when what there is most of is no number of rows: `who served the most days`, `the top of the
+    /// inning`, `the biggest weekly volume`, `the most 1-room flats`.
+    fn check_amount(&self, at: usize, of: &[Place], rank: Rank) -> Result<(), Doubt> {
+        let is_unit = matches!(self.meaning(at + 1), Some(Meaning::Unit(_)))
+            && self.marks[at].end == self.marks[at + 1].start
+            && rank.n.is_none();
+        let next = self.marks.get(at + 1).map(|it| (&it.meaning, self.text(at + 1)));
+        let lexicon = self.scene.lexicon;
+        let is_odd = next.is_some_and(|(meaning, text)| match meaning {
+            Meaning::Unit(_) => lexicon.is(Cue::Regular, &text),
+            Meaning::Number(_) => {
+                lexicon.is(Cue::Fews, self.text(at).rsplit(' ').next().unwrap_or_default())
+            }
+            _ => false,
+        });
+        if is_odd {
+            return Err(Doubt::Unasked);
+        }
+        let is_part = self.word(at + 1) == Some(Concept::Of)
+            && self.scene.lexicon.is(Cue::Of, &self.text(at + 1));
+        if of.is_empty() && self.may_count(at) && (is_unit || is_part && rank.n.is_none()) {
+            return Err(Doubt::Unasked);
+        }
+        Ok(())
+    }
+
     /// Fails when an adjective stands before another column than it speaks of: `the longest description`,
     /// `the oldest model year` are not of the longest and oldest thing.
-    fn speaks_of_next(&self, at: usize, of: &[Place]) -> Result<(), Doubt> {
+    fn check_next(&self, at: usize, of: &[Place]) -> Result<(), Doubt> {
         let is_other = self.is_number_column(at + 1)
             && self.marks[at].end == self.marks[at + 1].start
             && !self.choose(at + 1, |_| true).iter().any(|it| of.contains(it));
@@ -190,6 +208,8 @@ impl Parser<'_> {
     fn ranked_by(&mut self, place: Place, groups: Vec<Group>, rank: Rank) -> What {
         let agg = match self.scene.lexicon.is_additive(&self.column(place).words) {
             Some(true) => Agg::Sum,
+            // The price is highest in the year of the highest `AveragePrice` of all, on average.
+            _ if self.says_mean(place) => Agg::Mean,
             _ if rank.is_ascending => Agg::Min,
             _ => Agg::Max,
         };
@@ -197,6 +217,7 @@ impl Parser<'_> {
         let by = &self.column(groups[0].place()).name;
         let (read, other) = match agg {
             Agg::Sum => ("total", "largest single value"),
+            Agg::Mean => ("average", "largest single value"),
             Agg::Min => ("smallest single value", "average"),
             _ => ("largest single value", "average"),
         };
@@ -204,6 +225,15 @@ impl Parser<'_> {
             "Where a `{by}` has several rows I took the {read} of `{name}`, not the {other}."
         ));
         What::aggregate(vec![Measure { agg, of: Some(place) }], groups, Some(rank))
+    }
+
+    /// Returns whether a column has means, by its name.
+    fn says_mean(&self, place: Place) -> bool {
+        let lexicon = self.scene.lexicon;
+        self.column(place)
+            .words
+            .iter()
+            .any(|it| lexicon.phrase(std::slice::from_ref(it)) == Some(Concept::Mean))
     }
 
     /// Counts a thing by its key, and the rows beside it.

@@ -21,12 +21,14 @@ impl Parser<'_> {
             return Err(Doubt::Unasked);
         }
         // `which levels average sales over 8` asks for levels, and no number.
-        let asks = self.scene.tokens.iter().take(2);
-        let asks_which = asks.into_iter().any(|it| self.scene.lexicon.is(Cue::Whiches, &it.lower));
-        let second = self.scene.tokens.get(1);
-        let is_which_is = second.is_some_and(|it| self.scene.lexicon.is(Cue::Is, &it.lower));
+        let lexicon = self.scene.lexicon;
+        let tokens = self.scene.tokens;
+        let which = tokens.iter().take(2).position(|it| lexicon.is(Cue::Whiches, &it.lower));
+        let is_which_is = which
+            .and_then(|at| tokens.get(at + 1))
+            .is_some_and(|it| lexicon.is(Cue::Is, &it.lower));
         if let What::Aggregate { measures, groups, .. } = what
-            && asks_which
+            && which.is_some()
             && groups.is_empty()
             && !(is_which_is && measures.iter().any(|it| matches!(it.agg, Agg::Min | Agg::Max)))
         {
@@ -57,6 +59,23 @@ impl Parser<'_> {
         if let What::Share { part, groups, .. } = what
             && part.iter().any(|it| groups.iter().any(|group| group.place() == it.place))
         {
+            return Err(Doubt::Unasked);
+        }
+        // Of a number that a condition is on, no part is asked for.
+        if let What::Share { part, of: Some(of), .. } = what
+            && part.iter().any(|it| it.place == *of)
+        {
+            return Err(Doubt::Unasked);
+        }
+        // `orders, in store only`: which they are, nobody knows.
+        if let [.., noun, only] = &self.marks[..]
+            && noun.meaning == Meaning::Noun
+            && only.meaning == Meaning::Word(Concept::Only)
+        {
+            return Err(Doubt::Unplaced(vec![self.text(self.marks.len() - 2)]));
+        }
+        // `RU vs MQ` are two shares.
+        if matches!(what, What::Share { .. }) && self.said(Concept::Versus) {
             return Err(Doubt::Unasked);
         }
         // A number that is asked for is no list, and no column stands for itself.

@@ -60,6 +60,20 @@ impl Parser<'_> {
             })
     }
 
+    /// Returns whether the question names nothing but times: `how many are there in 2016`.
+    pub(super) fn names_nothing(&self) -> bool {
+        self.marks.iter().all(|it| {
+            matches!(
+                it.meaning,
+                Meaning::Word(_)
+                    | Meaning::Number(_)
+                    | Meaning::Month(_)
+                    | Meaning::MonthOf(_)
+                    | Meaning::Day(_)
+            )
+        })
+    }
+
     /// Returns whether the question names nothing in the data: `how many are there`.
     pub(super) fn is_bare(&self) -> bool {
         self.marks.iter().all(|it| matches!(it.meaning, Meaning::Word(_)))
@@ -86,7 +100,7 @@ impl Parser<'_> {
         let new: Vec<Filter> = filters.into_iter().map(|it| it.filter).collect();
         reading.filters.retain(|old| new.iter().all(|it| it.place != old.place));
         for filter in new {
-            change_filter(&mut reading, filter);
+            add_filter(&mut reading, filter);
         }
         let mut groups = self.groups()?;
         // `split by gender` is beside the groups that there are.
@@ -255,7 +269,7 @@ impl Change {
 }
 
 /// Adds a condition.
-fn change_filter(reading: &mut Reading, filter: Filter) {
+fn add_filter(reading: &mut Reading, filter: Filter) {
     // A group that has one value only says nothing.
     if let (What::Aggregate { groups, .. }, Test::In(values)) = (&mut reading.what, &filter.test)
         && values.len() == 1
