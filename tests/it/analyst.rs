@@ -27,8 +27,7 @@ fn an_answer_says_what_it_is_and_how_the_question_was_read() {
     assert_eq!(
         run.stdout(),
         "| species | mean_body_mass_g |\n|---|---:|\n| Gentoo | 5076.0163 |\n| Chinstrap | 3733.0882 |\n\n\
-         **Gentoo** has the largest mean body mass g, 5,076.02; Chinstrap has the smallest, 3,733.09. \
-         The table has all 2.\n\n\
+         **Gentoo** has the largest mean body mass g, 5,076.02. The table has the 2 largest.\n\n\
          I read this as: mean `body_mass_g` by `species`, the 2 largest in `penguins`.\n"
     );
 }

@@ -1,5 +1,7 @@
 //! How questions are read: each with what is told back to the user.
 
+use proptest::prelude::{prop, prop_assert, proptest};
+use proptest::sample::select;
 use serde_json::Value;
 
 use super::answer::Answer;
@@ -8,6 +10,7 @@ use super::lexicon::ENGLISH;
 use super::parse::{self, Scene};
 use super::reading::Reading;
 use super::{code, schema};
+use crate::cases::cases;
 
 const SALES: &str = "\
 - sales: 500 rows, 9 columns
@@ -377,4 +380,29 @@ fn what_the_data_cannot_answer_is_refused() {
     check("how many times more lamps than chairs", "refused");
     check("average price of them", "refused");
     check("do lamps cost more than chairs", "refused");
+}
+
+/// Words that mean something, in this data or in the language.
+const WORDS: &str = "the most fewest highest price profit region product quantity north lamp by per each all of in \
+                     with without a and or not no is are which who when where how many average total share percent \
+                     more than over under between at least 5 2020 100 second last first month year days before \
+                     after since only missing unique rows orders Order ID date US Q3 heaviest cheaper top 3 same as \
+                     chart (region) sorted every any fail if compare vs correlation over time together there it \
+                     that split";
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn no_question_ends_the_program(
+        words in prop::collection::vec(select(WORDS.split_whitespace().collect::<Vec<_>>()), 1..9),
+        wants_verdict: bool,
+        goes_on: bool,
+    ) {
+        let question = words.join(" ");
+        let last = goes_on.then(|| read("total profit by region", None, false).unwrap().0);
+        if let Some((_, told)) = read(&question, last.as_ref(), wants_verdict) {
+            prop_assert!(!told.is_empty(), "{question}");
+        }
+    }
 }

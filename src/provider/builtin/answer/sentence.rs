@@ -6,7 +6,7 @@ use super::describe::word;
 use super::{Answer, capital, grouped};
 use crate::provider::builtin::code::number;
 use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Over, Told, What};
+use crate::provider::builtin::reading::{Check, Over, Rank, Told, What};
 use crate::provider::builtin::schema::{Column, Kind};
 use crate::render::digits;
 
@@ -129,6 +129,16 @@ impl Answer<'_> {
         }
     }
 
+    /// Returns the order of which only the first few groups are asked for.
+    fn few(&self) -> Option<Rank> {
+        match self.reading.what {
+            What::Aggregate { rank, .. } | What::Share { rank, .. } => {
+                rank.filter(|it| it.n.is_some())
+            }
+            _ => None,
+        }
+    }
+
     /// Says which group is at either end.
     fn sentence_of_groups(&self, row: &Value, measure: &str) -> String {
         let value = |row: &Value, column: &str| shown(&row[column]);
@@ -159,6 +169,16 @@ impl Answer<'_> {
                 let keys: Vec<String> = self.head.iter().map(key).collect();
                 let (all, measure_name) = (keys.join(", "), measure.replace('_', " "));
                 format!("**{all}** are equal: {measure_name} {}.", value(most, measure))
+            }
+            // Of the first few, the last is at no end of all.
+            (Some(_), Some(_)) if let Some(rank) = self.few() => {
+                let end = if rank.is_ascending { "smallest" } else { "largest" };
+                let (name, value) = (measure.replace('_', " "), value(row, measure));
+                let all = grouped(self.n_rows);
+                format!(
+                    "**{}** has the {end} {name}, {value}. The table has the {all} {end}.",
+                    key(row)
+                )
             }
             (Some(most), Some(least)) if complete => format!(
                 "**{}** has the largest {}, {}; {} has the smallest, {}. The table has all {}.",
