@@ -358,10 +358,10 @@ impl Asked<'_> {
             let is_no_flag = |at: usize| {
                 let before = at.checked_sub(1).map(|it| &marks[it].meaning);
                 let word = marks[at].start.checked_sub(1).map(|it| tokens[it].lower.as_str());
-                let is_among = word.is_some_and(|it| {
+                let says_who = word.is_some_and(|it| {
                     self.lexicon.is(Cue::Among, it) || self.lexicon.is(Cue::Every, it)
                 });
-                !is_among
+                !says_who
                     && matches!(
                         before,
                         Some(Meaning::Word(

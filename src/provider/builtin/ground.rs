@@ -407,7 +407,6 @@ impl Ground<'_> {
             let is_column = self.named.iter().any(|it| it.column.words.contains(&token.stem));
             // The polls of `polls_2016` are its rows, and no `pollster`; so are the inspections of
             // `restaurant_inspections`, whatever score they have.
-            let is_last = |it: &&Table| 1 < it.words.len() && it.words.last() == Some(&token.stem);
             let is_plural = token.lower.ends_with('s');
             let may_be = |it: &Named| {
                 let words = &it.column.words;
@@ -417,7 +416,7 @@ impl Ground<'_> {
                     || it.column.kind.is_time()
                     || is_plural && 1 < words.len() && !is_amount
             };
-            let is_head = self.tables.iter().any(is_last) && self.named.iter().all(may_be);
+            let is_head = self.ends_table_name(&token.stem) && self.named.iter().all(may_be);
             let weight = match (is_part, is_column) {
                 (true, true) if !is_head => 0.5,
                 (true, _) => 0.95,
@@ -444,17 +443,21 @@ impl Ground<'_> {
         }
     }
 
+    /// Returns whether a word is the last of several in a table's name.
+    fn ends_table_name(&self, stem: &String) -> bool {
+        self.tables.iter().any(|it| 1 < it.words.len() && it.words.last() == Some(stem))
+    }
+
     /// Returns where a value is held. A word of some values is none when it is of the column's name, or what
     /// rows are.
     fn held(&self, text: &str, stems: &[String], is_noun: bool) -> Option<Vec<Held>> {
         let mut held = self.facts.values.get(text)?.clone();
+        // The uses of force in `police_force` are its rows, whatever an offence is called.
+        let is_row = is_noun && matches!(stems, [stem] if self.ends_table_name(stem));
         held.retain(|it| {
             let words = &self.column(it.place).words;
             // `title` is the column `current_title`, though somebody wrote that in a cell.
             let is_name = stems.iter().all(|stem| words.contains(stem));
-            // The uses of force in `police_force` are its rows, whatever an offence is called.
-            let is_row = is_noun && matches!(stems, [stem]
-                if self.tables.iter().any(|it| 1 < it.words.len() && it.words.last() == Some(stem)));
             !is_name && !is_row && (!it.spellings.is_empty() || !is_noun)
         });
         (!held.is_empty()).then_some(held)
@@ -697,7 +700,7 @@ impl Ground<'_> {
                 || 5 < stem.len() && damerau_levenshtein(word, stem) <= 1
         };
         // Who voted for it is no row of `vote`.
-        let is_verb = self.lexicon.cues(Cue::Done).iter().any(|it| token.lower.ends_with(it));
+        let is_verb = self.lexicon.is_done(&token.lower);
         let is_whole = |it: &&Table| it.name.to_lowercase().contains(&token.lower);
         if is_verb && !self.tables.iter().any(is_whole) {
             return false;

@@ -612,6 +612,11 @@ impl Lexicon {
         self.cues.get(&cue).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns whether a word ends like a verb for what was done: `founded`.
+    pub fn is_done(&self, lower: &str) -> bool {
+        self.cues(Cue::Done).iter().any(|it| lower.ends_with(it))
+    }
+
     /// Returns whether a word stands for the rows of the question before, given the word behind it.
     pub fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
         self.is(Cue::Anaphors, lower) && !next.is_some_and(|it| self.is(Cue::Relatives, it))

@@ -218,24 +218,18 @@ fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
 }
 
 fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> Column {
+    let kind = Kind::of(dtype);
     let mut words = lexicon.words.stems(&name);
-    // `custkey` is the key of a `cust`.
-    if let Some((last, rest)) = words.split_last()
-        && Kind::of(dtype) == Kind::Whole
-        && let Some(of) = last.strip_suffix("key").filter(|it| 3 <= it.len())
-    {
-        let split = [of.to_owned(), "key".to_owned()];
-        words = rest.iter().cloned().chain(split).collect();
-    }
-    // So is `foundingyear` the year of a `founding`.
-    let mut is_year = false;
-    if let Some((last, rest)) = words.split_last()
-        && Kind::of(dtype) == Kind::Whole
-        && let Some((of, unit)) = lexicon.year_within(last)
-    {
-        is_year = true;
-        let split = [lexicon.words.stem(of), unit];
-        words = rest.iter().cloned().chain(split).collect();
+    let last = words.last().filter(|_| kind == Kind::Whole);
+    // `custkey` is the key of a `cust`, `foundingyear` the year of a `founding`.
+    let key = last.and_then(|it| it.strip_suffix("key")).filter(|it| 3 <= it.len());
+    let key = key.map(|of| [of.to_owned(), "key".to_owned()]);
+    let year = last.and_then(|it| lexicon.year_within(it));
+    let year = year.map(|(of, unit)| [lexicon.words.stem(of), unit]);
+    let is_year = year.is_some();
+    if let Some(split) = key.or(year) {
+        words.pop();
+        words.extend(split);
     }
     let (is_key, is_title) = (lexicon.has(Cue::Keys, &words), lexicon.has(Cue::Labels, &words));
     // A `MonthlyIncome` is of no month, and `years` last; a `model_year` is one.
@@ -244,7 +238,7 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         .map(str::to_lowercase)
         .find_map(|it| lexicon.unit(&it).filter(|_| lexicon.words.stem(&it) == it));
     let unit = unit.or_else(|| is_year.then_some(TimeUnit::Year));
-    Column { words, name, kind: Kind::of(dtype), n_missing, is_key, is_title, unit, yes: None }
+    Column { words, name, kind, n_missing, is_key, is_title, unit, yes: None }
 }
 
 /// Takes the whole schema of a table out of what `get_dataset_info` says.

@@ -228,7 +228,7 @@ impl Parser<'_> {
         let nouns: Vec<&String> = self
             .open()
             .filter(|it| self.is_noun(*it))
-            .map(|it| &self.scene.tokens[self.marks[it].end - 1].stem)
+            .map(|it| &self.last_token(it).stem)
             .collect();
         self.places()
             .find(|it| matches!(&self.column(*it).words[..], [word] if nouns.contains(&word)))

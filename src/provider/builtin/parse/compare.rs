@@ -1,5 +1,7 @@
 //! Comparisons: columns with amounts, with each other, with times of day and with nothing.
 
+use jiff::civil::Time;
+
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::ground::{Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord};
@@ -19,23 +21,23 @@ impl Parser<'_> {
             let moment = || self.calendar().filter(|it| self.kind(*it) != Kind::Day);
             let Some(place) = of_day.or_else(moment) else { continue };
             let joins = at.checked_sub(1).is_some_and(|it| self.is_range_joint(it));
-            let is_end = joins
-                && found.last().is_some_and(|it| {
-                    matches!(it.filter.test, Test::Is(Op::Ge, Scalar::Clock(_))) && it.at + 3 >= at
-                });
-            let op = match self.period_word(at) {
-                _ if is_end => Op::Le,
-                Some(PeriodWord::Before) => Op::Lt,
-                Some(PeriodWord::After) => Op::Gt,
-                Some(PeriodWord::Since) => Op::Ge,
-                _ => continue,
+            let start = found.last().filter(|it| joins && at <= it.at + 3).and_then(|it| match it
+                .filter
+                .test
+            {
+                Test::Is(Op::Ge, Scalar::Clock(start)) => Some(start),
+                _ => None,
+            });
+            let side = if start.is_some() {
+                Some(Op::Le)
+            } else {
+                self.period_word(at).and_then(op_of_period)
             };
+            let Some(op) = side else { continue };
             // `between 6 pm and midnight`
-            let is_midnight = is_end && time == jiff::civil::Time::midnight();
-            let is_past = found.last().is_some_and(
-                |it| matches!(it.filter.test, Test::Is(_, Scalar::Clock(start)) if time < start),
-            );
-            if is_end && is_past && !is_midnight {
+            let is_midnight = start.is_some() && time == Time::midnight();
+            // No time lies between 10 pm and 6 am of one day.
+            if start.is_some_and(|it| time < it) && !is_midnight {
                 continue;
             }
             for it in at.saturating_sub(1)..=at {
@@ -94,7 +96,8 @@ impl Parser<'_> {
                 let negated = before.filter(|it| self.word(*it) == Some(Concept::Not));
                 // `each has exactly 4 rows`, `ages with more than 30 workers` are no numbers of something else.
                 let counts = self.counts_behind(at, at + 1);
-                if let Some(place) = if counts { None } else { self.compared(at, at + 1)? } {
+                let place = if counts { None } else { self.compared(at, at + 1)? };
+                if let Some(place) = place {
                     if self.is_no_year(place, value) {
                         return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
                     }
@@ -185,7 +188,7 @@ impl Parser<'_> {
     /// Returns whether an amount from mark `start` to `end` is a number of what stands behind it: nothing
     /// before it is compared.
     fn counts_behind(&self, start: usize, end: usize) -> bool {
-        let is_next = self.marks.get(end + 1).is_some_and(|it| it.start == self.marks[end].end);
+        let is_next = self.touches_next(end);
         if self.word(end + 1) == Some(Concept::Rows) {
             return true;
         }
@@ -196,9 +199,9 @@ impl Parser<'_> {
         let is_told =
             self.is_number_column(end + 2) && self.scene.tokens[self.marks[end + 2].start].is_aside;
         // `cars over 100 hp` compares, `with a tip over 5 dollars` too.
-        let is_compared = start.checked_sub(1).is_some_and(|it| {
-            self.is_number_column(it) && self.marks[it].end == self.marks[start].start
-        });
+        let is_compared = start
+            .checked_sub(1)
+            .is_some_and(|it| self.is_number_column(it) && self.touches_next(it));
         is_next && is_thing && is_plural && !is_told && !is_compared
     }
 
@@ -232,13 +235,9 @@ impl Parser<'_> {
             None if of_time(joint) => {
                 let n_between = self.marks[joint].start - self.marks[at].end;
                 let words = said[..n_between].iter();
-                let mut op = words.filter_map(|it| {
-                    match self.scene.lexicon.period(std::slice::from_ref(&it.stem))? {
-                        PeriodWord::Before => Some(Op::Lt),
-                        PeriodWord::After => Some(Op::Gt),
-                        _ => None,
-                    }
-                });
+                let periods = words
+                    .filter_map(|it| self.scene.lexicon.period(std::slice::from_ref(&it.stem)));
+                let mut op = periods.filter_map(op_of_period).filter(|it| *it != Op::Ge);
                 match op.next_back() {
                     Some(op) => (op, joint),
                     None => return Ok(None),
@@ -380,13 +379,13 @@ impl Parser<'_> {
     /// Returns whether a mark is a unit of measure, though a column has it in its name: `30 m2`.
     fn is_unit(&self, at: usize) -> bool {
         let mark = &self.marks[at];
-        mark.end == mark.start + 1 && self.scene.lexicon.is_known_unit(&self.last_stem(at))
+        mark.end == mark.start + 1 && self.scene.lexicon.is_known_unit(&self.last_token(at).stem)
     }
 
     /// Returns whether a mark names things by their key, of which no amount is told: `at least 4 customers`.
     pub(super) fn names_key_in_plural(&self, at: usize) -> bool {
         let lexicon = self.scene.lexicon;
-        let says_key = |at: usize| lexicon.has(Cue::Keys, &[self.last_stem(at)]);
+        let says_key = |at: usize| lexicon.is(Cue::Keys, &self.last_token(at).stem);
         self.is_key_column(at) && !says_key(at)
     }
 
@@ -414,7 +413,7 @@ impl Parser<'_> {
     /// Returns the column that a noun before a bare number implies: the age of people.
     fn implied(&self, at: usize) -> Option<Place> {
         let noun = (0..at).rev().find(|it| self.is_noun(*it))?;
-        let stem = &self.scene.tokens[self.marks[noun].end - 1].stem;
+        let stem = &self.last_token(noun).stem;
         let wanted = self.scene.lexicon.implied(stem);
         let mut found = wanted.iter().filter_map(|word| {
             self.places().find(|it| {
@@ -492,6 +491,16 @@ pub(super) fn op_of(concept: Concept) -> Option<Op> {
         Concept::Ne => Op::Ne,
         _ => return None,
     })
+}
+
+/// Returns how a word for a period compares with it: `since`.
+pub(super) fn op_of_period(word: PeriodWord) -> Option<Op> {
+    match word {
+        PeriodWord::Before => Some(Op::Lt),
+        PeriodWord::After => Some(Op::Gt),
+        PeriodWord::Since => Some(Op::Ge),
+        _ => None,
+    }
 }
 
 pub(super) fn is(place: Place, op: Op, scalar: Scalar, at: usize) -> Placed {

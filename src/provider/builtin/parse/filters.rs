@@ -1,6 +1,6 @@
 //! Conditions: which rows count.
 
-use super::compare::is;
+use super::compare::{is, op_of_period};
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::code::opposite;
 use crate::provider::builtin::ground::{Held, Meaning, Place};
@@ -427,8 +427,7 @@ impl Parser<'_> {
                 Some(concept @ (Concept::Ne | Concept::Not | Concept::Without)) => {
                     self.take(it);
                     // `no education (none)` says it twice.
-                    let is_none =
-                        self.scene.lexicon.is(Cue::Nothing, &self.text(at).to_lowercase());
+                    let is_none = self.scene.lexicon.is(Cue::Nothing, &self.text(at));
                     return concept != Concept::Without || !is_none;
                 }
                 Some(Concept::Of | Concept::Eq | Concept::By) | None
@@ -649,22 +648,15 @@ impl Parser<'_> {
         let inside = between.iter().rev().find_map(|it| {
             let word = self.scene.lexicon.period(std::slice::from_ref(&it.stem))?;
             let says_from = self.scene.lexicon.is(Cue::From, &it.lower);
-            match word {
-                PeriodWord::Before => Some(Op::Lt),
-                PeriodWord::After => Some(Op::Gt),
-                PeriodWord::Since if !says_from => Some(Op::Ge),
-                _ => None,
-            }
+            op_of_period(word).filter(|it| *it != Op::Ge || !says_from)
         });
         if inside.is_some() {
             return inside;
         }
         let behind = self.marks.get(end - 1).and_then(|it| tokens.get(it.end));
         let goes_on = behind.is_some_and(|it| self.scene.lexicon.is(Cue::Onwards, &it.lower));
-        match word.and_then(|it| self.scene.lexicon.period(it)) {
-            Some(PeriodWord::Before) => Some(Op::Lt),
-            Some(PeriodWord::After) => Some(Op::Gt),
-            Some(PeriodWord::Since) if goes_on => Some(Op::Ge),
+        match word.and_then(|it| self.scene.lexicon.period(it)).and_then(op_of_period) {
+            Some(op) if op != Op::Ge || goes_on => Some(op),
             _ if goes_on => None,
             _ => Some(Op::Eq),
         }
@@ -679,7 +671,7 @@ impl Parser<'_> {
                 continue;
             }
             // A `housing loan` may be a `housing`, a `loan`, or both.
-            let is_next = self.marks.get(at + 1).is_some_and(|it| it.start == self.marks[at].end);
+            let is_next = self.touches_next(at);
             if let (true, [other]) = (is_next, &self.choose(at + 1, |_| true)[..])
                 && self.kind(*other) == Kind::Bool
             {
@@ -754,9 +746,9 @@ impl Parser<'_> {
             let right = (at + 1..self.marks.len().min(at + 3))
                 .find(|it| self.is_column(*it))
                 .filter(|it| (at + 1..*it).all(|it| self.is_glue_word(it)));
-            let is_predicate = matches!(self.word(at), Some(Concept::Missing | Concept::Present));
+            let may_follow = matches!(self.word(at), Some(Concept::Missing | Concept::Present));
             let left =
-                (at.saturating_sub(2)..at).rev().find(|it| is_predicate && self.is_column(*it));
+                (at.saturating_sub(2)..at).rev().find(|it| may_follow && self.is_column(*it));
             let Some(column) = right.or(left) else { continue };
             let is_led = self.word(0) == Some(Concept::Each)
                 || (0..at).all(|it| matches!(self.meaning(it), Some(Meaning::Word(_))));

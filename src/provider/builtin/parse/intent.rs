@@ -155,7 +155,9 @@ impl Parser<'_> {
             Concept::Between,
         ]);
         let mut groups = groups.to_vec();
-        groups.extend(several(filters).filter(|_| groups.is_empty()).map(Group::By));
+        if let (Some(told), true) = (super::series::several(filters), groups.is_empty()) {
+            groups.push(Group::By(told.filter.place));
+        }
         Ok(Some(What::Ratio { part, whole, is_percent, groups }))
     }
 
@@ -208,8 +210,8 @@ impl Parser<'_> {
             );
             // `what share of smokers had a premie` asks for no groups.
             // `percent of members by party` is one of rows, or of members.
-            let is_part = filters.iter().any(|it| it.at < column) || !groups.is_empty();
-            if !is_group && is_part {
+            let has_other = filters.iter().any(|it| it.at < column) || !groups.is_empty();
+            if !is_group && has_other {
                 return Err(Doubt::Unplaced(vec![self.text(column)]));
             }
             groups.push(Group::By(self.one(column, |_| true)?));
@@ -266,9 +268,7 @@ impl Parser<'_> {
         groups: &[Group],
     ) -> Result<Option<Vec<Filter>>, Doubt> {
         let [column] = *columns else { return Ok(None) };
-        let before = column.checked_sub(1).map(|it| self.text(it).to_lowercase());
-        let is_with = before.is_some_and(|it| self.scene.lexicon.is(Cue::WithA, &it));
-        if !is_with || !filters.is_empty() || !groups.is_empty() {
+        if !self.follows(column, Cue::WithA) || !filters.is_empty() || !groups.is_empty() {
             return Ok(None);
         }
         let place = self.one(column, |_| true)?;
@@ -291,8 +291,9 @@ impl Parser<'_> {
         let predicates = filters.iter().filter(|it| it.is_predicate);
         let predicates: Vec<Filter> = predicates.map(|it| it.filter.clone()).collect();
         // What is said last is the part.
-        let last_of =
-            |it: bool| filters.iter().filter(|of| of.is_predicate == it).map(|it| it.at).max();
+        let last_of = |is_predicate: bool| {
+            filters.iter().filter(|it| it.is_predicate == is_predicate).map(|it| it.at).max()
+        };
         let is_last = last_of(false) < last_of(true);
         if is_last && predicates.len() < filters.len() { predicates } else { Vec::new() }
     }
@@ -391,13 +392,4 @@ impl Parser<'_> {
         let is_sorted = self.has(&[Concept::Sorted]) || is_ascending || is_descending;
         is_sorted.then_some(Rank { n: None, skip: 0, is_ascending })
     }
-}
-
-/// Returns the column of which several values are told: `in Norway, Kenya and Chad`.
-pub(super) fn several(filters: &[Placed]) -> Option<Place> {
-    let told = filters
-        .iter()
-        .map(|it| &it.filter)
-        .find(|it| matches!(&it.test, Test::In(values) if 1 < values.len()) && !it.is_negated);
-    told.map(|it| it.place)
 }

@@ -15,49 +15,7 @@ impl Parser<'_> {
                 Some(Concept::By) if !self.is_rank_by(at) && !self.is_ratio(at) => {
                     groups.extend(self.groups_by(at)?);
                 }
-                // `deaths of all causes per quarter` are those of no cause by itself.
-                Some(Concept::Each)
-                    if self.is_of_all(at)
-                        && !self.has(&[Concept::Share])
-                        && self.is_column(at + 1)
-                        && !self.is_number_column(at + 1) =>
-                {
-                    self.take(at);
-                    self.take(at + 1);
-                }
-                // `the sum of all balances`
-                Some(Concept::Each)
-                    if self.is_number_column(at + 1)
-                        && at
-                            .checked_sub(1)
-                            .is_some_and(|it| agg_of(self.word_of(it)).is_some()) =>
-                {
-                    self.take(at);
-                }
-                // `the mean over all years` is one number.
-                Some(Concept::Each)
-                    if self.is_across(at) && self.is_column(at + 1) && self.is_plural(at + 1) =>
-                {
-                    self.take(at);
-                    self.take(at + 1);
-                }
-                // `every applicant`, where their number is a column.
-                Some(Concept::Each)
-                    if self.scene.lexicon.is(Cue::Every, &self.text(at).to_lowercase())
-                        && self.is_number_column(at + 1)
-                        && !self
-                            .choose(at + 1, |_| true)
-                            .iter()
-                            .any(|it| self.is_calendar_number(*it)) =>
-                {
-                    return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
-                }
-                Some(Concept::Each) if self.can_group(at + 1) && !self.is_of_all(at) => {
-                    if let Some(group) = self.group_at(at + 1)? {
-                        groups.push(group);
-                        self.take(at);
-                    }
-                }
+                Some(Concept::Each) => groups.extend(self.group_of_each(at)?),
                 _ => {}
             }
         }
@@ -101,13 +59,48 @@ impl Parser<'_> {
         Ok(groups)
     }
 
+    /// Takes the group behind `each`, or what says that all are one.
+    fn group_of_each(&mut self, at: usize) -> Result<Option<Group>, Doubt> {
+        let next = at + 1;
+        let of_all = self.is_of_all(at);
+        let is_text = self.is_column(next) && !self.is_number_column(next);
+        // `deaths of all causes per quarter` are those of no cause by itself.
+        let is_no_cause = of_all && is_text && !self.has(&[Concept::Share]);
+        // `the mean over all years` is one number.
+        let is_over_all = self.is_across(at) && self.is_column(next) && self.is_plural(next);
+        // `the sum of all balances`
+        let figure = at.checked_sub(1).and_then(|it| self.word_of(it));
+        let is_of_figure = figure.is_some_and(super::is_figure) && self.is_number_column(next);
+        if is_no_cause || is_of_figure || is_over_all {
+            self.take(at);
+            if !is_of_figure {
+                self.take(next);
+            }
+            return Ok(None);
+        }
+        // `every applicant`, where their number is a column.
+        let is_number = self.scene.lexicon.is(Cue::Every, &self.text(at))
+            && self.is_number_column(next)
+            && !self.choose(next, |_| true).iter().any(|it| self.is_calendar_number(*it));
+        if is_number {
+            return Err(Doubt::Unplaced(vec![self.text(next)]));
+        }
+        let group = if self.can_group(next) && !of_all { self.group_at(next)? } else { None };
+        if group.is_some() {
+            self.take(at);
+        }
+        Ok(group)
+    }
+
     /// Takes the groups behind `by`.
     fn groups_by(&mut self, at: usize) -> Result<Vec<Group>, Doubt> {
         let mut groups = Vec::new();
         let mut next = at + 1;
-        let is_told = (0..self.marks.len())
-            .any(|it| it != at && matches!(self.word_of(it), Some(Concept::By | Concept::Each)));
-        if self.is_across(at) && is_told {
+        let has_other = || {
+            let groups = |it: usize| matches!(self.word_of(it), Some(Concept::By | Concept::Each));
+            (0..self.marks.len()).any(|it| it != at && groups(it))
+        };
+        if self.is_across(at) && has_other() {
             return Err(Doubt::Unplaced(vec![self.text(at)]));
         }
         if self.is_noun(next) && self.is_agent(at) {
@@ -176,12 +169,12 @@ impl Parser<'_> {
 
     /// Returns whether a mark ends with a plural.
     pub(super) fn is_plural(&self, at: usize) -> bool {
-        self.scene.tokens[self.marks[at].end - 1].lower.ends_with('s')
+        self.last_token(at).lower.ends_with('s')
     }
 
     /// `across series` is over all of them.
     fn is_across(&self, at: usize) -> bool {
-        self.scene.lexicon.is(Cue::Across, &self.text(at).to_lowercase())
+        self.scene.lexicon.is(Cue::Across, &self.text(at))
     }
 
     /// `delivered by suppliers` says who did it.
@@ -192,8 +185,7 @@ impl Parser<'_> {
         let lexicon = self.scene.lexicon;
         is_left_out
             && self.scene.lexicon.is(Cue::By, &self.text(at))
-            && before
-                .is_some_and(|it| lexicon.cues(Cue::Done).iter().any(|end| it.lower.ends_with(end)))
+            && before.is_some_and(|it| lexicon.is_done(&it.lower))
     }
 
     /// Returns whether a column behind `by` is who did something: `owned by a society`.
@@ -213,7 +205,7 @@ impl Parser<'_> {
         let is_ne = self.word_of(at + 1) == Some(Concept::Ne) && self.used[at + 1];
         let makes = self.marks.iter().any(|it| match it.meaning {
             Meaning::Word(it) => {
-                agg_of(Some(it)).is_some()
+                super::is_figure(it)
                     || matches!(it, Concept::HowMany | Concept::Share | Concept::Distribution)
             }
             _ => false,
@@ -234,7 +226,7 @@ impl Parser<'_> {
         {
             return false;
         }
-        let stem = &self.scene.tokens[self.marks[at].end - 1].stem;
+        let stem = &self.last_token(at).stem;
         if self.scene.tables.iter().any(|it| it.words.contains(stem)) {
             return false;
         }

@@ -68,6 +68,24 @@ impl Scene<'_> {
         1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.is(Cue::Asks, &it.lower))
     }
 
+    /// Returns whether a mark groups by what says nothing: `by category`, where there is none.
+    fn groups_by_filler(&self, marks: &[Mark], at: usize) -> bool {
+        let is_filler = |it: &Mark| {
+            self.tokens[it.start..it.end].iter().all(|it| self.lexicon.is_filler(&it.stem))
+        };
+        let is_stop = |it: &Mark| it.meaning == Meaning::Stop;
+        let ends = |it: &Mark| match it.meaning {
+            Meaning::Word(Concept::And) => true,
+            Meaning::Word(Concept::Of | Concept::Each | Concept::HowMany) => false,
+            Meaning::Word(concept) => !is_figure(concept),
+            _ => false,
+        };
+        let next = at + 1;
+        marks[at].meaning == Meaning::Word(Concept::By)
+            && marks.get(next).is_some_and(|it| is_stop(it) && is_filler(it))
+            && marks[next..].iter().find(|it| !is_stop(it)).is_none_or(ends)
+    }
+
     /// Returns whether a phrase of a cue is in the question.
     fn says(&self, cue: Cue) -> bool {
         let words: Vec<&str> = self.tokens.iter().map(|it| it.lower.as_str()).collect();
@@ -132,11 +150,7 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
     }
     let takes_up = scene.is_lost
         && (is_short
-            && (parser.is_led()
-                || parser.clings()
-                || parser.is_fragment()
-                || scene.refers_back()
-                || parser.is_bare() && !parser.said(Concept::Rows))
+            && (parser.is_led() || parser.clings() || parser.is_fragment() || scene.refers_back())
             || parser.points_at()
             || parser.names_nothing() && !parser.said(Concept::Rows));
     let replaces = scene.says(Cue::InsteadOf);
@@ -277,7 +291,8 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Prepares to read marks. What means nothing by itself is left out, and so is the sign of percent
-    /// behind an amount that something is compared with.
+    /// behind an amount that something is compared with; a filler that something is to be grouped by is
+    /// unknown.
     fn new(scene: Scene<'a>, marks: &[Mark]) -> Parser<'a> {
         let is_amount = |at: usize| matches!(marks[at].meaning, Meaning::Number(_));
         let compares = |at: usize| match marks[at].meaning {
@@ -297,19 +312,6 @@ impl<'a> Parser<'a> {
         let is_kept = |at: &usize| {
             !matches!(marks[*at].meaning, Meaning::Stop | Meaning::Measure) && !is_percent(*at)
         };
-        let is_by = |it: &Mark| it.meaning == Meaning::Word(Concept::By);
-        let ends_group = |at: usize| {
-            let is_filler = |it: &Mark| {
-                scene.tokens[it.start..it.end].iter().all(|it| scene.lexicon.is_filler(&it.stem))
-            };
-            let is_stop = |it: &Mark| it.meaning == Meaning::Stop;
-            marks.get(at).is_some_and(|it| is_stop(it) && is_filler(it))
-                && marks[at..].iter().find(|it| !is_stop(it)).is_none_or(|it| {
-                    matches!(it.meaning, Meaning::Word(concept)
-                        if concept == Concept::And || measures::agg_of(Some(concept)).is_none()
-                            && !matches!(concept, Concept::Of | Concept::Each | Concept::HowMany))
-                })
-        };
         let mut kept: Vec<Mark> = Vec::with_capacity(marks.len());
         for at in (0..marks.len()).filter(is_kept) {
             let mark = &marks[at];
@@ -324,7 +326,7 @@ impl<'a> Parser<'a> {
                 _ => kept.push(mark.clone()),
             }
             // `by category`, where there is none.
-            if let Some(thing) = marks.get(at + 1).filter(|_| is_by(mark) && ends_group(at + 1)) {
+            if let Some(thing) = marks.get(at + 1).filter(|_| scene.groups_by_filler(marks, at)) {
                 kept.push(Mark { meaning: Meaning::Unknown, ..thing.clone() });
             }
         }
@@ -425,9 +427,19 @@ impl<'a> Parser<'a> {
         tokens.map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the stem of the last word of a mark.
-    fn last_stem(&self, at: usize) -> String {
-        self.scene.tokens[self.marks[at].end - 1].stem.clone()
+    /// Returns the last word of a mark.
+    fn last_token(&self, at: usize) -> &'a Token {
+        &self.scene.tokens[self.marks[at].end - 1]
+    }
+
+    /// Returns whether the mark before another is a cue.
+    fn follows(&self, at: usize, cue: Cue) -> bool {
+        at.checked_sub(1).is_some_and(|it| self.scene.lexicon.is(cue, &self.text(it)))
+    }
+
+    /// Returns whether nothing stands between a mark and the next.
+    fn touches_next(&self, at: usize) -> bool {
+        self.marks.get(at + 1).is_some_and(|it| it.start == self.marks[at].end)
     }
 
     /// Returns whether the question opens with a cue.

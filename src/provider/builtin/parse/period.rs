@@ -182,8 +182,7 @@ impl Parser<'_> {
             let stems: Vec<String> = tokens[from..start].iter().map(|it| it.stem.clone()).collect();
             if let Some(word) = self.scene.lexicon.period(&stems) {
                 // What started in January did so in it.
-                let is_done = self.scene.lexicon.cues(Cue::Done);
-                let is_past = is_done.iter().any(|end| tokens[from].lower.ends_with(end));
+                let is_past = self.scene.lexicon.is_done(&tokens[from].lower);
                 let begins = 1 < n && word == PeriodWord::Since && is_past;
                 return Some(if begins { PeriodWord::During } else { word });
             }

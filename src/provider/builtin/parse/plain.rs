@@ -184,29 +184,23 @@ impl Parser<'_> {
     fn counts_another(&self) -> bool {
         let is_count = |it: &Mark| it.meaning == Meaning::Word(Concept::HowMany);
         let Some(at) = self.marks.iter().position(is_count) else { return false };
-        let stem = |it: usize| &self.scene.tokens[self.marks[it].end - 1].stem;
-        let names_row = |it: usize| {
-            matches!(self.marks[it].meaning, Meaning::Table(_))
-                || self.marks[it].meaning == Meaning::Noun
-                    && self.scene.tables[0].words.contains(stem(it))
-        };
-        let is_other = self
-            .marks
-            .get(at + 1)
-            .is_some_and(|it| it.meaning == Meaning::Noun && !names_row(at + 1));
-        is_other && (at + 2..self.marks.len()).any(names_row)
+        let is_noun = |it: &Mark| it.meaning == Meaning::Noun;
+        let is_other = self.marks.get(at + 1).is_some_and(is_noun) && !self.names_rows(at + 1);
+        is_other && (at + 2..self.marks.len()).any(|it| self.names_rows(it))
+    }
+
+    /// Returns whether a mark says what the table is called after.
+    fn names_rows(&self, at: usize) -> bool {
+        let words = &self.scene.tables[0].words;
+        match self.marks[at].meaning {
+            Meaning::Table(_) => true,
+            Meaning::Noun => words.contains(&self.last_token(at).stem),
+            _ => false,
+        }
     }
 
     /// Returns the names of what the table is called after, when that is counted: of storms, `name`.
     pub(super) fn label_of_table(&self) -> Option<Place> {
-        let is_table = |it: usize| match self.meaning(it) {
-            Some(Meaning::Table(_)) => true,
-            Some(Meaning::Noun) => {
-                let stem = &self.scene.tokens[self.marks[it].end - 1].stem;
-                self.scene.tables[0].words.contains(stem)
-            }
-            _ => false,
-        };
         let table = self.scene.tables[0];
         let is_label = |it: &Place| {
             let column = self.column(*it);
@@ -214,7 +208,7 @@ impl Parser<'_> {
             column.words == ["name"] || is_table
         };
         let label = self.places().find(is_label)?;
-        self.open().any(is_table).then_some(label)
+        self.open().any(|it| self.names_rows(it)).then_some(label)
     }
 
     /// Finds the columns of aggregates that stand before theirs, or have none: `total by region`.
@@ -282,7 +276,7 @@ impl Parser<'_> {
     /// Returns whether what is totalled is no number of things: the traffic of `page_traffic`.
     fn is_mass(&self, measures: &[Measure]) -> bool {
         let is_mass = |it: usize| {
-            let token = &self.scene.tokens[self.marks[it].end - 1];
+            let token = self.last_token(it);
             matches!(self.meaning(it), Some(Meaning::Noun))
                 && token.lower == token.text
                 && !token.lower.ends_with('s')
@@ -389,7 +383,7 @@ impl Parser<'_> {
         if !self.is_noun(at) && !self.is_column(at) {
             return None;
         }
-        let stem = self.scene.tokens[self.marks[at].end - 1].stem.clone();
+        let stem = self.last_token(at).stem.clone();
         if self.marks[at].end - self.marks[at].start != 1
             || !(columns.is_empty() || columns == [at])
         {
@@ -412,17 +406,15 @@ impl Parser<'_> {
         for at in columns {
             // `with a textbook`, `bookings with children` may be conditions.
             let lexicon = self.scene.lexicon;
-            let before =
-                at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
             // `which customers work for a company`
             let article = self.word_before(*at);
             if article.is_some_and(|it| lexicon.is(Cue::Articles, it)) {
                 return Err(Doubt::Unplaced(vec![self.text(*at)]));
             }
-            let is_with = lexicon.is(Cue::With, &before)
+            let is_with = self.follows(*at, Cue::With)
                 && (self.is_number_column(*at) || !filters.is_empty() && columns.len() == 1)
                 && !self.said(Concept::List);
-            if is_with || !filters.is_empty() && lexicon.is(Cue::WithA, &before) {
+            if is_with || !filters.is_empty() && self.follows(*at, Cue::WithA) {
                 return Err(Doubt::Unplaced(vec![self.text(*at)]));
             }
         }
@@ -437,39 +429,39 @@ impl Parser<'_> {
         for at in explained {
             self.take(at);
         }
-        match self.stray(&asked).filter(|_| !filters.is_empty()) {
+        let stray = if filters.is_empty() { None } else { self.stray(&asked) };
+        match stray {
             Some(stray) => Err(Doubt::Unplaced(vec![self.text(stray)])),
             None => Ok(asked),
         }
     }
 
-    /// Returns a column behind what rows are, which may be part of a condition that nobody understood: the
-    /// strike of `pitches that were a swinging strike`.
+    /// Returns a column beside what rows are, which may be part of a condition that nobody understood: the
+    /// strike of `pitches that were a swinging strike`, the coupon of `coupon redemptions in May`.
     fn stray(&self, columns: &[usize]) -> Option<usize> {
         let noun = self.open().find(|it| self.is_noun(*it))?;
         let is_listed = |at: usize| self.scene.tokens[self.marks[at].start].is_aside;
         let is_shown = |at: usize| {
-            let before = at.checked_sub(1).map(|it| self.text(it).to_lowercase());
-            let lexicon = self.scene.lexicon;
-            before.is_some_and(|it| lexicon.is(Cue::With, &it)) && self.said(Concept::List)
+            self.follows(at, Cue::With) && self.said(Concept::List)
                 || self.word_of(at.saturating_sub(1)) == Some(Concept::List)
         };
-        let mut is_chain = false;
         // `coupon redemptions` are of one kind; of `african countries` the rows are shown.
         let is_kind = |at: usize| {
             self.is_noun(at + 1)
-                && self.marks[at].end == self.marks[at + 1].start
+                && self.touches_next(at)
                 && !self.choose(at, |_| true).iter().any(|it| self.column(*it).is_title)
         };
         let is_named = |at: usize| at.checked_sub(1).is_some_and(|it| self.is_value(it));
-        columns.iter().copied().find(|it| {
-            if is_kind(*it) {
-                return true;
+        let mut is_chain = false;
+        for at in columns.iter().copied() {
+            let joined = self.word_of(at.saturating_sub(1)) == Some(Concept::And);
+            is_chain = is_shown(at) || is_chain && joined;
+            let is_behind = noun < at && !is_chain && !is_listed(at) && !is_named(at);
+            if is_kind(at) || is_behind {
+                return Some(at);
             }
-            let joined = self.word_of(it.saturating_sub(1)) == Some(Concept::And);
-            is_chain = is_shown(*it) || is_chain && joined;
-            noun < *it && !is_chain && !is_listed(*it) && !is_named(*it)
-        })
+        }
+        None
     }
 
     /// Rows as they are, or the values of a column.

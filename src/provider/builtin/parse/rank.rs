@@ -93,8 +93,7 @@ impl Parser<'_> {
         };
         // The worst air is that of the largest index.
         let lexicon = self.scene.lexicon;
-        let judges =
-            self.text(at).split(' ').any(|it| lexicon.is(Cue::Judging, &it.to_lowercase()));
+        let judges = self.text(at).split(' ').any(|it| lexicon.is(Cue::Judging, it));
         if judges && !lexicon.has(Cue::Merits, &self.column(place).words) {
             return Err(Doubt::Unasked);
         }
@@ -120,7 +119,7 @@ impl Parser<'_> {
     /// inning`, `the biggest weekly volume`, `the most 1-room flats`.
     fn check_amount(&self, at: usize, of: &[Place], rank: Rank) -> Result<(), Doubt> {
         let is_unit = matches!(self.meaning(at + 1), Some(Meaning::Unit(_)))
-            && self.marks[at].end == self.marks[at + 1].start
+            && self.touches_next(at)
             && rank.n.is_none();
         let next = self.marks.get(at + 1).map(|it| (&it.meaning, self.text(at + 1)));
         let lexicon = self.scene.lexicon;
@@ -146,7 +145,7 @@ impl Parser<'_> {
     /// `the oldest model year` are not of the longest and oldest thing.
     fn check_next(&self, at: usize, of: &[Place]) -> Result<(), Doubt> {
         let is_other = self.is_number_column(at + 1)
-            && self.marks[at].end == self.marks[at + 1].start
+            && self.touches_next(at)
             && !self.choose(at + 1, |_| true).iter().any(|it| of.contains(it));
         if of.is_empty() || !is_other {
             return Ok(());
@@ -267,7 +266,7 @@ impl Parser<'_> {
         if !matches!(self.meaning(at), Some(Meaning::Noun)) {
             return false;
         }
-        let stem = &self.scene.tokens[self.marks[at].end - 1].stem;
+        let stem = &self.last_token(at).stem;
         self.places().find(|it| self.column(*it).is_key_of(stem)).is_some_and(|it| 0 < it.column)
     }
 
@@ -386,8 +385,7 @@ impl Parser<'_> {
         };
         // `which cohort buys the most`: of what, a verb says that nobody read.
         let word = self.marks[at].start.checked_sub(1).map(|it| &self.scene.tokens[it]);
-        let is_read =
-            at.checked_sub(1).is_some_and(|it| self.marks[it].end == self.marks[at].start);
+        let is_read = at.checked_sub(1).is_some_and(|it| self.touches_next(it));
         let is_verb = word.is_some_and(|it| self.scene.lexicon.is_filler(&it.stem));
         if is_verb && !is_read && self.marks.len() == at + 1 {
             return None;
@@ -465,10 +463,7 @@ impl Parser<'_> {
         }
         // `top 3 wages with age` shows the age.
         near.retain(|it| {
-            let before = it.checked_sub(1).map(|it| self.text(it).to_lowercase());
-            *it < at
-                || !before.is_some_and(|it| self.scene.lexicon.is(Cue::With, &it))
-                || !(at..*it).any(|it| self.is_noun(it))
+            *it < at || !self.follows(*it, Cue::With) || !(at..*it).any(|it| self.is_noun(it))
         });
         // What stands behind it comes first.
         near.sort_by_key(|it| (*it < at, it.abs_diff(at)));
@@ -532,9 +527,7 @@ impl Parser<'_> {
     fn entity(&mut self) -> Result<Option<Group>, Doubt> {
         // `top 3 auctions by price, with title` shows the title.
         let is_shown = |it: usize| {
-            let before = it.checked_sub(1).map(|it| self.text(it).to_lowercase());
-            before.is_some_and(|it| self.scene.lexicon.is(Cue::With, &it))
-                && self.open().any(|noun| noun < it && self.is_noun(noun))
+            self.follows(it, Cue::With) && self.open().any(|noun| noun < it && self.is_noun(noun))
         };
         let is_entity = |it: &usize| match self.meaning(*it) {
             Some(Meaning::Column(_)) if is_shown(*it) => false,
@@ -569,7 +562,7 @@ impl Parser<'_> {
         let has_other =
             self.open().any(|it| it != at && (self.is_number_column(it) || self.is_noun(it)))
                 || self.has(&[Concept::HowMany]);
-        let text = at.checked_sub(1).map(|it| self.text(it).to_lowercase()).unwrap_or_default();
+        let text = at.checked_sub(1).map(|it| self.text(it)).unwrap_or_default();
         let is_verb = text.rsplit(' ').next().is_some_and(|it| self.scene.lexicon.is(Cue::Is, it));
         is_asked && is_whole && has_other && !is_verb
     }

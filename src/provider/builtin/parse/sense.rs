@@ -100,11 +100,10 @@ impl Parser<'_> {
         }
         // `nobody who is homeless has a mortgage` is no claim that all others have one.
         let denies = self.word_of(0) == Some(Concept::Not) && !self.said(Concept::Missing);
-        let is_present = |it: &Filter| it.is_presence();
         let claims = match what {
             What::Check(Check::Present(_)) => true,
-            What::Check(Check::All(part)) => part.iter().any(is_present),
-            _ => filters.iter().any(is_present),
+            What::Check(Check::All(part)) => part.iter().any(Filter::is_presence),
+            _ => filters.iter().any(Filter::is_presence),
         };
         if denies && claims {
             return Err(Doubt::Unasked);
@@ -137,13 +136,9 @@ impl Parser<'_> {
             let computes =
                 |it: &Measure| !matches!(it.agg, Agg::Count | Agg::Distinct | Agg::Min | Agg::Max);
             let fits = |place: Place| {
-                let kind = self.kind(place);
-                kind.is_number() || kind == Kind::Bool
+                let (kind, is_key) = (self.kind(place), self.column(place).is_key);
+                kind == Kind::Real || kind == Kind::Bool || kind == Kind::Whole && !is_key
             };
-            let is_key = |it: Place| self.column(it).is_key && self.kind(it) == Kind::Whole;
-            if measures.iter().any(|it| computes(it) && it.of.is_some_and(is_key)) {
-                return Err(Doubt::Unasked);
-            }
             if measures.iter().any(|it| computes(it) && it.of.is_some_and(|it| !fits(it))) {
                 return Err(Doubt::Unasked);
             }
@@ -187,7 +182,7 @@ impl Parser<'_> {
             });
         let is_rate = |at: usize| {
             let is_per = at.checked_sub(1).is_some_and(|it| lexicon.is(Cue::Per, &self.text(it)));
-            let text = self.text(at).to_lowercase();
+            let text = self.text(at);
             matches!(self.marks[at].meaning, Meaning::Unit(_))
                 && (is_per || lexicon.is(Cue::Regular, &text))
         };
@@ -202,7 +197,7 @@ impl Parser<'_> {
             Meaning::Word(concept) => self.used[at + 1] && compare::op_of(concept).is_some(),
             _ => false,
         });
-        let token = &self.scene.tokens[self.marks[at].end - 1];
+        let token = self.last_token(at);
         self.marks[at].meaning == Meaning::Noun
             && self.scene.lexicon.is(Cue::Restricting, &token.stem)
             && !is_bound
@@ -228,7 +223,7 @@ impl Parser<'_> {
     /// `test_id`.
     pub(super) fn is_thing(&self, at: usize) -> bool {
         let Some(Meaning::Column(places)) = self.meaning(at) else { return false };
-        let last = &self.scene.tokens[self.marks[at].end - 1];
+        let last = self.last_token(at);
         let is_key = |it: &Place| self.column(*it).is_key_of(&last.stem);
         self.marks[at].end - self.marks[at].start == 1
             && last.lower.ends_with('s')

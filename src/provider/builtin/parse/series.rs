@@ -143,7 +143,7 @@ impl Parser<'_> {
     /// Returns the unit in a phrase for a course of time: `over the years`.
     fn unit_of_phrase(&self) -> Option<TimeUnit> {
         let at = self.first_word(&[Concept::OverTime])?;
-        let last = &self.scene.tokens[self.marks[at].end - 1];
+        let last = self.last_token(at);
         self.scene.lexicon.unit(&last.stem)
     }
 
@@ -174,10 +174,7 @@ impl Parser<'_> {
         shape: Option<Shape>,
     ) {
         let is_comparison = self.take_all(&[Concept::Compare]) || self.said(Concept::Versus);
-        let several = filters.iter().find(|it| {
-            matches!(&it.filter.test, Test::In(values) if 1 < values.len()) && !it.filter.is_negated
-        });
-        let Some(several) = several else {
+        let Some(several) = several(filters) else {
             if is_comparison && groups.is_empty() {
                 groups.extend(compared_periods(filters));
             }
@@ -191,8 +188,7 @@ impl Parser<'_> {
         // `bar chart of life expectancy for Japan, Chad and Brazil` has one bar for each.
         let is_drawn = shape.is_some()
             && groups.is_empty()
-            && self.open().filter(|it| self.is_column(*it)).count() == 1
-            && self.open().any(|it| self.is_number_column(it));
+            && matches!(self.open_columns()[..], [it] if self.is_number_column(it));
         let is_compared = is_comparison
             || are_both
             || is_drawn
@@ -220,6 +216,13 @@ impl Parser<'_> {
         let between = &self.scene.tokens[self.marks[before].end..self.marks[last].start];
         between.iter().any(|it| self.scene.lexicon.is(Cue::Together, &it.lower))
     }
+}
+
+/// Returns the condition that tells several values of a column: `in Norway, Kenya and Chad`.
+pub(super) fn several(filters: &[Placed]) -> Option<&Placed> {
+    filters.iter().find(|it| {
+        matches!(&it.filter.test, Test::In(values) if 1 < values.len()) && !it.filter.is_negated
+    })
 }
 
 /// `2012 vs 2015`: the periods are the groups.

@@ -98,6 +98,7 @@ impl Parser<'_> {
         let mut is_changed = chart.is_some() || !filters.is_empty();
         reading.chart = chart;
         let new: Vec<Filter> = filters.into_iter().map(|it| it.filter).collect();
+        // What is said of a column takes the place of all that was said of it.
         reading.filters.retain(|old| new.iter().all(|it| it.place != old.place));
         for filter in new {
             add_filter(&mut reading, filter);
