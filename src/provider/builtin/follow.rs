@@ -15,6 +15,7 @@ use super::schema::{Kind, Table};
 use super::talk::Turn;
 use super::words::Token;
 use super::{Asked, Call, Next, code, look, suggest};
+use crate::limits::CHART_ROWS_MAX;
 
 /// Values that a question looks up at most: what the tool allows, and some to spare.
 const FINDS_MAX: usize = 24;
@@ -127,6 +128,11 @@ impl Asked<'_> {
         if let Some(error) = done.error() {
             return Ok(Next::Refuse(answer::failed(error)));
         }
+        // More points than a chart has are told by month.
+        let n_rows = done.output["row_count"].as_u64().unwrap_or_default();
+        if reading.may_be_months && n_rows > CHART_ROWS_MAX as u64 {
+            return self.compute(&reading.by_month(n_rows), tables);
+        }
         let answer = Answer::new(reading, tables, &program, &done.output);
         if let Some(reason) = answer.says_nothing() {
             return Err(reason);
@@ -209,6 +215,8 @@ impl Asked<'_> {
             }
             found.append(&mut joined);
         }
+        // What is asked of films and ratings is asked of both.
+        found.retain(|it| named.iter().all(|of| self.has_part_in(*of, &it.tables)));
         found.sort_by_key(|it| {
             let n_named = it.tables.iter().filter(|it| named.contains(it)).count();
             (
@@ -235,10 +243,59 @@ impl Asked<'_> {
             }
         }
         if let Some(found) = found.into_iter().next() {
+            if let Some(doubt) = self.held_elsewhere(tokens, &found.tables) {
+                return Understood::Not(doubt);
+            }
             return Understood::Read(Box::new(found));
         }
         doubts.sort_by_key(|it| it.0);
         Understood::Not(doubts.into_iter().next().map_or(Doubt::Unasked, |it| it.1))
+    }
+
+    /// Returns whether a table that the question names is one of those that it was read in, or a column of
+    /// them is called so.
+    fn has_part_in(&self, named: usize, tables: &[usize]) -> bool {
+        let words = &self.tables[named].words;
+        let is_called_so =
+            |it: &usize| self.tables[*it].columns.iter().any(|it| it.words == *words);
+        tables.contains(&named) || tables.iter().any(is_called_so)
+    }
+
+    /// Returns the doubt about a value that a name in another table is as well: the composer, or the artist
+    /// Queen.
+    fn held_elsewhere(&self, tokens: &[Token], tables: &[usize]) -> Option<Doubt> {
+        let marks = self.marks(tokens, tables);
+        for other in (0..self.tables.len()).filter(|it| !tables.contains(it)) {
+            let facts = self.facts(tokens, &[other]);
+            let join = parse::join_of(&self.of(&[tables[0], other]), self.lexicon);
+            for mark in &marks {
+                let Meaning::Value(held) = &mark.meaning else { continue };
+                let text = &self.turn.question[tokens[mark.start].start..tokens[mark.end - 1].end];
+                let is_within = held.iter().all(|it| it.spellings.is_empty());
+                let is_other = |it: &&Held| {
+                    let is_title = self.tables[other].columns[it.place.column].is_title;
+                    let is_key = |own: &Held| {
+                        join.as_ref().is_some_and(|join| {
+                            join.left.column == own.place.column
+                                && join.right.column == it.place.column
+                        })
+                    };
+                    let is_same = held.iter().any(is_key);
+                    !it.spellings.is_empty() && (is_title || is_within) && !is_same
+                };
+                let found = facts.values.get(&text.to_lowercase());
+                if let Some(found) = found.into_iter().flatten().find(is_other) {
+                    let name = |table: usize, column: usize| {
+                        let table = &self.tables[table];
+                        format!("{}.{}", table.name, table.columns[column].name)
+                    };
+                    let own = held.iter().map(|it| name(tables[it.place.table], it.place.column));
+                    let all = own.chain([name(other, found.place.column)]).collect();
+                    return Some(Doubt::Ambiguous(text.to_owned(), all));
+                }
+            }
+        }
+        None
     }
 
     /// Returns whether a word that names a column of another table in full was understood as less here.
@@ -246,6 +303,15 @@ impl Asked<'_> {
         let has = |table: usize, stems: &[&str]| {
             self.tables[table].columns.iter().any(|it| it.words == stems)
         };
+        // `park names`, which are told there.
+        let is_elsewhere = |stems: &[&str]| {
+            !tables.iter().any(|it| has(*it, stems))
+                && (0..self.tables.len()).any(|it| !tables.contains(&it) && has(it, stems))
+        };
+        let stems: Vec<&str> = tokens.iter().map(|it| it.stem.as_str()).collect();
+        if stems.windows(2).chain(stems.windows(3)).any(is_elsewhere) {
+            return true;
+        }
         marks.iter().any(|mark| {
             let words = &tokens[mark.start..mark.end];
             let stems: Vec<&str> = words.iter().map(|it| it.stem.as_str()).collect();
@@ -328,10 +394,10 @@ impl Asked<'_> {
             let phrases = ground::phrases(&self.turn.question, tokens, &marks, self.lexicon);
             let mut wanted: Vec<String> = Vec::new();
             for phrase in phrases {
-                let singular = ground::singular(&phrase);
+                let singulars = ground::singulars(&phrase);
                 wanted.extend(self.lexicon.written(&phrase).iter().cloned());
                 wanted.push(phrase);
-                wanted.extend(singular);
+                wanted.extend(singulars);
             }
             wanted.dedup();
             for value in wanted.into_iter().take(share) {
@@ -413,7 +479,7 @@ impl Asked<'_> {
                             &self.turn.question[tokens[it.start].start..tokens[it.end - 1].end];
                         let text = text.to_lowercase();
                         text == phrase
-                            || ground::singular(&text).as_deref() == Some(phrase.as_str())
+                            || ground::singulars(&text).contains(&phrase)
                             || self.lexicon.written(&text).contains(&phrase)
                     }
                 });
@@ -425,6 +491,10 @@ impl Asked<'_> {
             if !is_read && table.n_rows <= LOOKED_ROWS_MAX {
                 let unknown: Vec<String> =
                     ground::phrases(&self.turn.question, tokens, &marks, self.lexicon);
+                // What the language knows is no misspelled value: `farthest away`.
+                let is_known =
+                    |it: &str| it.split(' ').any(|it| self.lexicon.adjective(it).is_some());
+                let unknown: Vec<String> = unknown.into_iter().filter(|it| !is_known(it)).collect();
                 if !unknown.is_empty() {
                     let texts = table.columns.iter().filter(|it| it.kind == Kind::Text);
                     columns.extend(texts.take(LOOKED_MAX).map(|it| it.name.clone()));
@@ -502,10 +572,10 @@ impl Asked<'_> {
                 // What the data writes in another way, first as it is usual.
                 let written = self.lexicon.written(&text).iter().cloned();
                 let mut written = written.filter_map(|it| facts.values.get(&it)).cloned();
-                let singular = ground::singular(&text);
+                let singulars = ground::singulars(&text);
                 let of_one = || {
                     // Banks are nothing that is called Bank.
-                    let mut held = facts.values.get(&singular?)?.clone();
+                    let mut held = singulars.iter().find_map(|it| facts.values.get(it))?.clone();
                     held.retain(|it| {
                         let column = &self.tables[tables[it.place.table]].columns[it.place.column];
                         !column.is_title

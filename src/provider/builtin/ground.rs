@@ -260,7 +260,8 @@ impl Ground<'_> {
         let stems: Vec<String> = span.iter().map(|it| it.stem.clone()).collect();
         let is_plain = span.iter().all(|it| it.kind == TokenKind::Word);
         let words: Vec<String> = span.iter().map(|it| it.lower.clone()).collect();
-        let phrase = self.lexicon.phrase(&words).filter(|_| is_plain);
+        let phrase =
+            self.lexicon.phrase(&words).filter(|it| is_plain && !self.is_no_share(*it, start, end));
         if let Some(concept) = phrase {
             // What is said in several words is seldom meant word by word.
             let each = if n < 3.0 { 1.05 } else { 1.15 };
@@ -268,7 +269,9 @@ impl Ground<'_> {
         }
         let text = self.question[span[0].start..span[span.len() - 1].end].to_lowercase();
         let is_noun = matches!(span, [token] if self.is_noun(token));
-        let held = self.held(&text, &stems, is_noun);
+        let is_of =
+            start.checked_sub(1).is_some_and(|it| self.lexicon.is(Cue::Of, &self.tokens[it].lower));
+        let held = self.held(&text, &stems, is_noun, is_of);
         let is_value = held.iter().flatten().any(|it| !it.spellings.is_empty());
         if let Some(held) = held {
             let is_written_so =
@@ -342,7 +345,8 @@ impl Ground<'_> {
             self.single(token, is_noun, &mut found);
         }
         // `2 million`
-        if let [Token { kind: TokenKind::Number(value), .. }, scale] = span
+        if let [Token { kind: TokenKind::Number(value), is_aside, .. }, scale] = span
+            && *is_aside == scale.is_aside
             && let Some(scale) = self.lexicon.scale(&scale.lower)
         {
             found.push((2.1, Meaning::Number(value * scale)));
@@ -443,6 +447,31 @@ impl Ground<'_> {
         }
     }
 
+    /// Returns whether a word for a share is none: who rates something, a rate that is compared, or what a
+    /// column is called.
+    fn is_no_share(&self, concept: Concept, start: usize, end: usize) -> bool {
+        let lexicon = self.lexicon;
+        let [token, rest @ ..] = &self.tokens[start..end] else { return false };
+        if concept != Concept::Share || !lexicon.is(Cue::Rates, &token.lower) {
+            return false;
+        }
+        // `the rate of all`, where that is what a column is called.
+        if !rest.is_empty() {
+            return self.named.iter().any(|it| it.column.words == [token.stem.as_str()]);
+        }
+        let word = |at: usize| self.tokens.get(at).map(|it| it.lower.as_str());
+        let before = start.checked_sub(1).and_then(word);
+        let rates = before.is_some_and(|it| lexicon.is(Cue::Relatives, it));
+        let has_rate = || self.named.iter().any(|it| it.column.words.contains(&token.stem));
+        let is_amount =
+            matches!(self.tokens.get(end), Some(Token { kind: TokenKind::Number(_), .. }));
+        let next: Vec<String> =
+            self.tokens[end..].iter().take(3).map(|it| it.lower.clone()).collect();
+        let compares = (1..=next.len())
+            .any(|n| lexicon.phrase(&next[..n]).is_some_and(super::parse::compares));
+        rates || (is_amount || compares) && has_rate()
+    }
+
     /// Returns whether a word is the last of several in a table's name.
     fn ends_table_name(&self, stem: &String) -> bool {
         self.tables.iter().any(|it| 1 < it.words.len() && it.words.last() == Some(stem))
@@ -450,15 +479,17 @@ impl Ground<'_> {
 
     /// Returns where a value is held. A word of some values is none when it is of the column's name, or what
     /// rows are.
-    fn held(&self, text: &str, stems: &[String], is_noun: bool) -> Option<Vec<Held>> {
+    fn held(&self, text: &str, stems: &[String], is_noun: bool, is_of: bool) -> Option<Vec<Held>> {
         let mut held = self.facts.values.get(text)?.clone();
-        // The uses of force in `police_force` are its rows, whatever an offence is called.
+        // The uses of force in `police_force` are its rows, whatever an offence is called; the rent of
+        // `us_rent` may be one of several.
         let is_row = is_noun && matches!(stems, [stem] if self.ends_table_name(stem));
+        let is_row = |it: &Held| is_row && (is_of || it.spellings.is_empty());
         held.retain(|it| {
             let words = &self.column(it.place).words;
             // `title` is the column `current_title`, though somebody wrote that in a cell.
             let is_name = stems.iter().all(|stem| words.contains(stem));
-            !is_name && !is_row && (!it.spellings.is_empty() || !is_noun)
+            !is_name && !is_row(it) && (!it.spellings.is_empty() || !is_noun)
         });
         (!held.is_empty()).then_some(held)
     }
@@ -845,7 +876,12 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
         let is_capital = 0 < token && tokens[token].text.starts_with(char::is_uppercase);
         match mark.map(|it| &it.meaning) {
             Some(Meaning::Stop | Meaning::Measure) => {
-                is_capital || lexicon.is_filler(&tokens[token].stem)
+                let token = &tokens[token];
+                // `previous` may be one of several values.
+                let is_long = 5 < token.lower.len();
+                is_capital
+                    || lexicon.is_filler(&token.stem)
+                    || is_long && lexicon.period(std::slice::from_ref(&token.stem)).is_some()
             }
             // What only looks like a word of the language may be a value.
             Some(Meaning::Word(_))
@@ -866,6 +902,9 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
                             | Concept::Negative
                             | Concept::Missing
                             | Concept::Outliers
+                            // `never married` may be what it is called.
+                            | Concept::Not
+                            | Concept::Without
                     )
             }
             Some(Meaning::Number(_) | Meaning::Unit(_) | Meaning::Day(_) | Meaning::MonthOf(_)) => {
@@ -883,6 +922,16 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
             if !(is_open(start) && is_open(end - 1))
                 || tokens[start..end].iter().any(|it| it.lower == ",")
             {
+                continue;
+            }
+            // `no` and `not` are values as little as they are words of some.
+            let is_negation = |token: usize| {
+                matches!(
+                    at(token).map(|it| &it.meaning),
+                    Some(Meaning::Word(Concept::Not | Concept::Without))
+                )
+            };
+            if is_negation(end - 1) {
                 continue;
             }
             let n_unknown = (start..end).filter(|it| is_unknown(*it)).count();
@@ -915,11 +964,32 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
     phrases
 }
 
-/// Returns a phrase in the singular, when it may be a plural.
-pub fn singular(phrase: &str) -> Option<String> {
-    let stripped = phrase.strip_suffix('s').filter(|it| 2 < it.len() && !it.ends_with('s'))?;
-    match stripped.strip_suffix("ie") {
-        Some(start) => Some(format!("{start}y")),
-        None => Some(stripped.to_owned()),
+/// Returns what a phrase may be in the singular: `city` of cities, `movie` of movies, `box` of boxes.
+pub fn singulars(phrase: &str) -> Vec<String> {
+    let Some(stripped) = phrase.strip_suffix('s').filter(|it| 2 < it.len() && !it.ends_with('s'))
+    else {
+        return Vec::new();
+    };
+    let mut found = vec![stripped.to_owned()];
+    if let Some(start) = stripped.strip_suffix("ie") {
+        found.insert(0, format!("{start}y"));
+    } else if let Some(start) = stripped.strip_suffix('e')
+        && start.ends_with(['s', 'x', 'z', 'h'])
+    {
+        found.push(start.to_owned());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::singulars;
+
+    #[test]
+    fn a_plural_may_have_several_singulars() {
+        assert_eq!(singulars("movies"), ["movy", "movie"]);
+        assert_eq!(singulars("boxes"), ["boxe", "box"]);
+        assert_eq!(singulars("lamps"), ["lamp"]);
+        assert_eq!(singulars("glass"), [""; 0]);
     }
 }

@@ -188,6 +188,8 @@ pub enum Cue {
     /// Stands for the rows of the question before, unless one of `Relatives` follows.
     Anaphors,
     Relatives,
+    /// For what was answered before, within a question: `how many is that per region`.
+    Backs,
     /// At the end of a question: what was answered before.
     Pointers,
     /// Before the first of two ends.
@@ -218,6 +220,8 @@ pub enum Cue {
     HowMany,
     /// Asks for an amount.
     HowMuch,
+    /// Asks for a degree: `how old`.
+    Hows,
     /// A superlative that may be about how many there are.
     Countable,
     /// How often something is paid.
@@ -240,6 +244,20 @@ pub enum Cue {
     Common,
     /// In names: what numbers things.
     Keys,
+    /// Ends of names that number things: `HouseNum`.
+    KeyEnds,
+    /// Names of columns that number rows.
+    RowKeys,
+    /// End a question with another one about its answer.
+    AskedBack,
+    /// Begin another question within one.
+    Seconds,
+    /// Compare a number with another.
+    AsMany,
+    /// Shares that may be a verb, or what a column has.
+    Rates,
+    /// Quantiles that are told in quarters.
+    Quarters,
     /// In names: what things are called.
     Labels,
     /// In names: a date that may be text.

@@ -19,6 +19,8 @@ pub struct Reading {
     pub chart: Option<Shape>,
     /// What it could have meant as well, for the user.
     pub notes: Vec<String>,
+    /// Whether days of a series may be months, if there are many: nothing says how long its steps are.
+    pub may_be_months: bool,
 }
 
 /// Rows of another table that go with those of the first.
@@ -103,6 +105,13 @@ impl Filter {
     /// Returns whether it says no more than that there is a value.
     pub fn is_presence(&self) -> bool {
         self.test == Test::Missing && self.is_negated
+    }
+
+    /// Returns whether it takes the place of another when both are told one after the other: of a date, a
+    /// weekday is told beside the rest.
+    pub fn replaces(&self, old: &Filter) -> bool {
+        let is_weekday = |it: &Filter| matches!(it.test, Test::Part(Part::Weekday, _));
+        self.place == old.place && is_weekday(self) == is_weekday(old)
     }
 }
 
@@ -332,6 +341,20 @@ impl Reading {
     /// Returns whether groups are listed, and not the first few of them asked for.
     pub fn is_list(&self) -> bool {
         matches!(self.what, What::Aggregate { rank: Some(Rank { n: None, .. }), .. })
+    }
+
+    /// Returns the same by month, of a series with too many days.
+    pub fn by_month(&self, n_rows: u64) -> Reading {
+        let mut reading = Reading { may_be_months: false, ..self.clone() };
+        if let What::Aggregate { groups, .. } = &mut reading.what {
+            for group in groups {
+                if let Group::Time(_, unit @ TimeUnit::Day) = group {
+                    *unit = TimeUnit::Month;
+                }
+            }
+        }
+        reading.notes.push(format!("By day there are {n_rows} rows; I took months."));
+        reading
     }
 }
 

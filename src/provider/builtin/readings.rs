@@ -382,6 +382,82 @@ fn what_the_data_cannot_answer_is_refused() {
     check("do lamps cost more than chairs", "refused");
 }
 
+#[test]
+fn what_would_answer_another_question_is_refused() {
+    check("lamp rows per chair", "refused");
+    check("sum of the smallest prices", "refused");
+    check("is a product missing? how many rows", "refused");
+    check("how many rows lack a product, and in which region", "refused");
+    check("rows with profit over 5 and profit under 2", "refused");
+    check("rows except lamp and the north", "refused");
+    check("compare the number of lamp rows", "refused");
+    check("how old are the lamp rows", "refused");
+    check("the best weight by region", "refused");
+    check("average number of orders per region by product", "refused");
+    check("how many rows of more than 100 orders", "refused");
+    check("chart of all lamp rows", "refused");
+    check("number of rows by region where region is north", "refused");
+    check("which of price, weight and quantity correlates most with profit", "refused");
+    check("from which region to which region", "refused");
+    check_verdict("the product is missing only for lamp", "refused");
+    check_verdict("all lamp rows with quantity 5 cost at least 20", "refused");
+    check_after("rows from the north", "which is the heaviest", "refused");
+    check_lost("who has the most profit");
+    check("average price before the fine", "refused");
+    check("as many lamps as chairs", "refused");
+    check("earliest order date - who was it", "refused");
+    check("number of product records", "refused");
+    check("rows with an MI", "refused");
+    check("scatter plot of price and profit percentage", "refused");
+    check_verdict("every product must have 20 rows", "refused");
+    check_verdict("every order with a product has a region", "refused");
+    check_after("total profit per year", "the highest that year", "refused");
+}
+
+#[test]
+fn what_a_word_says_of_others_is_kept() {
+    check("third quartile of price", "0.75 quantile of `price_usd`");
+    check("list the different products", "number of rows by `product`");
+    check(
+        "rows without weekends",
+        "rows, of rows with day of the week of `Order Date` not Saturday or Sunday",
+    );
+    check("which is the heaviest", "rows by `weight_kg`, the largest");
+    check(
+        "year over year change in total profit",
+        "change of total `profit` by year of `Order Date`",
+    );
+    check("range of profit: minimum and maximum", "smallest `profit`, largest `profit`");
+    check("how many rows are about lamp", "number of rows, of rows with `product` lamp");
+    check("stacked bars of product by region", "number of rows by `region` and `product`");
+    check_verdict("is profit above 100 anywhere", "is there a row with `profit` over 100");
+    check_verdict(
+        "is the ship date ever before the order date",
+        "is there a row with `Ship Date` under `Order Date`",
+    );
+    check("rows with quantity 80+", "rows, of rows with `quantity` at least 80");
+    check(
+        "products that start with L",
+        "number of rows by `product`, largest first, of rows with `product` starting with “L”",
+    );
+    check("price over time", "mean `price_usd` by day of `Order Date`");
+    check_after(
+        "how many rows are heavier than 5",
+        "heavier than 2?",
+        "number of rows, of rows with `weight_kg` over 2",
+    );
+    check_after(
+        "bar chart of total profit by region",
+        "only lamp",
+        "total `profit` by `region`, of rows with `product` lamp",
+    );
+    check_after(
+        "lamp rows in 2020",
+        "and on sundays?",
+        "rows, of rows with `product` lamp and year of `Order Date` 2020 and day of the week of `Order Date` Sunday",
+    );
+}
+
 /// Words that mean something, in this data or in the language.
 const WORDS: &str = "the most fewest highest price profit region product quantity north lamp by per each all of in \
                      with without a and or not no is are which who when where how many average total share percent \

@@ -227,11 +227,24 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
     let year = last.and_then(|it| lexicon.year_within(it));
     let year = year.map(|(of, unit)| [lexicon.words.stem(of), unit]);
     let is_year = year.is_some();
-    if let Some(split) = key.or(year) {
+    // A `statename` is the name of a `state`.
+    let lower = name.to_lowercase();
+    let titled = lower
+        .strip_suffix("name")
+        .filter(|it| kind == Kind::Text && words.len() == 1 && 4 <= it.len());
+    let title = titled.map(|of| [lexicon.words.stem(of), lexicon.words.stem("name")]);
+    if let Some(split) = key.or(year).or(title) {
         words.pop();
         words.extend(split);
     }
-    let (is_key, is_title) = (lexicon.has(Cue::Keys, &words), lexicon.has(Cue::Labels, &words));
+    let is_title = lexicon.has(Cue::Labels, &words);
+    let is_key = match &words[..] {
+        [word] => lexicon.is(Cue::Keys, word) || lexicon.is(Cue::RowKeys, &lower),
+        [.., last] => {
+            kind == Kind::Whole && lexicon.is(Cue::KeyEnds, last) || lexicon.has(Cue::Keys, &words)
+        }
+        [] => false,
+    };
     // A `MonthlyIncome` is of no month, and `years` last; a `model_year` is one.
     let unit = split_name(&name)
         .into_iter()

@@ -20,6 +20,8 @@ pub struct Token {
     pub end: usize,
     /// Whether it stands in parentheses.
     pub is_aside: bool,
+    /// Whether a question mark follows.
+    pub ends_question: bool,
 }
 
 /// What a token is.
@@ -75,7 +77,17 @@ impl Words {
         let end = start + text.len();
         let before = &question[..start];
         let is_aside = before.rfind(')') < before.rfind('(') && question[end..].contains(')');
-        Token { text: text.to_owned(), stem: self.stem(&lower), lower, kind, start, end, is_aside }
+        let behind = question[end..].trim_start_matches(['"', '\'', '”', '’', ')', ' ']);
+        Token {
+            text: text.to_owned(),
+            stem: self.stem(&lower),
+            lower,
+            kind,
+            start,
+            end,
+            is_aside,
+            ends_question: behind.starts_with('?'),
+        }
     }
 
     /// Cuts a question into tokens.
@@ -93,7 +105,10 @@ impl Words {
             {
                 tokens.push(self.token(text, shown, kind));
                 (rest, before) = (after, '0');
-            } else if first == '/' && before == ' ' {
+            // A dash at the end is a value, and a plus alone or behind a number a word: `position -`, `80+`.
+            } else if (first == '/' || rest == "-" || rest == "+") && before == ' '
+                || first == '+' && before == '0' && !rest[1..].starts_with(char::is_alphanumeric)
+            {
                 tokens.push(self.token(text, &rest[..1], TokenKind::Word));
                 (rest, before) = (&rest[1..], ' ');
             } else if let Some(sign) = SIGNS.iter().find(|it| rest.starts_with(**it)) {

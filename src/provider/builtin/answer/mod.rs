@@ -128,6 +128,18 @@ impl Answer<'_> {
             let [one, other] = [self.named(&[join.left]), self.named(&[join.right])];
             return Some(format!("No row is left where {one} goes with {other}."));
         }
+        let is_first = matches!(&self.reading.what, What::Aggregate { rank: Some(rank), .. }
+            if rank.n == Some(1));
+        let is_number = self.reading.what.groups().is_empty()
+            && matches!(
+                self.reading.what,
+                What::Aggregate { .. } | What::Share { .. } | What::Ratio { .. }
+            );
+        let is_one = self.n_rows == 1 && (is_number || is_first);
+        if self.reading.chart.is_some() && (self.n_rows == 0 || is_one) {
+            let found = if is_one { "the result is one row" } else { "no row matches" };
+            return Some(format!("There is nothing to draw: {found}."));
+        }
         let What::Aggregate { measures, groups, rank, over: Over::Plain, .. } = &self.reading.what
         else {
             return None;
@@ -251,9 +263,11 @@ impl Answer<'_> {
         if let What::Aggregate { measures, groups, .. } = &self.reading.what
             && groups.is_empty()
         {
+            let mut told = Vec::new();
             for place in measures.iter().filter_map(|it| it.of).filter(|it| it.table == 0) {
                 let column = &self.tables[place.table].columns[place.column];
-                if 0 < column.n_missing {
+                if 0 < column.n_missing && !told.contains(&place) {
+                    told.push(place);
                     notes.push(format!(
                         "`{}` is missing in {} of all rows; these do not count.",
                         column.name,

@@ -224,8 +224,11 @@ impl Writer<'_> {
 
     fn join_lines(&self, left: Place, right: Place) -> Vec<String> {
         let mut lines = Vec::new();
-        let of_other: Vec<Place> =
+        let mut of_other: Vec<Place> =
             self.columns.iter().copied().filter(|it| it.table == 1).collect();
+        if !of_other.contains(&right) {
+            of_other.push(right);
+        }
         let renamed: Vec<String> = of_other
             .iter()
             .filter_map(|it| {
@@ -235,13 +238,16 @@ impl Writer<'_> {
             })
             .collect();
         let right_old = &self.tables[1].columns[right.column].name;
-        let right_new = column_name(self.tables, self.reading, right);
-        let right_name = if of_other.contains(&right) { right_new } else { right_old.clone() };
+        let right_name = column_name(self.tables, self.reading, right);
         if !renamed.is_empty() {
             lines.push(format!("other = other.rename(columns={{{}}})", renamed.join(", ")));
         }
         let left_name = &self.tables[0].columns[left.column].name;
-        lines.push(format!("other = other.drop_duplicates({})", quoted(&right_name)));
+        let key = quoted(&right_name);
+        let reason = quoted(&format!("a `{right_old}` of the other table is in several rows"));
+        lines.push(format!("other = other.dropna(subset=[{key}]).drop_duplicates()"));
+        lines.push(format!("if other[{key}].duplicated().any():"));
+        lines.push(format!("    raise ValueError({reason})"));
         let [left, right] = [left_name, &right_name].map(|it| quoted(it));
         let on = if left == right {
             format!("on={left}")
@@ -532,6 +538,13 @@ impl Writer<'_> {
 
     fn rows(&mut self, columns: &[Place], rank: Option<(Place, Rank)>, first: Option<i64>) {
         self.all = columns.is_empty();
+        // Of two tables, rows have what both say.
+        if let Some(join) = self.reading.join.as_ref().filter(|_| columns.is_empty()) {
+            let right = join.right;
+            for column in (0..self.tables[1].columns.len()).filter(|it| *it != right.column) {
+                self.name(Place { table: 1, column });
+            }
+        }
         let names = self.names(columns);
         let mut line = "result = df".to_owned();
         if let Some((place, rank)) = rank {

@@ -131,7 +131,11 @@ impl Writer<'_> {
                 let known: Vec<String> = filters
                     .iter()
                     .filter(|it| it.test != Test::Missing)
-                    .map(|it| self.tables[it.place.table].columns[it.place.column].name.clone())
+                    .flat_map(|it| match it.test {
+                        Test::IsTo(_, other) => vec![it.place, other],
+                        _ => vec![it.place],
+                    })
+                    .map(|it| self.name(it))
                     .collect();
                 if known.is_empty() {
                     format!("result = df[~({mask})]")

@@ -42,6 +42,12 @@ impl Parser<'_> {
                 self.take(*of);
                 columns.remove(0);
             }
+            // `which areas have missing counts` asks for areas.
+            let asks_things = counts || self.opens(Cue::Asks) && !names_columns;
+            let thing = columns.first().filter(|_| asks_things && 1 < columns.len());
+            if let Some(thing) = thing.filter(|it| !self.is_number_column(**it)) {
+                return Err(Doubt::Unplaced(vec![self.text(*thing)]));
+            }
             let places = self.all(&columns, |_| true)?;
             if places.iter().any(|it| groups.iter().any(|group| group.place() == *it)) {
                 return Err(Doubt::Unasked);
@@ -85,10 +91,12 @@ impl Parser<'_> {
             return Ok(Some(What::Size));
         }
         let has_columns = !self.open_columns().is_empty();
-        if self.has(&[Concept::Columns]) && !has_columns && filters.is_empty() {
-            let counts_both = self.has(&[Concept::Rows]) && self.has(&[Concept::HowMany]);
-            self.take_all(&[Concept::Columns, Concept::HowMany, Concept::Describe]);
-            return Ok(Some(if counts_both { What::Size } else { What::Columns }));
+        if let Some(what) = self.about_columns(filters)? {
+            return Ok(Some(what));
+        }
+        // `how many rows are about polio`
+        if self.has(&[Concept::HowMany]) {
+            self.take_all(&[Concept::Describe]);
         }
         if self.has(&[Concept::Describe]) {
             let has_agg = self.open().any(|it| super::measures::agg_of(self.word(it)).is_some());
@@ -107,6 +115,24 @@ impl Parser<'_> {
             return Ok(Some(what));
         }
         Ok(self.preview(has_columns))
+    }
+
+    /// `which columns are there`, `how many columns`.
+    fn about_columns(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
+        // `which regime types are there` asks for no types of columns.
+        let is_kind = |it: usize| {
+            self.word(it + 1) == Some(Concept::Columns) && self.is_noun(it) && self.touches_next(it)
+        };
+        if (0..self.marks.len()).any(is_kind) {
+            return Err(Doubt::Unasked);
+        }
+        let has_others = !self.open_columns().is_empty() || !filters.is_empty();
+        if !self.has(&[Concept::Columns]) || has_others {
+            return Ok(None);
+        }
+        let counts = self.has(&[Concept::HowMany]);
+        self.take_all(&[Concept::Columns, Concept::HowMany, Concept::Describe]);
+        Ok(Some(if counts { What::Size } else { What::Columns }))
     }
 
     /// `the date of the first invoice`, `the earliest order`.

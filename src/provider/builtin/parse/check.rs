@@ -14,7 +14,8 @@ impl Parser<'_> {
         let begins_yes_no = self.begins_yes_no();
         let asks_any = self.has(&[Concept::IsAny]);
         let asks_all = self.has(&[Concept::IsAll, Concept::Check]);
-        let each_first = self.word(0) == Some(Concept::Each);
+        let opening = if begins_yes_no { 0..2 } else { 0..1 };
+        let each_first = opening.into_iter().any(|it| self.word(it) == Some(Concept::Each));
         let is_question =
             asks_any || asks_all || each_first || begins_yes_no || self.scene.wants_verdict;
         let others = [
@@ -30,14 +31,18 @@ impl Parser<'_> {
         let counts = self
             .first_word(&[Concept::Distinct])
             .is_some_and(|it| self.text(it).split(' ').count() > 1 && !begins_yes_no);
-        // `every storm called Bob` names rows, and claims nothing of them.
+        // `every storm called Bob`, `all rows where …` name rows, and claim nothing of them.
         let has_verb = || {
             let verbs =
                 [Concept::IsAny, Concept::IsAll, Concept::Check, Concept::Has, Concept::Without];
             let lexicon = self.scene.lexicon;
             self.has(&verbs) || self.scene.tokens.iter().any(|it| lexicon.is(Cue::YesNo, &it.lower))
         };
-        let is_named = each_first && !self.scene.wants_verdict && !has_verb();
+        let lists = || {
+            let lexicon = self.scene.lexicon;
+            self.scene.tokens.iter().any(|it| lexicon.is(Cue::Places, &it.lower))
+        };
+        let is_named = each_first && !self.scene.wants_verdict && (!has_verb() || lists());
         if !is_question || counts || is_named || self.has(&others) {
             return Ok(None);
         }
@@ -94,6 +99,10 @@ impl Parser<'_> {
         {
             return Err(Doubt::Unasked);
         }
+        // `missing only for vans` says who may lack it.
+        if self.has(&[Concept::Missing, Concept::Present]) && self.said(Concept::Only) {
+            return Err(Doubt::Unasked);
+        }
         if self.take_all(&[Concept::Missing, Concept::Present]) {
             self.take_all(&[Concept::Not, Concept::Without]);
             let mut places = self.all(&columns, |_| true)?;
@@ -124,6 +133,13 @@ impl Parser<'_> {
             if !has {
                 return Ok(None);
             }
+            // `every type with disks has a size` says which types.
+            if columns
+                .iter()
+                .any(|it| self.follows(*it, Cue::With) || self.follows(*it, Cue::WithA))
+            {
+                return Err(Doubt::Unasked);
+            }
             return Ok(Some(Check::Present(self.all(&columns, |_| true)?)));
         }
         if !columns.is_empty() {
@@ -146,11 +162,19 @@ impl Parser<'_> {
                     && filters.iter().any(|filter| filter.at < *it)
                     && filters.iter().any(|filter| *it <= filter.at)
             });
-            let predicates: Vec<Filter> = filters
+            let predicates: Vec<&Placed> = filters
                 .iter()
                 .filter(|it| it.is_predicate && verb.is_none_or(|verb| verb <= it.at))
-                .map(|it| it.filter.clone())
                 .collect();
+            // `all with 24 MB cost at least 2000`: the first of two may say who is meant.
+            let is_list = predicates.windows(2).all(|it| {
+                it[0].filter.place == it[1].filter.place
+                    || (it[0].at..it[1].at).any(|it| self.word_of(it) == Some(Concept::And))
+            });
+            if !is_list {
+                return Err(Doubt::Unasked);
+            }
+            let predicates: Vec<Filter> = predicates.iter().map(|it| it.filter.clone()).collect();
             // `every death happened in 1992`: of conditions, the first says who is meant.
             let first = filters.iter().map(|it| it.at).min();
             let others: Vec<Filter> = filters

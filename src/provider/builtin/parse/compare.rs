@@ -193,8 +193,11 @@ impl Parser<'_> {
             return true;
         }
         let names = self.is_column(end + 1) && !self.is_number_column(end + 1);
-        let is_thing = self.is_noun(end + 1) || self.is_value(end + 1) || names;
-        let is_plural = end + 1 < self.marks.len() && self.is_plural(end + 1);
+        let is_thing =
+            self.is_noun(end + 1) || self.is_value(end + 1) || names || self.is_called_so(end + 1);
+        // `exactly one winner`
+        let is_one = (start..=end).any(|it| self.amount(it) == Some(1.0));
+        let is_plural = end + 1 < self.marks.len() && (self.is_plural(end + 1) || is_one);
         // `1500 pupils (Size)` says what is compared.
         let is_told =
             self.is_number_column(end + 2) && self.scene.tokens[self.marks[end + 2].start].is_aside;
@@ -203,6 +206,12 @@ impl Parser<'_> {
             .checked_sub(1)
             .is_some_and(|it| self.is_number_column(it) && self.touches_next(it));
         is_next && is_thing && is_plural && !is_told && !is_compared
+    }
+
+    /// Returns whether a column is called what the table's rows are: the ratings of `film_ratings`.
+    pub(super) fn is_called_so(&self, at: usize) -> bool {
+        let name = self.scene.tables[0].words.last();
+        self.is_column(at) && self.is_plural(at) && name == Some(&self.last_token(at).stem)
     }
 
     /// Returns whether a mark names a value, taken or not.
@@ -256,7 +265,12 @@ impl Parser<'_> {
                 true
             }
         });
-        (at..=right).for_each(|it| self.take(it));
+        for it in at..=right {
+            // `is the end ever before the start`
+            if self.word(it) != Some(Concept::IsAny) {
+                self.take(it);
+            }
+        }
         let filter = Filter { place: left, test: Test::IsTo(op, place), is_negated };
         Ok(Some(Placed { filter, at, is_predicate: true }))
     }

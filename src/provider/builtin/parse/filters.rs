@@ -1,5 +1,7 @@
 //! Conditions: which rows count.
 
+use std::cmp::Ordering;
+
 use super::compare::{is, op_of_period};
 use super::{Doubt, Parser, Placed};
 use crate::provider::builtin::code::opposite;
@@ -59,7 +61,21 @@ impl Parser<'_> {
                     is_one(other) && other.place == it.filter.place && same_part
                 })
         });
-        if 1 < n_recent || contradicts { Err(Doubt::Unasked) } else { Ok(found) }
+        let is_both = found.iter().any(|it| {
+            let is_other = |other: &Placed| {
+                other.filter.test == Test::True
+                    && other.filter.place == it.filter.place
+                    && other.filter.is_negated != it.filter.is_negated
+            };
+            it.filter.test == Test::True && found.iter().any(is_other)
+        });
+        let is_empty =
+            found.iter().any(|low| found.iter().any(|high| excludes(&low.filter, &high.filter)));
+        if 1 < n_recent || contradicts || is_both || is_empty {
+            Err(Doubt::Unasked)
+        } else {
+            Ok(found)
+        }
     }
 
     /// Returns whether one of two conditions is enough: `over 25 or none at all`.
@@ -193,6 +209,10 @@ impl Parser<'_> {
                 self.take(at);
                 continue;
             }
+            // `by league`, though somebody has that name.
+            if self.is_common_word(at) && self.is_grouped(at) {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
             // `the largest after Japan` is the next one.
             if self.is_after(at) {
                 return Err(Doubt::Unplaced(vec![self.text(at)]));
@@ -203,27 +223,7 @@ impl Parser<'_> {
                 self.take(at - 1);
                 continue;
             }
-            let beside = self.named_beside(at, &held);
-            let spoken = self.preposed(at, &held);
-            // `JFK or LGA` are of one column.
-            let same = last.filter(|(before, _)| at - before <= 2).map(|it| it.1);
-            let chosen = if let Some((mark, place)) = beside {
-                self.take(mark);
-                if mark == at + 2 {
-                    self.take(at + 1);
-                }
-                Some(place)
-            } else if let [only] = &held[..] {
-                Some(only.place)
-            } else {
-                let same = same.filter(|place| held.iter().any(|it| it.place == *place));
-                let of_table = self.of_named_table(at, &held);
-                spoken.or(same).or(of_table).or_else(|| self.likeliest(at, &held))
-            };
-            let Some(place) = chosen else {
-                let places: Vec<Place> = held.iter().map(|it| it.place).collect();
-                return Err(self.ambiguous(at, &places));
-            };
+            let place = self.chosen(at, &held, last)?;
             let spellings = held.into_iter().find(|it| it.place == place).map(|it| it.spellings);
             let Some(mut spellings) = spellings else { continue };
             let is_exact = self.keep_exact(at, &mut spellings);
@@ -231,8 +231,18 @@ impl Parser<'_> {
             spellings.retain(|_| !is_within);
             // `not UA or DL` is neither.
             let goes_on = last.filter(|(before, it)| at - before <= 2 && *it == place);
-            let was_negated = goes_on.is_some()
-                && found.iter().rev().any(|it| it.filter.place == place && it.filter.is_negated);
+            let is_excluded = |place: Place| {
+                found.iter().any(|it| it.filter.place == place && it.filter.is_negated)
+            };
+            // `except vans and the Mustang`: whether that is one of the exceptions, nobody knows.
+            if let Some((before, other)) = last
+                && at - before <= 2
+                && other != place
+                && is_excluded(other)
+            {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
+            let was_negated = goes_on.is_some() && is_excluded(place);
             let is_negated = self.negation(at) || was_negated;
             self.take(at);
             if let Some(before) = at.checked_sub(1)
@@ -282,6 +292,31 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Chooses the column that a value is of, given the value before it, and takes what names it.
+    fn chosen(
+        &mut self,
+        at: usize,
+        held: &[Held],
+        last: Option<(usize, Place)>,
+    ) -> Result<Place, Doubt> {
+        if let Some((mark, place)) = self.named_beside(at, held) {
+            self.take(mark);
+            if mark == at + 2 {
+                self.take(at + 1);
+            }
+            return Ok(place);
+        }
+        if let [only] = held {
+            return Ok(only.place);
+        }
+        // `JFK or LGA` are of one column.
+        let same = last.filter(|(before, _)| at - before <= 2).map(|it| it.1);
+        let same = same.filter(|place| held.iter().any(|it| it.place == *place));
+        let told = self.preposed(at, held).or(same).or(self.of_named_table(at, held));
+        let places: Vec<Place> = held.iter().map(|it| it.place).collect();
+        told.or_else(|| self.likeliest(at, held)).ok_or_else(|| self.ambiguous(at, &places))
+    }
+
     /// Returns whether a value is told as a part of what a column has: `paper in the medium`.
     fn is_within(&self, at: usize, place: Place) -> bool {
         self.word(at + 1) == Some(Concept::Of)
@@ -308,11 +343,27 @@ impl Parser<'_> {
         Ok(Filter { place, test, is_negated })
     }
 
+    /// Returns whether a value is a name that the question writes like a word.
+    fn is_common_word(&self, at: usize) -> bool {
+        let Some(Meaning::Value(held)) = self.meaning(at) else { return false };
+        let is_lower = self.text(at).starts_with(char::is_lowercase);
+        let exact: Vec<&Held> = held.iter().filter(|it| !it.spellings.is_empty()).collect();
+        is_lower && !exact.is_empty() && exact.iter().all(|it| self.column(it.place).is_title)
+    }
+
+    /// Returns whether a mark is told as a group, or behind one: `per throwing hand`.
+    fn is_grouped(&self, at: usize) -> bool {
+        let groups = |it: usize| self.says_group(it);
+        let before = at.checked_sub(1);
+        let behind = before.filter(|it| self.is_column(*it) && self.touches_next(*it));
+        before.is_some_and(groups) || behind.and_then(|it| it.checked_sub(1)).is_some_and(groups)
+    }
+
     /// Returns whether a value only ends the list of those that a group has: `by dead or alive`.
     fn is_said_as_group(&self, at: usize, held: &[Held]) -> bool {
         let Some(by) = at.checked_sub(3) else { return false };
         self.word(by) == Some(Concept::By)
-            && self.word(at - 1) == Some(Concept::And)
+            && self.scene.lexicon.is(Cue::Or, &self.text(at - 1))
             && self.choose(at - 2, |_| true).iter().any(|it| held.iter().any(|of| of.place == *it))
     }
 
@@ -414,6 +465,10 @@ impl Parser<'_> {
 
     /// Takes a negation before a value: `not Adelie`, `excluding the Adelie`.
     fn negation(&mut self, at: usize) -> bool {
+        // `people who do not smoke (never)` says what that is called.
+        if self.scene.tokens[self.marks[at].start].is_aside {
+            return false;
+        }
         let mut before = at;
         for _ in 0..2 {
             let Some(it) = before.checked_sub(1) else { return false };
@@ -500,28 +555,31 @@ impl Parser<'_> {
         found.map(|it| it.place)
     }
 
+    /// Reads `3rd class` at its ordinal.
+    fn nth(&mut self, at: usize) -> Result<Option<Placed>, Doubt> {
+        let value = match self.meaning(at) {
+            Some(Meaning::Ordinal(place)) => *place,
+            Some(Meaning::Word(Concept::First)) => 1,
+            _ => return Ok(None),
+        };
+        let next = at + 1;
+        let places = self.choose(next, |_| true);
+        let is_whole = places.iter().all(|it| self.kind(*it) == Kind::Whole);
+        let is_calendar = places.iter().all(|it| self.is_calendar_number(*it));
+        if places.is_empty() || !is_whole || is_calendar {
+            return Ok(None);
+        }
+        let column = self.one(next, |_| true)?;
+        self.take(at);
+        Ok(Some(is(column, Op::Eq, Scalar::Number(f64::from(value)), at)))
+    }
+
     /// `with 8 cylinders`, `cylinders = 8`, `class 3`.
     fn equalities(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
         for at in 0..self.marks.len() {
             // `3rd class`, `first class`
-            let place = match self.meaning(at) {
-                Some(Meaning::Ordinal(place)) => Some(*place),
-                Some(Meaning::Word(Concept::First)) => Some(1),
-                _ => None,
-            };
-            if let Some(value) = place {
-                let is_whole = |it: &usize| {
-                    self.is_column(*it)
-                        && self.choose(*it, |_| true).iter().all(|it| self.kind(*it) == Kind::Whole)
-                };
-                let is_calendar = |it: usize| {
-                    self.choose(it, |_| true).iter().all(|it| self.is_calendar_number(*it))
-                };
-                if is_whole(&(at + 1)) && !is_calendar(at + 1) {
-                    let column = self.one(at + 1, |_| true)?;
-                    self.take(at);
-                    found.push(is(column, Op::Eq, Scalar::Number(f64::from(value)), at));
-                }
+            if let Some(placed) = self.nth(at)? {
+                found.push(placed);
                 continue;
             }
             let Some(value) = self.amount(at) else { continue };
@@ -547,6 +605,9 @@ impl Parser<'_> {
                 continue;
             }
             let right = self.is_number_column(at + 1)
+                // `the 3 months with most rain` are no third month.
+                && !(self.is_plural(at + 1)
+                    && self.choose(at + 1, |_| true).iter().all(|it| self.is_calendar_number(*it)))
                 && self
                     .choose(at + 1, |it| it.kind.is_number())
                     .iter()
@@ -556,11 +617,12 @@ impl Parser<'_> {
             let left = [at.checked_sub(1), at.checked_sub(2)];
             let left = left.into_iter().flatten().find(|it| {
                 (self.is_number_column(*it) || is_list && self.is_flag_column(*it))
-                    && (it + 1..at).all(|it| {
-                        matches!(
-                            self.word(it),
-                            Some(Concept::Which | Concept::Eq | Concept::Of | Concept::IsAll)
-                        )
+                    && (it + 1..at).all(|it| match self.word(it) {
+                        // `rank for 162 games` is no rank of 162.
+                        Some(Concept::Of) => self.scene.lexicon.is(Cue::Of, &self.text(it)),
+                        concept => {
+                            matches!(concept, Some(Concept::Which | Concept::Eq | Concept::IsAll))
+                        }
                     })
             });
             let column = match (left, right) {
@@ -575,6 +637,10 @@ impl Parser<'_> {
             if is_spelled && column < at
                 || !is_said && column < at && self.may_be_year(column, value)
             {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
+            // `every center must have 20 rows`
+            if column < at && self.word(at + 1) == Some(Concept::Rows) {
                 return Err(Doubt::Unplaced(vec![self.text(at)]));
             }
             let (low, high) = (column.min(at), column.max(at));
@@ -664,6 +730,10 @@ impl Parser<'_> {
 
     /// `who survived`, `non smokers`: columns that are true or false, said as a condition.
     fn flags(&mut self, found: &mut Vec<Placed>) -> Result<(), Doubt> {
+        // Bars are stacked by what is true and what is not.
+        if self.said(Concept::StackedChart) {
+            return Ok(());
+        }
         for at in 0..self.marks.len() {
             let Some(Meaning::Column(places)) = self.meaning(at) else { continue };
             let [place] = places[..] else { continue };
@@ -734,11 +804,16 @@ impl Parser<'_> {
                 Some(Concept::Present | Concept::Has) => (false, at),
                 _ => continue,
             };
+            // `which rows have a missing price`
+            if self.word(at) == Some(Concept::Has) && self.word(at + 1) == Some(Concept::Missing) {
+                self.take(at);
+                continue;
+            }
             // `states with no polio`: nothing is said of the states.
             if self.word(at) == Some(Concept::Without) && self.is_value(at + 1) {
                 continue;
             }
-            let has_noun = (0..at).any(|it| self.is_noun(it));
+            let has_noun = (0..at).any(|it| self.is_noun(it) || self.is_value(it));
             let is_about = self.word(at) == Some(Concept::Missing)
                 && !has_noun
                 && !self.opens(Cue::Places)
@@ -764,6 +839,16 @@ impl Parser<'_> {
             }
             let place = self.one(column, |_| true)?;
             (joint..column.max(joint + 1)).for_each(|it| self.take(it));
+            // `players without a salary record` are in no row.
+            if self.word_of(column + 1) == Some(Concept::Rows) && self.touches_next(column) {
+                return Err(Doubt::Unplaced(vec![self.text(column)]));
+            }
+            // `countries without emissions`, which are rows of `emissions`
+            let words = &self.column(place).words;
+            if 1 < self.scene.tables.len() && self.scene.tables.iter().any(|it| it.words == *words)
+            {
+                return Err(Doubt::Unplaced(vec![self.text(column)]));
+            }
             // `no discount` of a column that always has a number is a discount of nothing.
             let is_nothing = self.word_of(at) == Some(Concept::Without)
                 && self.kind(place).is_number()
@@ -819,6 +904,11 @@ impl Parser<'_> {
     }
 
     /// Returns the concept of a mark, taken or not.
+    /// Returns whether a mark is a word for groups, taken or not.
+    pub(super) fn says_group(&self, at: usize) -> bool {
+        matches!(self.word_of(at), Some(Concept::By | Concept::Each))
+    }
+
     pub(super) fn word_of(&self, at: usize) -> Option<Concept> {
         match self.marks.get(at)?.meaning {
             Meaning::Word(concept) => Some(concept),
@@ -832,4 +922,22 @@ impl Parser<'_> {
             Some(Concept::Of | Concept::Missing | Concept::Present | Concept::Each)
         )
     }
+}
+
+/// Returns whether no value is within two bounds.
+fn excludes(low: &Filter, high: &Filter) -> bool {
+    let (Test::Is(from_op @ (Op::Gt | Op::Ge), from), Test::Is(to_op @ (Op::Lt | Op::Le), to)) =
+        (&low.test, &high.test)
+    else {
+        return false;
+    };
+    let order = match (from, to) {
+        (Scalar::Number(from), Scalar::Number(to)) => to.partial_cmp(from),
+        (Scalar::Day(from), Scalar::Day(to)) => Some(to.cmp(from)),
+        (Scalar::Clock(from), Scalar::Clock(to)) => Some(to.cmp(from)),
+        _ => None,
+    };
+    let is_strict = *from_op == Op::Gt || *to_op == Op::Lt;
+    let is_past = order == Some(Ordering::Less) || is_strict && order == Some(Ordering::Equal);
+    low.place == high.place && !low.is_negated && !high.is_negated && is_past
 }

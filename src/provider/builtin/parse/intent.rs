@@ -91,7 +91,11 @@ impl Parser<'_> {
     fn relation(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
         if self.take_all(&[Concept::Correlation]) {
             let columns = self.open_columns();
-            let places = self.all(&columns, |it| it.kind.is_number())?;
+            let mut places = self.all(&columns, |it| it.kind.is_number())?;
+            // `of the school's intake with the score`: a key is no number.
+            if 2 < places.len() {
+                places.retain(|it| !self.column(*it).is_key);
+            }
             // `riot-related victims` asks for no correlation.
             let is_of_some = places.is_empty()
                 && self.marks.iter().any(|it| matches!(it.meaning, Meaning::Value(_)));
@@ -99,7 +103,10 @@ impl Parser<'_> {
                 return Err(Doubt::Unasked);
             }
             self.take_all(&[Concept::Between]);
-            self.take_all(&[Concept::Most]);
+            // Which of several goes best with another is one of them.
+            if self.take_all(&[Concept::Most]) && 1 < places.len() {
+                return Err(Doubt::Unasked);
+            }
             return Ok(Some(What::Correlation(places, groups.to_vec())));
         }
         if self.has(&[Concept::Distribution]) {
@@ -144,6 +151,11 @@ impl Parser<'_> {
         }
         let part = self.one(part, |it| it.kind.is_number())?;
         let whole = self.one(whole, |it| it.kind.is_number())?;
+        // Means of numbers that are not always there are of different rows.
+        let is_missing = |it: Place| 0 < self.column(it).n_missing;
+        if self.has(&[Concept::Mean]) && (is_missing(part) || is_missing(whole)) {
+            return Err(Doubt::Unasked);
+        }
         if let Some(per) = per {
             self.take(per);
         }
@@ -203,11 +215,23 @@ impl Parser<'_> {
             return Ok(Some(What::Share { part, groups, of, rank: None }));
         }
         for column in entity {
+            // `what share involved an associate`
+            let article = self.word_before(column);
+            if article.is_some_and(|it| self.scene.lexicon.is(Cue::Articles, it)) {
+                return Err(Doubt::Unplaced(vec![self.text(column)]));
+            }
             let before = column.checked_sub(1).and_then(|it| self.word_of(it));
             let is_group = matches!(
                 before,
                 Some(Concept::By | Concept::Each | Concept::And | Concept::Which | Concept::Versus)
             );
+            // `what share of the breaches involved a partner`
+            let is_told = is_group
+                || before
+                    .is_none_or(|it| matches!(it, Concept::Of | Concept::Share | Concept::Sorted));
+            if !is_told {
+                return Err(Doubt::Unplaced(vec![self.text(column)]));
+            }
             // `what share of smokers had a premie` asks for no groups.
             // `percent of members by party` is one of rows, or of members.
             let has_other = filters.iter().any(|it| it.at < column) || !groups.is_empty();
@@ -379,6 +403,8 @@ impl Parser<'_> {
                     let place = self.one(column, |it| it.kind.is_number())?;
                     self.usual(place)
                 }
+                // `how much more is the rent in California than in Texas`
+                None if self.scene.says(Cue::HowMuch) => return Err(Doubt::Unasked),
                 None => Measure::ROWS,
             },
         };

@@ -12,6 +12,12 @@ impl Parser<'_> {
         let mut groups = Vec::new();
         for at in 0..self.marks.len() {
             match self.word(at) {
+                // `women per man` are as many times as many.
+                Some(Concept::By | Concept::Each)
+                    if self.is_value(at + 1) && self.says_each(at) =>
+                {
+                    return Err(Doubt::Unplaced(vec![self.text(at + 1)]));
+                }
                 Some(Concept::By) if !self.is_rank_by(at) && !self.is_ratio(at) => {
                     groups.extend(self.groups_by(at)?);
                 }
@@ -28,7 +34,9 @@ impl Parser<'_> {
                 figure,
                 Some(Meaning::Word(Concept::Median | Concept::Max | Concept::Min | Concept::Std))
             );
-            if is_adverb && is_of_figure && !groups.is_empty() {
+            // `the month with the highest average daily births`: what is averaged, nobody knows.
+            let is_of_mean = figure == Some(&Meaning::Word(Concept::Mean)) && self.opens(Cue::Asks);
+            if is_adverb && (is_of_figure && !groups.is_empty() || is_of_mean) {
                 return Err(Doubt::Unasked);
             }
             if is_adverb && let Some(group) = self.group_at(at)? {
@@ -59,13 +67,27 @@ impl Parser<'_> {
         Ok(groups)
     }
 
+    /// Returns whether a word for groups is one for each thing of a kind: `per`, `for each`.
+    fn says_each(&self, at: usize) -> bool {
+        let text = self.text(at).to_lowercase();
+        let mut words = text.split(' ');
+        let is_each = |it: &str| {
+            self.scene.lexicon.is(Cue::Per, it)
+                || self.scene.lexicon.phrase(&[it.to_owned()]) == Some(Concept::Each)
+        };
+        words.any(is_each)
+    }
+
     /// Takes the group behind `each`, or what says that all are one.
     fn group_of_each(&mut self, at: usize) -> Result<Option<Group>, Doubt> {
         let next = at + 1;
         let of_all = self.is_of_all(at);
         let is_text = self.is_column(next) && !self.is_number_column(next);
         // `deaths of all causes per quarter` are those of no cause by itself.
-        let is_no_cause = of_all && is_text && !self.has(&[Concept::Share]);
+        let groups = |it: usize| self.says_group(it);
+        let is_one =
+            self.said(Concept::Sum) || (0..self.marks.len()).any(|it| it != at && groups(it));
+        let is_no_cause = of_all && is_text && is_one && !self.has(&[Concept::Share]);
         // `the mean over all years` is one number.
         let is_over_all = self.is_across(at) && self.is_column(next) && self.is_plural(next);
         // `the sum of all balances`
@@ -97,16 +119,26 @@ impl Parser<'_> {
         let mut groups = Vec::new();
         let mut next = at + 1;
         let has_other = || {
-            let groups = |it: usize| matches!(self.word_of(it), Some(Concept::By | Concept::Each));
+            let groups = |it: usize| self.says_group(it);
             (0..self.marks.len()).any(|it| it != at && groups(it))
         };
-        if self.is_across(at) && has_other() {
+        // `the average across the areas` may be one number.
+        let is_of_all = self.said(Concept::Mean) && self.is_column(next) && self.is_plural(next);
+        if self.is_across(at) && (has_other() || is_of_all) {
             return Err(Doubt::Unplaced(vec![self.text(at)]));
         }
         if self.is_noun(next) && self.is_agent(at) {
             self.take(at);
             self.take(next);
             return Ok(groups);
+        }
+        // Those among whom something is counted are some of the rows.
+        if self.scene.lexicon.is(Cue::Among, &self.text(at)) && self.is_number_column(next) {
+            return Err(Doubt::Unplaced(vec![self.text(next)]));
+        }
+        // `how many dramas per romance`, where both are yes or no
+        if self.says_each(at) && self.is_flag_column(next) && self.has(&[Concept::HowMany]) {
+            return Err(Doubt::Unplaced(vec![self.text(next)]));
         }
         if self.is_doer(next) {
             return Err(Doubt::Unplaced(vec![self.text(next)]));
@@ -127,6 +159,7 @@ impl Parser<'_> {
         }
         // `revenue per order`, where each row is one.
         let is_of_row = self.is_row(next)
+            && self.says_each(at)
             && self.open().any(|it| {
                 agg_of(self.word(it)).is_some() || self.word(it) == Some(Concept::Quantile)
             });
@@ -141,6 +174,11 @@ impl Parser<'_> {
             && self.meaning(before) == self.meaning(next)
         {
             self.take(before);
+        }
+        // `by school type` is by the type.
+        if self.is_key_column(next) && self.is_column(next + 1) && self.touches_next(next) {
+            self.take(next);
+            next += 1;
         }
         while let Some(group) = self.group_at(next)? {
             groups.push(group);
@@ -291,6 +329,16 @@ impl Parser<'_> {
         date.filter(|_| is_day && column.kind == Kind::Text)
     }
 
+    /// Returns the column of texts for the days of the week: `wday`.
+    fn weekday_column(&self) -> Option<Place> {
+        self.places().find(|it| {
+            let column = self.column(*it);
+            let phrase = self.scene.lexicon.phrase(&column.words);
+            column.kind == Kind::Text
+                && matches!(phrase, Some(Concept::DayOfWeek | Concept::Weekday))
+        })
+    }
+
     /// Takes the group that a mark names.
     pub(super) fn group_at(&mut self, at: usize) -> Result<Option<Group>, Doubt> {
         let group = match self.meaning(at) {
@@ -318,8 +366,15 @@ impl Parser<'_> {
                     self.take(at + 1);
                     return Ok(Some(Group::By(place)));
                 }
-                let label =
-                    self.places().find(|it| it.table == of && self.column(*it).words == ["name"]);
+                // By the group of `country_groups`, where that is a column.
+                let last = self.scene.tables[of].words.last();
+                let own = self.places().find(|it| {
+                    let words = &self.column(*it).words;
+                    it.table == of && words.len() == 1 && words.last() == last
+                });
+                let label = own.or_else(|| {
+                    self.places().find(|it| it.table == of && self.column(*it).words == ["name"])
+                });
                 let text = self.places().find(|it| {
                     let column = self.column(*it);
                     it.table == of
@@ -363,6 +418,13 @@ impl Parser<'_> {
                     (None, None) => return Ok(None),
                 }
             }
+            // Days of the week that a column has are called as it calls them.
+            Some(Meaning::Word(concept))
+                if part_of(*concept) == Some(Part::Weekday)
+                    && let Some(place) = self.weekday_column() =>
+            {
+                Group::By(place)
+            }
             Some(Meaning::Word(concept)) => match (part_of(*concept), self.calendar()) {
                 (Some(Part::Hour), place) if place.is_none_or(|it| self.kind(it) == Kind::Day) => {
                     match self.places().find(|it| self.kind(*it) == Kind::Clock) {
@@ -387,6 +449,10 @@ impl Parser<'_> {
         for at in 0..self.marks.len() {
             let quantile = self.quantile_at(at);
             if let Some(aggs) = quantile.or_else(|| agg_of(self.word(at))) {
+                // `the sum of the minimum prices` makes one number of others.
+                if at.checked_sub(1).and_then(|it| self.word_of(it)).is_some_and(super::is_figure) {
+                    return Err(Doubt::Unasked);
+                }
                 if has_columns {
                     pending.clear();
                 }
@@ -422,7 +488,9 @@ impl Parser<'_> {
                     return Err(self.ambiguous(at, &places));
                 }
                 for place in places {
-                    found.extend(pending.iter().map(|agg| Measure { agg: *agg, of: Some(place) }));
+                    let made = pending.iter().map(|agg| Measure { agg: *agg, of: Some(place) });
+                    let new: Vec<Measure> = made.filter(|it| !found.contains(it)).collect();
+                    found.extend(new);
                 }
                 has_columns = true;
             }
@@ -461,8 +529,12 @@ impl Parser<'_> {
             let percent: f64 = text.to_lowercase().strip_prefix('p')?.parse().ok()?;
             return (0.0..=100.0).contains(&percent).then(|| vec![Agg::Quantile(percent / 100.0)]);
         }
+        let in_quarters = self.scene.lexicon.is(Cue::Quarters, &self.text(at));
         let share_at = |it: usize| {
             let value = match self.meaning(it)? {
+                Meaning::Ordinal(place) if in_quarters => 25.0 * f64::from(*place),
+                Meaning::Word(Concept::First) if in_quarters => 25.0,
+                Meaning::Number(value) if in_quarters => 25.0 * *value,
                 Meaning::Ordinal(place) => f64::from(*place),
                 Meaning::Number(value) => *value,
                 _ => return None,

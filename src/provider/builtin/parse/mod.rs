@@ -62,10 +62,35 @@ impl Scene<'_> {
         1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.is(Cue::Pointers, &it.lower))
     }
 
-    /// Returns whether the question ends with another one: `the coldest day, and where`.
+    /// Returns whether the question holds another one: `the coldest day, and where`.
     fn asks_twice(&self) -> bool {
-        let last = self.tokens.last();
-        1 < self.tokens.len() && last.is_some_and(|it| self.lexicon.is(Cue::Asks, &it.lower))
+        let asks = |it: &Token| self.lexicon.is(Cue::Asks, &it.lower);
+        let n_tokens = self.tokens.len();
+        let is_second = |at: usize| {
+            // `how many are there, and in which states`
+            let before = self.tokens[1..at].iter().rev().map(|it| it.lower.as_str());
+            let mut before = before.skip_while(|it| self.lexicon.is(Cue::Inside, it));
+            let is_joined = before.next().is_some_and(|it| self.lexicon.is(Cue::Together, it));
+            asks(&self.tokens[at]) && (at + 1 == n_tokens || is_joined)
+        };
+        // `is any missing? how many`
+        let ends = |it: &Token| it.ends_question;
+        // `second highest price: what was the weather`
+        let begins = |at: usize| {
+            let words = self.tokens[at..].iter().take(2).map(|it| it.lower.as_str());
+            let is_apart = self.tokens[at - 1].end + 1 < self.tokens[at].start;
+            let asks = |it: &Token| {
+                let phrase = self.lexicon.phrase(std::slice::from_ref(&it.lower));
+                phrase
+                    .is_some_and(|it| is_figure(it) || matches!(it, Concept::Most | Concept::Least))
+            };
+            is_apart
+                && self.tokens[..at].iter().any(asks)
+                && self.lexicon.is(Cue::Seconds, &words.collect::<Vec<_>>().join(" "))
+        };
+        (1..n_tokens).any(is_second)
+            || (2..n_tokens).any(begins)
+            || self.tokens.iter().rev().skip(1).any(ends)
     }
 
     /// Returns whether a mark groups by what says nothing: `by category`, where there is none.
@@ -97,15 +122,16 @@ impl Scene<'_> {
 
     /// Returns whether the question speaks of the rows of the one before.
     fn refers_back(&self) -> bool {
-        (0..self.tokens.len()).any(|at| {
-            let next = self.tokens.get(at + 1).map(|it| it.lower.as_str());
-            let start = at.saturating_sub(3);
-            let words: Vec<&str> =
-                self.tokens[start..at].iter().map(|it| it.lower.as_str()).collect();
-            // `how many of those in 2013`
-            let next = next.filter(|_| !self.lexicon.is(Cue::SomeOf, &words.join(" ")));
-            self.lexicon.refers_back(&self.tokens[at].lower, next)
-        })
+        self.says(Cue::Backs)
+            || (0..self.tokens.len()).any(|at| {
+                let next = self.tokens.get(at + 1).map(|it| it.lower.as_str());
+                let start = at.saturating_sub(3);
+                let words: Vec<&str> =
+                    self.tokens[start..at].iter().map(|it| it.lower.as_str()).collect();
+                // `how many of those in 2013`
+                let next = next.filter(|_| !self.lexicon.is(Cue::SomeOf, &words.join(" ")));
+                self.lexicon.refers_back(&self.tokens[at].lower, next)
+            })
     }
 }
 
@@ -148,6 +174,9 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
     if scene.points_back() || scene.asks_twice() || scene.says(Cue::BothSides) {
         return Err(Doubt::Unasked);
     }
+    if scene.says(Cue::AskedBack) || scene.says(Cue::AsMany) && !parser.said(Concept::Ratio) {
+        return Err(Doubt::Unasked);
+    }
     let takes_up = scene.is_lost
         && (is_short
             && (parser.is_led() || parser.clings() || parser.is_fragment() || scene.refers_back())
@@ -162,6 +191,8 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
         .map(|it| parser.text(it))
         .collect();
     match own(&mut parser, scene) {
+        // `which is the heaviest`: of what was answered before, or of all.
+        Ok(reading) if is_short && parser.may_take_up(&reading) => Err(Doubt::Unasked),
         // `how many of them are women` is about the rows of the question before.
         Ok(mut reading) if scene.refers_back() => {
             let last = scene.last.ok_or(Doubt::Unasked)?;
@@ -178,6 +209,14 @@ pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
 
 /// Reads a question by itself.
 fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
+    // `how old are the customers`, where nothing says how old.
+    if let ([how, what, ..], Some(first)) = (scene.tokens, parser.marks.first())
+        && scene.lexicon.is(Cue::Hows, &how.lower)
+        && !scene.lexicon.is(Cue::Is, &what.lower)
+        && 1 < first.start
+    {
+        return Err(Doubt::Unplaced(vec![what.text.clone()]));
+    }
     let chart = parser.chart();
     let check = parser.aggregate_check()?;
     let filters = parser.filters()?;
@@ -206,6 +245,7 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
         return Err(Doubt::Unasked);
     }
     parser.can_be_computed(&what)?;
+    parser.says_something(&what, &filters)?;
     let notes = std::mem::take(&mut parser.notes);
     let join = match scene.tables {
         [_, _] if !matches!(what, What::Check(Check::Refers(_))) => {
@@ -213,7 +253,7 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
         }
         _ => None,
     };
-    Ok(Reading { join, filters, what, chart, notes })
+    Ok(Reading { join, filters, what, chart, notes, may_be_months: parser.may_be_months })
 }
 
 /// Returns how the second table goes with the first: by columns of the same name, or by one that names
@@ -243,7 +283,13 @@ pub fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
             () if left.name == right.name && left.kind == Kind::Text => 3,
             () if left.words == right.words && left.kind == Kind::Text => 3,
             () if names_table => 2,
-            () if left.name == right.name && left.kind == Kind::Whole => 1,
+            // What comes first in a table tells its rows apart.
+            () if left.name == right.name
+                && left.kind == Kind::Whole
+                && other.columns.first() == Some(right) =>
+            {
+                1
+            }
             () => 0,
         };
         (0 < score).then_some(score)
@@ -287,12 +333,14 @@ struct Parser<'a> {
     count_test: Option<(super::reading::Op, f64)>,
     /// Periods that were told by both ends.
     spans: Vec<period::Span>,
+    /// Whether nothing says how long the steps of a series are.
+    may_be_months: bool,
 }
 
 impl<'a> Parser<'a> {
     /// Prepares to read marks. What means nothing by itself is left out, and so is the sign of percent
     /// behind an amount that something is compared with; a filler that something is to be grouped by is
-    /// unknown.
+    /// unknown, and what is no unit where it stands is kept.
     fn new(scene: Scene<'a>, marks: &[Mark]) -> Parser<'a> {
         let is_amount = |at: usize| matches!(marks[at].meaning, Meaning::Number(_));
         let compares = |at: usize| match marks[at].meaning {
@@ -309,8 +357,18 @@ impl<'a> Parser<'a> {
                 && is_amount(at - 1)
                 && compares(at - 2)
         };
-        let is_kept = |at: &usize| {
-            !matches!(marks[*at].meaning, Meaning::Stop | Meaning::Measure) && !is_percent(*at)
+        // A `college degree` is no unit of measure, and `an MI` neither.
+        let is_thing = |at: usize| {
+            let before = at.checked_sub(1).map(|it| &marks[it]);
+            before.is_some_and(|it| {
+                it.meaning == Meaning::Noun && it.end == marks[at].start
+                    || scene.lexicon.is(Cue::Articles, &scene.tokens[marks[at].start - 1].lower)
+            })
+        };
+        let is_kept = |at: &usize| match marks[*at].meaning {
+            Meaning::Stop => false,
+            Meaning::Measure => is_thing(*at),
+            _ => !is_percent(*at),
         };
         let mut kept: Vec<Mark> = Vec::with_capacity(marks.len());
         for at in (0..marks.len()).filter(is_kept) {
@@ -332,7 +390,15 @@ impl<'a> Parser<'a> {
         }
         let marks = kept;
         let used = vec![false; marks.len()];
-        Parser { scene, marks, used, notes: Vec::new(), count_test: None, spans: Vec::new() }
+        Parser {
+            scene,
+            marks,
+            used,
+            notes: Vec::new(),
+            count_test: None,
+            spans: Vec::new(),
+            may_be_months: false,
+        }
     }
 
     /// Returns the unit behind an amount, where it is one: the `in` of `100 in the north` is none.
@@ -434,7 +500,8 @@ impl<'a> Parser<'a> {
 
     /// Returns whether the mark before another is a cue.
     fn follows(&self, at: usize, cue: Cue) -> bool {
-        at.checked_sub(1).is_some_and(|it| self.scene.lexicon.is(cue, &self.text(it)))
+        let before = at.checked_sub(1).filter(|it| *it < self.marks.len());
+        before.is_some_and(|it| self.scene.lexicon.is(cue, &self.text(it)))
     }
 
     /// Returns whether nothing stands between a mark and the next.
@@ -453,7 +520,7 @@ impl<'a> Parser<'a> {
         let is_called = self.marks.iter().any(|it| it.meaning == Meaning::Table(0));
         let is_tally = |it: &Place| {
             let column = self.column(*it);
-            column.kind == Kind::Whole
+            column.kind.is_number()
                 && matches!(&column.words[..], [word]
                     if lexicon.is(Cue::CountNames, word) || is_called && lexicon.is(Cue::Totals, word))
         };
@@ -660,6 +727,11 @@ impl<'a> Parser<'a> {
 /// Returns whether a concept makes one number of many.
 pub fn is_figure(concept: Concept) -> bool {
     measures::agg_of(Some(concept)).is_some()
+}
+
+/// Returns whether a concept says on which side of an amount something is.
+pub fn compares(concept: Concept) -> bool {
+    compare::op_of(concept).is_some()
 }
 
 /// Returns the conditions that are not what is asked about.

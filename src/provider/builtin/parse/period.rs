@@ -4,7 +4,7 @@ use jiff::ToSpan;
 use jiff::civil::{Date, date};
 
 use super::Parser;
-use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::ground::{Mark, Meaning, Place};
 use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord, TimeUnit};
 use crate::provider::builtin::reading::{Filter, Op, Part, Scalar, Test};
 use crate::provider::builtin::schema::Kind;
@@ -62,8 +62,10 @@ impl Parser<'_> {
                 self.take(at);
                 at += 1;
             } else if let Some((filters, end)) = self.part_of_week(at).or_else(|| self.recent(at)) {
+                let is_negated = filters.iter().any(|it| it.is_negated);
                 found.push((at, filters));
-                (at..end).for_each(|it| self.take(it));
+                let start = if is_negated { at - 1 } else { at };
+                (start..end).for_each(|it| self.take(it));
                 at = end;
             } else if let Some((period, end)) = self.period_at(at) {
                 let word = self.period_word(at);
@@ -552,7 +554,16 @@ impl Parser<'_> {
             }
             return Some(place);
         }
-        let place = *candidates.first()?;
+        // Of a breach, the `Date_of_Breach` is meant, which may be text that nobody can compare.
+        let is_own = |it: &Place| {
+            let words = &self.column(*it).words;
+            self.scene.tables[0].words.iter().any(|of| words.contains(of))
+        };
+        let place = match candidates.iter().find(|it| is_own(it)) {
+            Some(own) => *own,
+            None if self.places().any(|it| self.is_written_time(it) && is_own(&it)) => return None,
+            None => *candidates.first()?,
+        };
         if 1 < candidates.len() {
             let name = &self.column(place).name;
             self.notes.push(format!("I took the dates from `{name}`."));
@@ -562,6 +573,15 @@ impl Parser<'_> {
 
     /// Returns the first column that has a place in a calendar, and is no birth unless all are.
     pub(super) fn calendar(&self) -> Option<Place> {
+        // `by month (end_date)`
+        let is_aside = |it: &&Mark| self.scene.tokens[it.start].is_aside;
+        let told = self.marks.iter().filter(is_aside).find_map(|it| match &it.meaning {
+            Meaning::Column(places) => places.iter().find(|it| self.kind(**it).is_time()),
+            _ => None,
+        });
+        if let Some(told) = told {
+            return Some(*told);
+        }
         let times: Vec<Place> = self.places().filter(|it| self.kind(*it).is_time()).collect();
         // When somebody was born is seldom when something happened.
         let real = times.iter().find(|it| !self.is_birth(**it)).or(times.first()).copied();
@@ -597,7 +617,10 @@ impl Parser<'_> {
             days.push(i64::from(*day));
             end += 2;
         }
-        let filter = Filter { place, test: Test::Part(Part::Weekday, days), is_negated: false };
+        // `without weekends`
+        let before = at.checked_sub(1).and_then(|it| self.word(it));
+        let is_negated = matches!(before, Some(Concept::Without | Concept::Not | Concept::Ne));
+        let filter = Filter { place, test: Test::Part(Part::Weekday, days), is_negated };
         (!is_group).then_some((vec![filter], end))
     }
 
@@ -622,7 +645,7 @@ impl Parser<'_> {
             Meaning::Unit(unit) => (*unit, self.calendar().or_else(|| self.counted_in(*unit))?),
             // `the latest year`, where years are a column.
             Meaning::Column(places) => {
-                let place = *places.first()?;
+                let place = *places.first().filter(|it| !self.kind(**it).is_time())?;
                 let unit = self.column(place).unit?;
                 let is_number = self.is_calendar_number(place);
                 (unit, self.calendar().or(Some(place).filter(|_| is_number))?)

@@ -15,7 +15,7 @@ impl Parser<'_> {
         filters: &[Placed],
         mut measures: Vec<Measure>,
         mut groups: Vec<Group>,
-        rank: Option<Rank>,
+        mut rank: Option<Rank>,
         shape: Option<Shape>,
     ) -> Result<What, Doubt> {
         let has_noun = self.open().any(|it| self.is_noun(it));
@@ -45,6 +45,10 @@ impl Parser<'_> {
             sort_by = Some(self.one(at, |it| it.kind.is_number())?);
             columns.retain(|it| *it != at);
         }
+        // `by month, in order of month`
+        if sort_by.is_some_and(|it| groups.iter().any(|group| group.place() == it)) {
+            rank = None;
+        }
         let mut bare: Vec<Agg> =
             measures.iter().filter(|it| it.of.is_none()).map(|it| it.agg).collect();
         measures.retain(|it| it.of.is_some());
@@ -54,13 +58,23 @@ impl Parser<'_> {
             measures.push(Measure { agg: Agg::Distinct, of: Some(place) });
             bare.clear();
         }
+        // `list the different brands` asks for them, and not for their number.
+        if let ([Measure { agg: Agg::Distinct, of: Some(place) }], []) =
+            (&measures[..], &groups[..])
+            && self.said(Concept::List)
+            && !self.scene.says(Cue::HowMany)
+        {
+            self.take_all(&[Concept::List]);
+            groups.push(Group::By(*place));
+            measures = vec![Measure::ROWS];
+        }
         let tells_rows = !groups.is_empty() || !filters.is_empty();
         self.counted(&mut columns, &mut measures, tells_rows)?;
         self.bare(&bare, filters, &mut columns, &mut measures)?;
         if !measures.is_empty() || !groups.is_empty() {
             self.told(columns, &mut measures, &mut groups, sort_by)?;
             let having = self.count_test.take();
-            if having.is_some() && measures[0].agg != Agg::Count {
+            if having.is_some() && (measures[0].agg != Agg::Count || groups.is_empty()) {
                 return Err(Doubt::Unasked);
             }
             return Ok(What::Aggregate { measures, groups, rank, over: Over::Plain, having });
@@ -122,6 +136,17 @@ impl Parser<'_> {
                 measures.push(Measure::ROWS);
                 columns.clear();
             } else if let Some(at) = columns.first().copied() {
+                // `how many parks are in New York state`, where New York is a city.
+                if at.checked_sub(1).is_some_and(|it| self.is_value(it) && self.touches_next(it)) {
+                    return Err(Doubt::Unplaced(vec![self.text(at)]));
+                }
+                // `number of hispanic boys`: what is counted has the column beside it.
+                let is_kind = !self.is_plural(at)
+                    && self.touches_next(at)
+                    && (self.is_value(at + 1) || self.is_noun(at + 1));
+                if is_kind {
+                    return Err(Doubt::Unplaced(vec![self.text(at)]));
+                }
                 let place = self.one(at, |it| !it.kind.is_number() || it.kind == Kind::Whole)?;
                 let adds = self.kind(place).is_number()
                     && self.scene.lexicon.is_additive(&self.column(place).words) == Some(true);
@@ -163,7 +188,7 @@ impl Parser<'_> {
                 }
                 columns.remove(0);
             } else {
-                if self.counts_another() {
+                if self.counts_another() || self.counts_numbers() {
                     return Err(Doubt::Unasked);
                 }
                 measures.insert(0, Measure::ROWS);
@@ -187,6 +212,22 @@ impl Parser<'_> {
         let is_noun = |it: &Mark| it.meaning == Meaning::Noun;
         let is_other = self.marks.get(at + 1).is_some_and(is_noun) && !self.names_rows(at + 1);
         is_other && (at + 2..self.marks.len()).any(|it| self.names_rows(it))
+    }
+
+    /// `how many seasons`, of which each row has a number.
+    fn counts_numbers(&self) -> bool {
+        let is_count = |it: &Mark| it.meaning == Meaning::Word(Concept::HowMany);
+        let Some(noun) = self.marks.iter().position(is_count).map(|it| it + 1) else {
+            return false;
+        };
+        let is_noun = self.marks.get(noun).is_some_and(|it| it.meaning == Meaning::Noun);
+        let has_number = |stem: &String| {
+            self.places().any(|it| {
+                let column = self.column(it);
+                column.kind == Kind::Whole && !column.is_key && column.words.contains(stem)
+            })
+        };
+        is_noun && !self.names_rows(noun) && has_number(&self.last_token(noun).stem)
     }
 
     /// Returns whether a mark says what the table is called after.
@@ -343,6 +384,11 @@ impl Parser<'_> {
                 groups.push(Group::By(place));
                 continue;
             }
+            // `stacked bars of medals by country` have a series for each medal.
+            if measures.is_empty() && self.said(Concept::StackedChart) && !groups.is_empty() {
+                groups.push(Group::By(self.one(at, |it| !it.kind.is_number())?));
+                continue;
+            }
             if measures.is_empty() && n == 0 && !groups.is_empty() {
                 let place = self.one(at, |_| true)?;
                 measures.push(Measure::ROWS);
@@ -369,6 +415,10 @@ impl Parser<'_> {
             measures.insert(0, usual);
         }
         if measures.is_empty() {
+            // `rent in California vs New York` compares no numbers of rows.
+            if self.said(Concept::Compare) || self.said(Concept::Versus) {
+                return Err(Doubt::Unasked);
+            }
             measures.push(Measure::ROWS);
         }
         Ok(())
@@ -394,8 +444,13 @@ impl Parser<'_> {
         Some(key)
     }
 
-    /// `total murders`, where each row has a `total` of them.
+    /// `total murders`, where each row has a `total` of them, and `total calls` of a column called so.
     fn says_total(&self, at: usize) -> bool {
+        let text = self.text(at);
+        let is_called = |word: &str| self.scene.lexicon.is(Cue::Totals, word);
+        if text.split_once(' ').is_some_and(|it| is_called(it.0)) {
+            return true;
+        }
         let is_table = |it: &Mark| matches!(it.meaning, Meaning::Table(_) | Meaning::Noun);
         self.scene.lexicon.is(Cue::Totals, &self.text(at))
             && self.marks.get(at + 1).is_some_and(is_table)
@@ -464,6 +519,65 @@ impl Parser<'_> {
         None
     }
 
+    /// Reads a question for one column: its values, how often each comes, how they are spread, or the rows.
+    fn one_column(
+        &mut self,
+        place: Place,
+        at: usize,
+        filters: &[Placed],
+        has_noun: bool,
+        shape: Option<Shape>,
+    ) -> Result<Option<What>, Doubt> {
+        if let Some(date) = self.other_day(place) {
+            return Err(self.ambiguous(at, &[place, date]));
+        }
+        let counts = What::counts(vec![Group::By(place)]);
+        let is_number = self.kind(place).is_number();
+        let is_calendar = self.is_calendar_number(place);
+        if is_number && filters.is_empty() && shape.is_none() && is_calendar {
+            return Ok(Some(counts));
+        }
+        if is_number && (self.scene.wants_verdict || self.column(place).is_key) {
+            return Err(Doubt::Unasked);
+        }
+        if is_number && (shape.is_some() || filters.is_empty()) {
+            return Ok(Some(What::Distribution(place)));
+        }
+        let before = at.checked_sub(1).and_then(|it| self.word_of(it));
+        // `which positions do the players have` asks for each once.
+        let is_asked =
+            before == Some(Concept::Which) && self.is_plural(at) && !self.column(place).is_title;
+        if (!is_number || is_calendar) && is_asked {
+            return Ok(Some(counts));
+        }
+        // The contestants of `drag_contestants` are its rows.
+        let table = &self.scene.tables[place.table].words;
+        let is_thing = self.column(place).words.iter().all(|it| table.contains(it));
+        if is_thing && !filters.is_empty() && !self.opens(Cue::Asks) {
+            return Ok(Some(What::ROWS));
+        }
+        if is_number {
+            return Ok(None);
+        }
+        // `medals of Cuba` are a list of rows, or their numbers.
+        let is_inside = self.follows(at + 2, Cue::Inside);
+        if at == 0 && !filters.is_empty() && !is_inside {
+            return Err(Doubt::Unasked);
+        }
+        let is_of_rows = filters.iter().any(|it| {
+            self.kind(it.filter.place).is_number() || self.kind(it.filter.place).is_time()
+        });
+        let is_list = self.has(&[Concept::List]) && !self.has(&[Concept::Rows]);
+        if !is_of_rows && is_list || !has_noun && !is_list {
+            return Ok(Some(counts));
+        }
+        match shape {
+            _ if has_noun || !is_list => Ok(None),
+            Some(_) => Err(Doubt::Unasked),
+            None => Ok(Some(What::ROWS)),
+        }
+    }
+
     /// Rows as they are, or the values of a column.
     fn rows(
         &mut self,
@@ -473,6 +587,16 @@ impl Parser<'_> {
         rank: Option<Rank>,
         shape: Option<Shape>,
     ) -> Result<What, Doubt> {
+        // `causes that start with C` are asked for once each.
+        let first = self.marks.iter().position(|it| it.meaning != Meaning::Word(Concept::List));
+        if let ([], [it], Some(first)) = (columns, filters, first)
+            && matches!(it.filter.test, Test::Text(..))
+            && matches!(&self.marks[first].meaning, Meaning::Column(of) if of.contains(&it.filter.place))
+            && self.is_plural(first)
+            && !self.column(it.filter.place).is_title
+        {
+            return Ok(What::counts(vec![Group::By(it.filter.place)]));
+        }
         // The airports of an `AirportID` are the rows.
         let is_row = |it: usize| {
             self.is_thing(it) && self.choose(it, |_| true).iter().all(|it| it.column == 0)
@@ -508,38 +632,10 @@ impl Parser<'_> {
             return Ok(What::aggregate(vec![usual], Vec::new(), None));
         }
         // `chart of price`, `which species are there`
-        if let ([place], true) = (&places[..], sort_by.is_none()) {
-            if let (Some(date), [at, ..]) = (self.other_day(*place), columns) {
-                return Err(self.ambiguous(*at, &[*place, date]));
-            }
-            let is_number = self.kind(*place).is_number();
-            if is_number && filters.is_empty() && shape.is_none() && self.is_calendar_number(*place)
-            {
-                return Ok(What::counts(vec![Group::By(*place)]));
-            }
-            if is_number && (self.scene.wants_verdict || self.column(*place).is_key) {
-                return Err(Doubt::Unasked);
-            }
-            if is_number && (shape.is_some() || filters.is_empty()) {
-                return Ok(What::Distribution(*place));
-            }
-            let is_list = self.has(&[Concept::List]);
-            let is_of_rows = filters.iter().any(|it| {
-                self.kind(it.filter.place).is_number() || self.kind(it.filter.place).is_time()
-            });
-            let is_list = is_list && !self.has(&[Concept::Rows]);
-            // The contestants of `drag_contestants` are its rows.
-            let table = &self.scene.tables[place.table].words;
-            let is_thing = self.column(*place).words.iter().all(|it| table.contains(it));
-            if is_thing && !filters.is_empty() && !self.opens(Cue::Asks) {
-                return Ok(What::ROWS);
-            }
-            if !is_number && (!is_of_rows && is_list || !has_noun && !is_list) {
-                return Ok(What::counts(vec![Group::By(*place)]));
-            }
-            if !is_number && is_list && !has_noun {
-                places.clear();
-            }
+        if let ([place], [at, ..], None) = (&places[..], columns, sort_by)
+            && let Some(what) = self.one_column(*place, *at, filters, has_noun, shape)?
+        {
+            return Ok(what);
         }
         if shape.is_some() {
             let numbers: Vec<Place> =
@@ -577,6 +673,10 @@ impl Parser<'_> {
         let n_told = places.iter().filter(|it| is_part(it)).count();
         if 0 < n_told && n_told < self.places().filter(is_part).count() {
             places.clear();
+        }
+        // Rows with all that they have fit no chart.
+        if shape.is_some() && places.is_empty() {
+            return Err(Doubt::Unasked);
         }
         let rank = sort_by.zip(rank);
         Ok(What::Rows { columns: places, rank, first: None })

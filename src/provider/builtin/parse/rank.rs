@@ -56,9 +56,14 @@ impl Parser<'_> {
         }
         let entity = self.entity()?;
         let has_noun = self.open().any(|it| self.is_noun(it));
-        let asks_rows =
-            (has_noun || self.opens(Cue::Who) || self.opens(Cue::When) || self.is_of_value(at))
-                && !self.counts_rows(at);
+        let asks_rows = (has_noun
+            || self.is_asked_which(at)
+            || self.opens(Cue::Who)
+            || self.opens(Cue::When)
+            || self.is_of_value(at))
+            && !self.counts_rows(at)
+            // `how old was the youngest patient`
+            && !self.opens(Cue::Hows);
         // The price of the largest house is of the one that is largest by something else.
         if self.is_of_largest(at) && self.size_of_noun(at + 1).is_none() {
             return Err(Doubt::Unasked);
@@ -67,8 +72,16 @@ impl Parser<'_> {
             Some(_) => None,
             None => self.measured(at, &of)?,
         };
+        if plain.is_some_and(|it| self.judges(at) && !self.is_merit(it)) {
+            return Err(Doubt::Unasked);
+        }
+        // `the worst day of the week` asks for one of them.
+        let groups_by = |it: usize| self.says_group(it);
+        let is_asked = groups.iter().all(|it| matches!(it, Group::Part(..)))
+            && !(0..self.marks.len()).any(groups_by);
         if entity.is_none()
             && !groups.is_empty()
+            && !is_asked
             && let Some(what) = self.ranked_within(plain, measure.as_ref(), groups, rank)
         {
             return Ok(Some(what));
@@ -91,10 +104,9 @@ impl Parser<'_> {
         let Some(place) = plain else {
             return self.ranked_by_count(at, groups, rank.or_one()).map(Some);
         };
-        // The worst air is that of the largest index.
-        let lexicon = self.scene.lexicon;
-        let judges = self.text(at).split(' ').any(|it| lexicon.is(Cue::Judging, it));
-        if judges && !lexicon.has(Cue::Merits, &self.column(place).words) {
+        // `the month with the most miles` may be that of the longest run.
+        let is_open = self.scene.lexicon.is_additive(&self.column(place).words).is_none();
+        if self.may_count(at) && is_open && !groups.is_empty() && !self.says_mean(place) {
             return Err(Doubt::Unasked);
         }
         if !groups.is_empty() {
@@ -115,6 +127,16 @@ impl Parser<'_> {
         Ok(Some(What::aggregate(measures, Vec::new(), None)))
     }
 
+    /// Returns whether a superlative says what is good or bad: the worst air is that of the largest index.
+    fn judges(&self, at: usize) -> bool {
+        self.text(at).split(' ').any(|it| self.scene.lexicon.is(Cue::Judging, it))
+    }
+
+    /// Returns whether more of a number is better.
+    fn is_merit(&self, place: Place) -> bool {
+        self.scene.lexicon.has(Cue::Merits, &self.column(place).words)
+    }
+
     /// Fails when what there is most of is no number of rows: `who served the most days`, `the top of the
     /// inning`, `the biggest weekly volume`, `the most 1-room flats`.
     fn check_amount(&self, at: usize, of: &[Place], rank: Rank) -> Result<(), Doubt> {
@@ -130,7 +152,8 @@ impl Parser<'_> {
             }
             _ => false,
         });
-        if is_odd {
+        // `the most ratings`, where each row is one and has one.
+        if is_odd || self.may_count(at) && self.is_called_so(at + 1) {
             return Err(Doubt::Unasked);
         }
         let is_part = self.word(at + 1) == Some(Concept::Of)
@@ -347,6 +370,7 @@ impl Parser<'_> {
         let skip = self.ordinal_before(at);
         let rank = Rank { n, skip, is_ascending };
         self.take(at);
+        let has_noun = self.open().any(|it| self.is_noun(it));
         let groups = match self.entity()? {
             // The most common of each group is no count of groups.
             Some(entity) if !groups.is_empty() && groups != [entity] => {
@@ -354,6 +378,10 @@ impl Parser<'_> {
             }
             Some(entity) => vec![entity],
             None => match self.open().find(|it| self.is_column(*it)) {
+                // `which players were caught stealing most often`, where that is a number of each.
+                Some(column) if self.is_number_column(column) && has_noun => {
+                    return Err(Doubt::Unplaced(vec![self.text(column)]));
+                }
                 Some(column) => vec![Group::By(self.one(column, |_| true)?)],
                 None => groups.to_vec(),
             },
@@ -505,6 +533,14 @@ impl Parser<'_> {
         if let [total] = of_all.collect::<Vec<_>>()[..] {
             return Some(*total);
         }
+        // Of several prices, the price is the price.
+        let is_price = |it: &&Place| match &self.column(**it).words[..] {
+            [word] => lexicon.is(Cue::Prices, word),
+            _ => false,
+        };
+        if let Some(price) = of.iter().find(is_price) {
+            return Some(*price);
+        }
         let wanted = if is_low { Cue::Lowest } else { Cue::Highest };
         let mut found = of.iter().filter(|it| lexicon.has(wanted, &self.column(**it).words));
         let first = found.next()?;
@@ -527,10 +563,19 @@ impl Parser<'_> {
     fn entity(&mut self) -> Result<Option<Group>, Doubt> {
         // `top 3 auctions by price, with title` shows the title.
         let is_shown = |it: usize| {
-            self.follows(it, Cue::With) && self.open().any(|noun| noun < it && self.is_noun(noun))
+            let has_thing = |of: usize| self.is_noun(of) || self.is_number_column(of);
+            self.follows(it, Cue::With) && self.open().any(|of| of < it && has_thing(of))
         };
         let is_entity = |it: &usize| match self.meaning(*it) {
             Some(Meaning::Column(_)) if is_shown(*it) => false,
+            // `the lowest price on a day with rain` is no day.
+            Some(Meaning::Column(_))
+                if self
+                    .word_before(*it)
+                    .is_some_and(|it| self.scene.lexicon.is(Cue::Articles, it)) =>
+            {
+                false
+            }
             Some(Meaning::Column(places)) => {
                 places.iter().all(|it| !self.kind(*it).is_number() || self.is_calendar_number(*it))
                     || self.is_entity_number(*it)
@@ -583,8 +628,12 @@ impl Parser<'_> {
     /// `the longest comedy` is a row of this value, `the highest price of comedies` a number.
     fn is_of_value(&self, at: usize) -> bool {
         let speaks = matches!(self.marks[at].meaning, Meaning::Adjective { .. });
-        let is_value =
-            self.marks.get(at + 1).is_some_and(|it| matches!(it.meaning, Meaning::Value(_)));
+        // The oldest survivor is one who survived.
+        let is_value = self.marks.get(at + 1).is_some_and(|it| match &it.meaning {
+            Meaning::Value(_) => true,
+            Meaning::Column(of) => of.iter().all(|it| self.kind(*it) == Kind::Bool),
+            _ => false,
+        });
         let is_number = self.marks.get(at + 2).is_some_and(|it| {
             matches!(it.meaning, Meaning::Column(_)) && !self.scene.tokens[it.start].is_aside
         });
@@ -605,6 +654,11 @@ impl Parser<'_> {
             && before.is_some_and(|it| {
                 self.is_number_column(it) && self.word(it + 1) == Some(Concept::Of)
             })
+    }
+
+    /// `which is the heaviest` asks for a row.
+    fn is_asked_which(&self, at: usize) -> bool {
+        self.opens(Cue::Whiches) && matches!(self.marks[at].meaning, Meaning::Adjective { .. })
     }
 
     /// Returns whether rows are what there is most of: `the most flights`.

@@ -1,9 +1,11 @@
 //! Sense: a reading that answers nothing, or another question, is no reading.
 
-use super::{Doubt, Parser, compare};
+use super::{Doubt, Parser, compare, measures};
 use crate::provider::builtin::ground::{Mark, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{Agg, Check, Filter, Group, Measure, Over, Test, What};
+use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord, TimeUnit};
+use crate::provider::builtin::reading::{
+    Agg, Check, Filter, Group, Measure, Op, Over, Part, Scalar, Test, What,
+};
 use crate::provider::builtin::schema::Kind;
 use crate::provider::builtin::words::Token;
 
@@ -146,6 +148,101 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Fails when the answer would say nothing of what the question names.
+    pub(super) fn says_something(&self, what: &What, filters: &[Filter]) -> Result<(), Doubt> {
+        // `people with a job`: which they are, nobody knows.
+        let told =
+            |it: &usize| self.marks[*it].meaning == Meaning::Noun && self.follows(*it, Cue::WithA);
+        if let Some(noun) = (0..self.marks.len()).find(told) {
+            return Err(Doubt::Unplaced(vec![self.text(noun)]));
+        }
+        // `number of salary records` is one of rows.
+        let is_record = |it: &usize| {
+            self.word_of(*it) == Some(Concept::HowMany)
+                && self.word_of(it + 2) == Some(Concept::Rows)
+                && matches!(self.marks[it + 1].meaning, Meaning::Column(_))
+                && self.touches_next(it + 1)
+        };
+        let counts =
+            matches!(what, What::Aggregate { measures, .. } if measures[..] == [Measure::ROWS]);
+        if !counts && (0..self.marks.len()).any(|it| is_record(&it)) {
+            return Err(Doubt::Unasked);
+        }
+        // Points have two numbers, and no shares.
+        if self.said(Concept::ScatterChart) && self.said(Concept::Share) {
+            return Err(Doubt::Unasked);
+        }
+        let says = match what {
+            What::Aggregate { measures, groups, rank, .. } => {
+                // `films per year from 1990` are of more than one year.
+                let is_of_year = |it: &Group| {
+                    let is_it = |filter: &Filter| {
+                        filter.place == it.place()
+                            && match (&filter.test, it) {
+                                (Test::Is(Op::Eq, Scalar::Number(_)), Group::By(_)) => true,
+                                (Test::Part(Part::Year, years), Group::Time(_, TimeUnit::Year)) => {
+                                    years.len() == 1
+                                }
+                                (Test::In(values), Group::By(_)) => {
+                                    values.len() == 1 && measures[..] == [Measure::ROWS]
+                                }
+                                _ => false,
+                            }
+                    };
+                    filters.iter().any(is_it)
+                };
+                // Years are averaged where somebody says so.
+                let is_made_up = |it: &Measure| {
+                    let is_told = match it.agg {
+                        Agg::Sum | Agg::Mean => measures.len() == 1 && self.has_said(it.agg),
+                        // `the highest that year`
+                        Agg::Max | Agg::Min => rank.is_none(),
+                        _ => true,
+                    };
+                    !is_told && it.of.is_some_and(|it| self.is_calendar_number(it))
+                };
+                if measures.iter().any(is_made_up) {
+                    return Err(Doubt::Unasked);
+                }
+                // One number compares nothing.
+                let compares = self.said(Concept::Compare) && groups.is_empty();
+                let is_one = measures.len() == 1;
+                !(groups.iter().any(is_of_year) || compares && is_one || self.mixes_times(what))
+            }
+            What::Rows { columns, .. } => {
+                let is_twice = (1..columns.len()).any(|it| columns[..it].contains(&columns[it]));
+                // `names of the celebrities`, where nobody has one.
+                let lexicon = self.scene.lexicon;
+                let wants_name = columns.is_empty()
+                    && self.scene.tokens.iter().any(|it| lexicon.is(Cue::Labels, &it.stem))
+                    && !self.places().any(|it| self.column(it).is_title);
+                !is_twice && !wants_name
+            }
+            _ => true,
+        };
+        if says { Ok(()) } else { Err(Doubt::Unasked) }
+    }
+
+    /// Returns whether a word of the question makes one number of many in this way.
+    fn has_said(&self, agg: Agg) -> bool {
+        let makes =
+            |it: usize| measures::agg_of(self.word_of(it)).is_some_and(|it| it.contains(&agg));
+        (0..self.marks.len()).any(makes)
+    }
+
+    /// Returns whether one date is cut into periods where another one is named.
+    fn mixes_times(&self, what: &What) -> bool {
+        let What::Aggregate { measures, groups, .. } = what else { return false };
+        let cut = groups.iter().find_map(|it| match it {
+            Group::Time(place, _) | Group::Part(place, _) => Some(*place),
+            Group::By(_) => None,
+        });
+        let Some(cut) = cut else { return false };
+        let of = measures.iter().filter_map(|it| it.of);
+        let by = groups.iter().map(Group::place);
+        of.chain(by).any(|it| it != cut && self.kind(it).is_time())
+    }
+
     /// Returns whether a comparative stands for a superlative: `who has more, men or women`.
     pub(super) fn says_comparative(&self) -> bool {
         self.marks.iter().any(|it| {
@@ -283,6 +380,23 @@ impl Parser<'_> {
             })
             .map(|at| self.text(at))
             .collect();
+        // `before the fine`: of a time that nobody knows.
+        let tokens = self.scene.tokens;
+        let is_side = |it: &Token| {
+            matches!(
+                self.scene.lexicon.period(std::slice::from_ref(&it.stem)),
+                Some(PeriodWord::Before | PeriodWord::After)
+            )
+        };
+        let is_lost = |at: usize| {
+            let is_marked = self.marks.iter().any(|it| (it.start..it.end).contains(&at));
+            let next = self.marks.iter().find(|it| at < it.start).map(|it| &it.meaning);
+            let is_time = !matches!(next, None | Some(Meaning::Noun | Meaning::Table(_)));
+            is_side(&tokens[at]) && !is_marked && !is_time
+        };
+        if let Some(at) = (0..tokens.len()).find(|it| is_lost(*it)) {
+            return Err(Doubt::Unplaced(vec![tokens[at].text.clone()]));
+        }
         if left.is_empty() { Ok(()) } else { Err(Doubt::Unplaced(left)) }
     }
 }

@@ -62,6 +62,9 @@ impl Parser<'_> {
         if groups.is_empty() || self.has(&[Concept::Most, Concept::Least]) {
             return Ok(None);
         }
+        // `the average number of visits per patient, by sex` has groups within groups.
+        let groups_by = |it: &usize| self.says_group(*it);
+        let is_nested = 1 < (0..self.marks.len()).filter(groups_by).count();
         let counts = self.word(mean + 1) == Some(Concept::HowMany);
         let is_time = groups.iter().all(|it| matches!(it, Group::Time(..)));
         let is_key = groups.iter().all(|it| {
@@ -77,6 +80,9 @@ impl Parser<'_> {
         let measure = if counts {
             if number.is_some() {
                 return Ok(None);
+            }
+            if is_nested {
+                return Err(Doubt::Unasked);
             }
             self.take_all(&[Concept::HowMany]);
             Measure::ROWS
@@ -107,13 +113,13 @@ impl Parser<'_> {
             (Concept::Change, Over::Change),
         ];
         let mut over = Over::Plain;
+        let told = self.unit_of_phrase();
         let is_period = self.has(&[Concept::PeriodChange]);
         for (concept, kind) in overs {
             if self.take_all(&[concept]) && over == Over::Plain {
                 over = kind;
             }
         }
-        let told = self.unit_of_phrase();
         let runs = self.take_all(&[Concept::OverTime]) || over != Over::Plain;
         let has_time = groups
             .iter()
@@ -122,7 +128,7 @@ impl Parser<'_> {
             let unit = match told {
                 Some(unit) => unit,
                 None if is_period => TimeUnit::Month,
-                None => self.unit_of_trend(),
+                None => self.unit_of_trend(over == Over::Plain),
             };
             let is_of_unit = |it: &Place| self.column(*it).unit == told;
             let mut numbers = self.places().filter(|it| self.is_calendar_number(*it));
@@ -135,30 +141,32 @@ impl Parser<'_> {
                 (None, Some(place)) => Some(Group::By(place)),
                 (None, None) => None,
             };
+            self.may_be_months &= matches!(group, Some(Group::Time(..)));
             groups.splice(0..0, group);
         }
         over
     }
 
-    /// Returns the unit in a phrase for a course of time: `over the years`.
+    /// Returns the unit in a phrase for a course of time: `over the years`, `month over month change`.
     fn unit_of_phrase(&self) -> Option<TimeUnit> {
-        let at = self.first_word(&[Concept::OverTime])?;
-        let last = self.last_token(at);
-        self.scene.lexicon.unit(&last.stem)
+        let at = self.first_word(&[Concept::OverTime, Concept::PeriodChange, Concept::Change])?;
+        let mark = &self.marks[at];
+        let words = &self.scene.tokens[mark.start..mark.end];
+        words.iter().find_map(|it| self.scene.lexicon.unit(&it.stem))
     }
 
-    fn unit_of_trend(&mut self) -> TimeUnit {
+    /// Takes the unit of a series: days that may be months when nothing says so, and its points are wanted.
+    fn unit_of_trend(&mut self, wants_points: bool) -> TimeUnit {
         let unit = self.open().find_map(|it| match self.meaning(it)? {
             Meaning::Unit(unit) => Some((it, *unit)),
             _ => None,
         });
-        match unit {
-            Some((at, unit)) => {
-                self.take(at);
-                unit
-            }
-            None => TimeUnit::Month,
+        if let Some((at, unit)) = unit {
+            self.take(at);
+            return unit;
         }
+        self.may_be_months = wants_points;
+        if wants_points { TimeUnit::Day } else { TimeUnit::Month }
     }
 
     pub(super) fn is_calendar_number(&self, place: Place) -> bool {

@@ -30,9 +30,16 @@ impl Parser<'_> {
             Meaning::Word(concept) => {
                 matches!(
                     concept,
-                    Concept::Of | Concept::And | Concept::Rows | Concept::Not | Concept::Ne
+                    Concept::Of
+                        | Concept::And
+                        | Concept::Rows
+                        | Concept::Not
+                        | Concept::Ne
+                        | Concept::Than
                 )
             }
+            // `taller than 72?`
+            Meaning::Adjective { is_superlative: false, .. } => 1 < self.marks.len(),
             _ => false,
         };
         self.marks.len() <= 3 && self.marks.iter().all(says)
@@ -79,6 +86,32 @@ impl Parser<'_> {
         self.marks.iter().all(|it| matches!(it.meaning, Meaning::Word(_)))
     }
 
+    /// Returns whether a superlative that names no rows may be about those of the question before.
+    pub(super) fn may_take_up(&self, reading: &Reading) -> bool {
+        let filters = match self.scene.last {
+            Some(last) if last.filters.is_empty() => return false,
+            Some(last) => &last.filters[..],
+            None if self.scene.is_lost => &[],
+            None => return false,
+        };
+        let is_superlative = match &reading.what {
+            What::Rows { rank, .. } => rank.is_some(),
+            What::Aggregate { measures, rank, .. } => {
+                let is_end = |it: &Measure| matches!(it.agg, Agg::Min | Agg::Max);
+                rank.is_some() || measures.iter().all(is_end)
+            }
+            _ => false,
+        };
+        let names_rows = (0..self.marks.len()).any(|it| {
+            matches!(self.marks[it].meaning, Meaning::Noun | Meaning::Table(_))
+                || self.word_of(it) == Some(Concept::Rows)
+        });
+        is_superlative
+            && !names_rows
+            && reading.what.groups().is_empty()
+            && reading.filters.iter().all(|it| filters.contains(it))
+    }
+
     fn begins_with(&self, cue: Cue) -> bool {
         let words: Vec<&str> = self.scene.tokens.iter().map(|it| it.lower.as_str()).collect();
         let begins = |lead: &String| words.starts_with(&lead.split(' ').collect::<Vec<_>>());
@@ -96,10 +129,12 @@ impl Parser<'_> {
         let mut reading = last.clone();
         reading.notes.clear();
         let mut is_changed = chart.is_some() || !filters.is_empty();
+        let is_flagged = filters.iter().any(|it| it.filter.test == Test::True);
         reading.chart = chart;
         let new: Vec<Filter> = filters.into_iter().map(|it| it.filter).collect();
-        // What is said of a column takes the place of all that was said of it.
-        reading.filters.retain(|old| new.iter().all(|it| it.place != old.place));
+        // What is said of a column takes the place of all of its kind that was said of it.
+        let is_replaced = |old: &Filter| new.iter().any(|it| it.replaces(old));
+        reading.filters.retain(|old| !is_replaced(old));
         for filter in new {
             add_filter(&mut reading, filter);
         }
@@ -133,7 +168,11 @@ impl Parser<'_> {
         }
         let mut place = None;
         if let Some(at) = self.open().find(|it| self.is_number_column(*it)) {
-            place = Some(self.one(at, |it| it.kind.is_number())?);
+            let named = self.one(at, |it| it.kind.is_number())?;
+            if self.is_calendar_number(named) {
+                return Err(Doubt::Unplaced(vec![self.text(at)]));
+            }
+            place = Some(named);
         }
         is_changed |= !groups.is_empty() || share || rank.is_some() || !aggs.is_empty();
         is_changed |= place.is_some() || over != Over::Plain;
@@ -142,10 +181,21 @@ impl Parser<'_> {
         }
         let over = if share && over == Over::Plain { Over::Share } else { over };
         let change = Change { groups, aggs, place, rank, over };
+        // `same for cd`, where a share is of `premium`, is a share of the other, or with it.
+        if matches!(last.what, What::Share { .. }) && self.said(Concept::WhatAbout) && is_flagged {
+            return Err(Doubt::Unasked);
+        }
         change.apply(&mut reading.what)?;
+        self.can_be_computed(&reading.what)?;
+        // What was drawn is drawn again, as far as it can be.
+        if chart.is_none() && !reading.what.groups().is_empty() {
+            reading.chart = last.chart;
+        }
         self.take_all(&[Concept::By, Concept::Each, Concept::Sorted, Concept::List]);
         self.nothing_left()?;
         reading.notes = std::mem::take(&mut self.notes);
+        let is_same_series = reading.what.groups() == last.what.groups();
+        reading.may_be_months = self.may_be_months || last.may_be_months && is_same_series;
         Ok(reading)
     }
 
@@ -236,6 +286,7 @@ impl Change {
             // A count has no column; of one, the mean is meant.
             let usual = |agg| if agg == Agg::Count { Agg::Mean } else { agg };
             *measures = aggs.into_iter().map(|agg| Measure { agg: usual(agg), of }).collect();
+            measures.dedup();
         }
         if (self.rank.is_some() || self.over != Over::Plain) && groups.is_empty() {
             return Err(Doubt::Unasked);
