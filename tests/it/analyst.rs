@@ -55,6 +55,17 @@ fn a_name_that_fits_two_columns_is_not_chosen_silently() {
 }
 
 #[test]
+fn what_is_not_there_is_not_counted() {
+    let bench = Bench::with([]);
+    let trial = "treatment,death_date\nplacebo,2020-01-02\nplacebo,\ndrug,2020-02-03\n";
+    fs::write(bench.path("trial.csv"), trial).unwrap();
+    let question = "number of deaths per treatment";
+    let script = format!("csv-agent ask --model builtin --format csv -f trial.csv '{question}'");
+    let run = bench.shell(&script, &[]).succeeds();
+    assert_eq!(run.stdout(), "treatment,count\ndrug,1\nplacebo,1\n");
+}
+
+#[test]
 fn a_check_is_a_gate_without_a_model() {
     let commands = |question: &str| format!("csv-agent ask --json --fail-on bad '{question}'");
     let good = ask(&["airlines.csv"], &commands("are there duplicate carriers?")).succeeds();
@@ -167,5 +178,5 @@ fn few_answers_are_wrong() {
     }
     assert!(240 < n_all, "{n_all} questions");
     assert!(n_wrong * 50 <= n_all, "{n_wrong} of {n_all} are wrong:\n{told}");
-    assert!(n_all * 69 <= n_right * 100, "{n_right} of {n_all} are right:\n{told}");
+    assert!(n_all * 7 <= n_right * 10, "{n_right} of {n_all} are right:\n{told}");
 }

@@ -316,7 +316,9 @@ impl Asked<'_> {
             let words = &tokens[mark.start..mark.end];
             let stems: Vec<&str> = words.iter().map(|it| it.stem.as_str()).collect();
             let is_weak = match mark.meaning {
-                Meaning::Column(_) | Meaning::Word(Concept::Share) => true,
+                Meaning::Column(_)
+                | Meaning::Noun
+                | Meaning::Word(Concept::Share | Concept::Rows) => true,
                 Meaning::Stop => stems.iter().all(|it| self.lexicon.is_filler(it)),
                 _ => false,
             };

@@ -412,6 +412,15 @@ fn what_would_answer_another_question_is_refused() {
     check_verdict("every product must have 20 rows", "refused");
     check_verdict("every order with a product has a region", "refused");
     check_after("total profit per year", "the highest that year", "refused");
+    check("which region has the highest average number of rows", "refused");
+    check("top 3 quantities by weight", "refused");
+    check("what share of the profit did quantity make", "refused");
+    check("weight sold between 2020-01-01 and 2020-03-31", "refused");
+    check("how many orders did profit", "refused");
+    check("product rate of lamp", "refused");
+    check("number still lamp", "refused");
+    check("on which order date is the weight missing", "refused");
+    check_after("number of lamp rows", "how many of them had a weight", "refused");
 }
 
 #[test]
@@ -441,6 +450,27 @@ fn what_a_word_says_of_others_is_kept() {
         "number of rows by `product`, largest first, of rows with `product` starting with “L”",
     );
     check("price over time", "mean `price_usd` by day of `Order Date`");
+    check(
+        "total profit of lamp and of chair",
+        "total `profit` by `product`, of rows with `product` lamp or chair",
+    );
+    check(
+        "who is from the north? just the products",
+        "number of rows by `product`, largest first, of rows with `region` north",
+    );
+    check("rows without a value for profit", "rows, of rows with `profit` missing");
+    check(
+        "running total of weight by month",
+        "running total of total `weight_kg` by month of `Order Date`",
+    );
+    check(
+        "mean price by region, from 2020",
+        "mean `price_usd` by `region`, of rows with `Order Date` at least 2020-01-01",
+    );
+    check(
+        "regions where quantity is over 30",
+        "number of rows by `region`, largest first, of rows with `quantity` over 30",
+    );
     check_after(
         "how many rows are heavier than 5",
         "heavier than 2?",

@@ -404,7 +404,7 @@ impl Writer<'_> {
                 Some(place) => self.name(place),
                 None => keys[0].clone(),
             };
-            aggs.push(format!("{label}=({}, {})", quoted(&column), of_group(measure.agg)));
+            aggs.push(format!("{label}=({}, {})", quoted(&column), of_group(measure)));
         }
         let by = one_or_list(keys);
         self.lines
@@ -619,9 +619,9 @@ pub(super) fn plain(agg: Agg) -> &'static str {
     }
 }
 
-fn of_group(agg: Agg) -> String {
-    match agg {
-        Agg::Count => "\"size\"".to_owned(),
+fn of_group(measure: &Measure) -> String {
+    match measure.agg {
+        Agg::Count if measure.of.is_none() => "\"size\"".to_owned(),
         Agg::Distinct => "\"nunique\"".to_owned(),
         Agg::Iqr => "lambda it: it.quantile(0.75) - it.quantile(0.25)".to_owned(),
         Agg::Quantile(share) => format!("lambda it: it.quantile({})", number(share)),

@@ -26,7 +26,7 @@ impl Writer<'_> {
             "result = df.groupby({}, as_index=False).agg({label}=({}, {}))",
             quoted(&key),
             quoted(&column),
-            of_group(measure.agg)
+            of_group(measure)
         ));
         self.lines.push(format!("values = result.set_index({})[{}]", quoted(&key), quoted(&label)));
         self.lines.push(format!(

@@ -13,61 +13,7 @@ impl Parser<'_> {
     /// Questions about the data as such: its columns, what is missing, what comes twice.
     pub(super) fn about_data(&mut self, filters: &[Placed]) -> Result<Option<What>, Doubt> {
         if let Some(at) = self.first_word(&[Concept::Missing]) {
-            // What is missing from another table is looked up there.
-            if 1 < self.scene.tables.len() {
-                return Err(Doubt::Unasked);
-            }
-            let counts = self.has(&[Concept::HowMany, Concept::Sum]);
-            if self.has(&[Concept::Rows]) && !counts && self.open_columns().is_empty() {
-                self.take_all(&[Concept::Missing]);
-                return Ok(Some(What::Check(super::Check::Present(Vec::new()))));
-            }
-            self.take(at);
-            let is_most = self.has(&[Concept::Most]) && self.has(&[Concept::Columns]);
-            if !is_most && self.has(&[Concept::Most]) && self.has(&[Concept::Which]) {
-                return Err(Doubt::Unasked);
-            }
-            self.take_all(&[Concept::Missing, Concept::HowMany, Concept::Sum, Concept::Most]);
-            let is_share = self.take_all(&[Concept::Share]);
-            let names_columns = self.has(&[Concept::Columns]);
-            let asks_which = self.opens(Cue::Asks) && names_columns;
-            self.take_all(&[Concept::Columns]);
-            let groups = self.groups()?;
-            let mut columns = self.open_columns();
-            // `percentage of countries for which …`: the countries are the rows.
-            if let (true, [of, _]) = (is_share, &columns[..])
-                && self.word_of(of.saturating_sub(1)) == Some(Concept::Share)
-                && !self.is_number_column(*of)
-            {
-                self.take(*of);
-                columns.remove(0);
-            }
-            // `which areas have missing counts` asks for areas.
-            let asks_things = counts || self.opens(Cue::Asks) && !names_columns;
-            let thing = columns.first().filter(|_| asks_things && 1 < columns.len());
-            if let Some(thing) = thing.filter(|it| !self.is_number_column(**it)) {
-                return Err(Doubt::Unplaced(vec![self.text(*thing)]));
-            }
-            let places = self.all(&columns, |_| true)?;
-            if places.iter().any(|it| groups.iter().any(|group| group.place() == *it)) {
-                return Err(Doubt::Unasked);
-            }
-            if is_share && let [place] = places[..] {
-                let part = vec![Filter { place, test: Test::Missing, is_negated: false }];
-                return Ok(Some(What::Share { part, groups, of: None, rank: None }));
-            }
-            let most = is_most && places.is_empty() && groups.is_empty();
-            if most {
-                return Ok(Some(What::MostMissing));
-            }
-            let told = match () {
-                () if asks_which => Told::Some,
-                () if counts && places.is_empty() && groups.is_empty() && !names_columns => {
-                    Told::Total
-                }
-                () => Told::Each,
-            };
-            return Ok(Some(What::Missing { of: places, groups, told }));
+            return self.missing(at).map(Some);
         }
         if self.has(&[Concept::Duplicate]) {
             self.take_all(&[Concept::Duplicate, Concept::HowMany, Concept::Mode]);
@@ -115,6 +61,65 @@ impl Parser<'_> {
             return Ok(Some(what));
         }
         Ok(self.preview(has_columns))
+    }
+
+    /// Questions about what is missing.
+    fn missing(&mut self, at: usize) -> Result<What, Doubt> {
+        // What is missing from another table is looked up there.
+        if 1 < self.scene.tables.len() {
+            return Err(Doubt::Unasked);
+        }
+        let counts = self.has(&[Concept::HowMany, Concept::Sum]);
+        if self.has(&[Concept::Rows]) && !counts && self.open_columns().is_empty() {
+            self.take_all(&[Concept::Missing]);
+            return Ok(What::Check(super::Check::Present(Vec::new())));
+        }
+        self.take(at);
+        let is_most = self.has(&[Concept::Most]) && self.has(&[Concept::Columns]);
+        if !is_most && self.has(&[Concept::Most]) && self.has(&[Concept::Which]) {
+            return Err(Doubt::Unasked);
+        }
+        self.take_all(&[Concept::Missing, Concept::HowMany, Concept::Sum, Concept::Most]);
+        let is_share = self.take_all(&[Concept::Share]);
+        let names_columns = self.has(&[Concept::Columns]);
+        let asks_which = self.opens(Cue::Asks) && names_columns;
+        self.take_all(&[Concept::Columns]);
+        let groups = self.groups()?;
+        let mut columns = self.open_columns();
+        // `percentage of countries for which …`: the countries are the rows.
+        if let (true, [of, _]) = (is_share, &columns[..])
+            && self.word_of(of.saturating_sub(1)) == Some(Concept::Share)
+            && !self.is_number_column(*of)
+        {
+            self.take(*of);
+            columns.remove(0);
+        }
+        let lexicon = self.scene.lexicon;
+        // `which areas have missing counts` asks for areas, `on which days` for days.
+        let asks = self.scene.tokens.iter().take(2).any(|it| lexicon.is(Cue::Asks, &it.lower));
+        let asks_things = counts || asks && !names_columns;
+        let thing = columns.first().filter(|_| asks_things && 1 < columns.len());
+        if let Some(thing) = thing.filter(|it| !self.is_number_column(**it)) {
+            return Err(Doubt::Unplaced(vec![self.text(*thing)]));
+        }
+        let places = self.all(&columns, |_| true)?;
+        if places.iter().any(|it| groups.iter().any(|group| group.place() == *it)) {
+            return Err(Doubt::Unasked);
+        }
+        if is_share && let [place] = places[..] {
+            let part = vec![Filter { place, test: Test::Missing, is_negated: false }];
+            return Ok(What::Share { part, groups, of: None, rank: None });
+        }
+        let most = is_most && places.is_empty() && groups.is_empty();
+        if most {
+            return Ok(What::MostMissing);
+        }
+        let told = match () {
+            () if asks_which => Told::Some,
+            () if counts && places.is_empty() && groups.is_empty() && !names_columns => Told::Total,
+            () => Told::Each,
+        };
+        Ok(What::Missing { of: places, groups, told })
     }
 
     /// `which columns are there`, `how many columns`.

@@ -678,7 +678,7 @@ impl Parser<'_> {
         !places.is_empty() && places.iter().all(|it| self.column(*it).is_key)
     }
 
-    fn is_text_column(&self, at: usize) -> bool {
+    pub(super) fn is_text_column(&self, at: usize) -> bool {
         let places = self.choose(at, |_| true);
         !places.is_empty() && places.iter().all(|it| self.kind(*it) == Kind::Text)
     }
@@ -761,16 +761,18 @@ impl Parser<'_> {
                 self.take(at - 1);
             }
             let is_doer = self.is_doer(at);
+            let is_only = self.word_of(at + 1) == Some(Concept::Only);
             let is_group = among.is_none()
                 && !is_of_noun
                 && !is_doer
+                && !is_only
                 && matches!(
                     before,
                     Some(Concept::By | Concept::Each | Concept::Missing | Concept::Distinct)
                 )
                 || at.checked_sub(1).is_some_and(|it| {
                     self.word(it) == Some(Concept::And) && 1 < it && self.is_column(it - 1)
-                })
+                }) && !is_only
                 || matches!(self.word(at + 1), Some(Concept::Missing))
                 || self.said(Concept::Missing) && self.open_columns() == [at]
                 || self.has(&[Concept::Distribution, Concept::Describe]);
@@ -813,7 +815,12 @@ impl Parser<'_> {
             if self.word(at) == Some(Concept::Without) && self.is_value(at + 1) {
                 continue;
             }
-            let has_noun = (0..at).any(|it| self.is_noun(it) || self.is_value(it));
+            // `years since 2000 with a missing price` are listed as well.
+            let is_head = matches!(self.marks[0].meaning, Meaning::Column(_))
+                && at
+                    .checked_sub(1)
+                    .is_some_and(|it| 0 < it && self.word_of(it) == Some(Concept::Of));
+            let has_noun = is_head || (0..at).any(|it| self.is_noun(it) || self.is_value(it));
             let is_about = self.word(at) == Some(Concept::Missing)
                 && !has_noun
                 && !self.opens(Cue::Places)

@@ -149,6 +149,14 @@ impl Parser<'_> {
         if !is_asked {
             return Ok(None);
         }
+        // `what share of the seats did women have` tells the whole first, and not every verb does.
+        let between = self.marks[part].end..self.marks[whole].start;
+        let between = self.scene.tokens[between].iter().map(|it| it.lower.as_str());
+        let is_told = |cue: Cue| between.clone().any(|it| self.scene.lexicon.is(cue, it));
+        let has_verb = [Cue::YesNo, Cue::Asks, Cue::Pointers].into_iter().any(is_told);
+        if self.has(&[Concept::Share]) && has_verb {
+            return Err(Doubt::Unasked);
+        }
         let part = self.one(part, |it| it.kind.is_number())?;
         let whole = self.one(whole, |it| it.kind.is_number())?;
         // Means of numbers that are not always there are of different rows.
@@ -180,8 +188,11 @@ impl Parser<'_> {
         groups: &[Group],
     ) -> Result<Option<What>, Doubt> {
         let Some(at) = self.first_word(&[Concept::Share]) else { return Ok(None) };
-        // `sharecroppers (status share)` explains a word.
-        if self.scene.tokens[self.marks[at].start].is_aside {
+        // `sharecroppers (status share)` explains a word, and a `poverty rate` is no share of what is called
+        // poverty.
+        let is_rate = self.scene.lexicon.is(Cue::Rates, &self.text(at))
+            && at.checked_sub(1).is_some_and(|it| self.is_text_column(it) && self.touches_next(it));
+        if is_rate || self.scene.tokens[self.marks[at].start].is_aside {
             return Err(Doubt::Unasked);
         }
         self.take(at);
@@ -215,6 +226,13 @@ impl Parser<'_> {
             return Ok(Some(What::Share { part, groups, of, rank: None }));
         }
         for column in entity {
+            // `what share of sales was in towns with a harbour`: of the towns nobody asks.
+            let has_clause = filters.iter().any(|it| column < it.at)
+                && self.follows(column, Cue::Inside)
+                && !self.is_value(column + 1);
+            if has_clause {
+                return Err(Doubt::Unplaced(vec![self.text(column)]));
+            }
             // `what share involved an associate`
             let article = self.word_before(column);
             if article.is_some_and(|it| self.scene.lexicon.is(Cue::Articles, it)) {
@@ -319,7 +337,8 @@ impl Parser<'_> {
             filters.iter().filter(|it| it.is_predicate == is_predicate).map(|it| it.at).max()
         };
         let is_last = last_of(false) < last_of(true);
-        if is_last && predicates.len() < filters.len() { predicates } else { Vec::new() }
+        let is_one = predicates.windows(2).all(|it| it[0].place == it[1].place);
+        if is_last && is_one && predicates.len() < filters.len() { predicates } else { Vec::new() }
     }
 
     /// `among those who took part, the share of winners`: the whole comes first.

@@ -127,6 +127,10 @@ impl Parser<'_> {
         if self.is_across(at) && (has_other() || is_of_all) {
             return Err(Doubt::Unplaced(vec![self.text(at)]));
         }
+        // `seats held by others`
+        if self.is_number_column(next) && self.is_agent(at) {
+            return Err(Doubt::Unplaced(vec![self.text(next)]));
+        }
         if self.is_noun(next) && self.is_agent(at) {
             self.take(at);
             self.take(next);
@@ -149,8 +153,9 @@ impl Parser<'_> {
             self.take(next);
             return Ok(groups);
         }
-        // `the biggest district by students` is not the largest number of a district.
-        if self.is_number_column(next) && self.tells_extent(at) {
+        // `the biggest district by students` is not the largest number of a district, and the `top 3
+        // seasons by viewers` are told in numbers that group nothing.
+        if self.is_number_column(next) && (self.tells_extent(at) || self.tells_top(at)) {
             return Err(Doubt::Unplaced(vec![self.text(next)]));
         }
         while matches!(self.word(next), Some(Concept::Each | Concept::HowMany)) {
@@ -255,6 +260,16 @@ impl Parser<'_> {
     /// Returns whether a superlative before a mark is about how large things are.
     fn tells_extent(&self, at: usize) -> bool {
         (0..at).any(|it| self.scene.lexicon.is(Cue::Extents, &self.text(it)))
+    }
+
+    /// Returns whether the largest few of a number stand before a mark: `top 3 seasons by`.
+    fn tells_top(&self, at: usize) -> bool {
+        let [Some(most), Some(amount), Some(thing)] = [3, 2, 1].map(|it| at.checked_sub(it)) else {
+            return false;
+        };
+        matches!(self.word(most), Some(Concept::Most | Concept::Least))
+            && matches!(self.meaning(amount), Some(Meaning::Number(_)))
+            && self.is_number_column(thing)
     }
 
     /// Returns whether a noun is what a row is, and not a thing that has its own key.
@@ -607,6 +622,8 @@ impl Parser<'_> {
         let is_additive = lexicon.is_additive(&said).or_else(|| lexicon.is_additive(&column.words));
         match is_additive {
             Some(true) => Agg::Sum,
+            // What runs adds up.
+            _ if self.said(Concept::Cumulative) => Agg::Sum,
             _ => Agg::Mean,
         }
     }

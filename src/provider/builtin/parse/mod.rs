@@ -73,8 +73,21 @@ impl Scene<'_> {
             let is_joined = before.next().is_some_and(|it| self.lexicon.is(Cue::Together, it));
             asks(&self.tokens[at]) && (at + 1 == n_tokens || is_joined)
         };
-        // `is any missing? how many`
-        let ends = |it: &Token| it.ends_question;
+        // `is any missing? how many`, and not `who is late? just the names`
+        let ends = |at: usize| {
+            let next = &self.tokens[at + 1..];
+            let asks = |it: &Token| {
+                let words = std::slice::from_ref(&it.lower);
+                asks(it)
+                    || self.lexicon.is(Cue::Hows, &it.lower)
+                    || self.lexicon.is(Cue::YesNo, &it.lower)
+                    || self
+                        .lexicon
+                        .phrase(words)
+                        .is_some_and(|it| it == Concept::Which || is_figure(it))
+            };
+            self.tokens[at].ends_question && next.iter().take(2).any(asks)
+        };
         // `second highest price: what was the weather`
         let begins = |at: usize| {
             let words = self.tokens[at..].iter().take(2).map(|it| it.lower.as_str());
@@ -88,9 +101,7 @@ impl Scene<'_> {
                 && self.tokens[..at].iter().any(asks)
                 && self.lexicon.is(Cue::Seconds, &words.collect::<Vec<_>>().join(" "))
         };
-        (1..n_tokens).any(is_second)
-            || (2..n_tokens).any(begins)
-            || self.tokens.iter().rev().skip(1).any(ends)
+        (1..n_tokens).any(is_second) || (2..n_tokens).any(begins) || (0..n_tokens).any(ends)
     }
 
     /// Returns whether a mark groups by what says nothing: `by category`, where there is none.

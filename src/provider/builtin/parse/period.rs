@@ -503,12 +503,15 @@ impl Parser<'_> {
         })
     }
 
-    /// `from 2013` alone is in 2013; `since 2013` is not.
+    /// `from 2013` alone is in 2013; `since 2013` and `by region, from 2013` are not.
     fn says_from(&self, at: usize) -> bool {
         let lexicon = self.scene.lexicon;
         let behind = self.scene.tokens.get(self.marks[at].end);
         let goes_on = behind.is_some_and(|it| lexicon.is(Cue::Onwards, &it.lower));
-        !goes_on && self.word_before(at).is_some_and(|it| lexicon.is(Cue::From, it))
+        let before = self.marks[at].start.checked_sub(2).map(|it| &self.scene.tokens[it]);
+        let is_apart = before.is_some_and(|it| it.text == ",");
+        let is_from = self.word_before(at).is_some_and(|it| lexicon.is(Cue::From, it));
+        is_from && !goes_on && !is_apart
     }
 
     /// Returns the column that a period is about: one that is named, else the only one.

@@ -224,7 +224,7 @@ impl Parser<'_> {
         let has_number = |stem: &String| {
             self.places().any(|it| {
                 let column = self.column(it);
-                column.kind == Kind::Whole && !column.is_key && column.words.contains(stem)
+                column.kind == Kind::Whole && !column.is_key && column.words.last() == Some(stem)
             })
         };
         is_noun && !self.names_rows(noun) && has_number(&self.last_token(noun).stem)
@@ -560,8 +560,10 @@ impl Parser<'_> {
             return Ok(None);
         }
         // `medals of Cuba` are a list of rows, or their numbers.
+        // `countries where medals were over 30` are rows.
         let is_inside = self.follows(at + 2, Cue::Inside);
-        if at == 0 && !filters.is_empty() && !is_inside {
+        let is_clause = self.follows(at + 2, Cue::Places);
+        if at == 0 && !filters.is_empty() && !is_inside && !is_clause {
             return Err(Doubt::Unasked);
         }
         let is_of_rows = filters.iter().any(|it| {

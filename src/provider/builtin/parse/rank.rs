@@ -104,12 +104,10 @@ impl Parser<'_> {
         let Some(place) = plain else {
             return self.ranked_by_count(at, groups, rank.or_one()).map(Some);
         };
-        // `the month with the most miles` may be that of the longest run.
-        let is_open = self.scene.lexicon.is_additive(&self.column(place).words).is_none();
-        if self.may_count(at) && is_open && !groups.is_empty() && !self.says_mean(place) {
-            return Err(Doubt::Unasked);
-        }
         if !groups.is_empty() {
+            if self.may_add_up(at, place) {
+                return Err(Doubt::Unasked);
+            }
             return Ok(Some(self.ranked_by(place, groups, rank.or_one())));
         }
         if asks_rows || rank.n.is_some_and(|it| 1 < it) || 0 < rank.skip {
@@ -125,6 +123,18 @@ impl Parser<'_> {
             measures.push(Measure { agg, of: Some(place) });
         }
         Ok(Some(What::aggregate(measures, Vec::new(), None)))
+    }
+
+    /// Returns whether nothing says if the largest of a group is a number or a sum of them: `the month with
+    /// the most miles` may be that of the longest run.
+    fn may_add_up(&self, at: usize, place: Place) -> bool {
+        let is_open = self.scene.lexicon.is_additive(&self.column(place).words).is_none();
+        // What stands before the thing says how it is: `the most populous countries`.
+        let is_manner = self.touches_next(at + 1)
+            && self.marks.get(at + 2).is_some_and(|it| matches!(it.meaning, Meaning::Column(_)));
+        let is_amount =
+            self.may_count(at) && self.touches_next(at) && self.is_plural(at + 1) && !is_manner;
+        is_amount && is_open && !self.says_mean(place)
     }
 
     /// Returns whether a superlative says what is good or bad: the worst air is that of the largest index.

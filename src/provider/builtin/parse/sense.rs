@@ -97,7 +97,7 @@ impl Parser<'_> {
             return Err(Doubt::Unasked);
         }
         // `callbacks for women` may be their number, or who they are.
-        if *what == What::ROWS && self.heads_with_flag() {
+        if *what == What::ROWS && self.is_flag(0) {
             return Err(Doubt::Unasked);
         }
         // `nobody who is homeless has a mortgage` is no claim that all others have one.
@@ -168,12 +168,29 @@ impl Parser<'_> {
         if !counts && (0..self.marks.len()).any(|it| is_record(&it)) {
             return Err(Doubt::Unasked);
         }
+        // `number still alive` is no list.
+        let [first, ..] = self.scene.tokens else { return Err(Doubt::Unasked) };
+        let is_left_out = self.marks.first().is_some_and(|it| 0 < it.start);
+        let is_number = is_left_out && self.scene.lexicon.is(Cue::Keys, &first.lower);
+        if is_number && matches!(what, What::Rows { .. }) {
+            return Err(Doubt::Unasked);
+        }
+        // `which stages are there`, of what is yes or no
+        if *what == What::ROWS && filters.len() == 1 && self.opens(Cue::Whiches) && self.is_flag(1)
+        {
+            return Err(Doubt::Unplaced(vec![self.text(1)]));
+        }
+        // `cds sold in May` is a list of numbers, or what they add up to.
+        let is_headed = matches!(what, What::Rows { .. }) && self.is_number_head();
+        if is_headed && filters.iter().any(|it| self.kind(it.place).is_time()) {
+            return Err(Doubt::Unasked);
+        }
         // Points have two numbers, and no shares.
         if self.said(Concept::ScatterChart) && self.said(Concept::Share) {
             return Err(Doubt::Unasked);
         }
         let says = match what {
-            What::Aggregate { measures, groups, rank, .. } => {
+            What::Aggregate { measures, groups, rank, over, .. } => {
                 // `films per year from 1990` are of more than one year.
                 let is_of_year = |it: &Group| {
                     let is_it = |filter: &Filter| {
@@ -204,6 +221,10 @@ impl Parser<'_> {
                 if measures.iter().any(is_made_up) {
                     return Err(Doubt::Unasked);
                 }
+                let is_made_otherwise = *over != Over::Mean && self.is_made_otherwise(measures);
+                if is_made_otherwise || self.counts_other(measures) {
+                    return Err(Doubt::Unasked);
+                }
                 // One number compares nothing.
                 let compares = self.said(Concept::Compare) && groups.is_empty();
                 let is_one = measures.len() == 1;
@@ -228,6 +249,26 @@ impl Parser<'_> {
         let makes =
             |it: usize| measures::agg_of(self.word_of(it)).is_some_and(|it| it.contains(&agg));
         (0..self.marks.len()).any(makes)
+    }
+
+    /// Returns whether the question wants a figure that the reading has not: `the highest average number of
+    /// sales`.
+    fn is_made_otherwise(&self, measures: &[Measure]) -> bool {
+        (0..self.marks.len()).filter_map(|it| self.word_of(it)).any(|it| {
+            matches!(it, Concept::Mean | Concept::Median | Concept::Std)
+                && measures::agg_of(Some(it))
+                    .is_some_and(|of| measures.iter().all(|it| !of.contains(&it.agg)))
+        })
+    }
+
+    /// Returns whether things are counted, and the reading adds up another number: `how many games did we win`.
+    fn counts_other(&self, measures: &[Measure]) -> bool {
+        let is_count = |it: &usize| self.word_of(*it) == Some(Concept::HowMany);
+        let Some(at) = (0..self.marks.len()).find(is_count) else { return false };
+        let adds = |it: &Measure| !matches!(it.agg, Agg::Count | Agg::Distinct);
+        let is_thing = self.marks.get(at + 1).is_some_and(|it| it.meaning == Meaning::Noun)
+            || self.is_flag(at + 1) && self.touches_next(at);
+        is_thing && measures.iter().all(adds)
     }
 
     /// Returns whether one date is cut into periods where another one is named.
@@ -260,10 +301,18 @@ impl Parser<'_> {
             || self.said(Concept::IsAll)
     }
 
-    /// Returns whether the question begins with a column that says yes or no.
-    fn heads_with_flag(&self) -> bool {
+    /// Returns whether the question begins with a number that is no part of a calendar.
+    fn is_number_head(&self) -> bool {
         let head = self.marks.first().map(|it| &it.meaning);
-        matches!(head, Some(Meaning::Column(places))
+        matches!(head, Some(Meaning::Column(places)) if places.iter().all(|it| {
+            self.kind(*it).is_number() && !self.column(*it).is_key && !self.is_calendar_number(*it)
+        }))
+    }
+
+    /// Returns whether a mark, taken or not, is a column that says yes or no.
+    fn is_flag(&self, at: usize) -> bool {
+        let mark = self.marks.get(at).map(|it| &it.meaning);
+        matches!(mark, Some(Meaning::Column(places))
             if places.iter().all(|it| self.kind(*it) == Kind::Bool))
     }
 

@@ -199,6 +199,7 @@ impl Parser<'_> {
             && matches!(self.open_columns()[..], [it] if self.is_number_column(it));
         let is_compared = is_comparison
             || are_both
+            || self.are_apart(several)
             || is_drawn
             || self.has(&[Concept::Most, Concept::Least])
             || self.has(&[Concept::Which]) && self.open().any(|it| self.is_number_column(it));
@@ -223,6 +224,15 @@ impl Parser<'_> {
         let (Some(last), Some(before)) = (values.next(), values.next()) else { return false };
         let between = &self.scene.tokens[self.marks[before].end..self.marks[last].start];
         between.iter().any(|it| self.scene.lexicon.is(Cue::Together, &it.lower))
+    }
+
+    /// Returns whether the last two values of a condition have a word for each of them: `of men and of women`.
+    fn are_apart(&self, told: &Placed) -> bool {
+        let mut values = (told.at..self.marks.len()).rev().filter(|it| self.is_value(*it));
+        let (Some(last), Some(before)) = (values.next(), values.next()) else { return false };
+        let of = |it: usize| it.checked_sub(1).filter(|it| self.word_of(*it).is_some());
+        of(last) != Some(before)
+            && matches!((of(before), of(last)), (Some(one), Some(other)) if self.text(one) == self.text(other))
     }
 }
 

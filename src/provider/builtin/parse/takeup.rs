@@ -275,6 +275,10 @@ impl Change {
             }
         }
         if self.aggs == [Agg::Count] {
+            // `how many of them had an accident`, where that is a number.
+            if self.place.is_some() {
+                return Err(Doubt::Unasked);
+            }
             *measures = vec![Measure::ROWS];
         } else if !self.aggs.is_empty() || self.place.is_some() {
             let old = measures[0].clone();
