@@ -66,6 +66,79 @@ fn what_is_not_there_is_not_counted() {
 }
 
 #[test]
+fn a_group_without_a_value_has_none() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("teams.csv"), "team,bonus\nA,\nB,5\nC,\nC,\n").unwrap();
+    let run = bench.shell(
+        "export CSV_AGENT_MODEL=builtin && csv-agent ingest -q teams.csv > /dev/null \
+         && csv-agent ask --format csv 'total bonus by team' && csv-agent ask --format reply 'total bonus by team'",
+        &[],
+    );
+    let told = run.succeeds().stdout().to_owned();
+    assert!(
+        told.starts_with("team,total_bonus\nA,\nB,5\nC,\nOnly **B** has a total bonus: 5.\n"),
+        "{told}"
+    );
+    // What is claimed of each is judged where there is a value, and that is said.
+    let run = bench.shell(
+        "csv-agent ask --model builtin --format reply --fail-on bad 'every bonus is at least 5'",
+        &[],
+    );
+    let said = "Every row of `teams` that has `bonus` (1 of 4) has `bonus` at least 5.\n";
+    let told = run.succeeds().stdout().to_owned();
+    assert!(told.starts_with(said), "{told}");
+}
+
+#[test]
+fn what_cannot_be_computed_is_no_answer() {
+    let bench = Bench::with([]);
+    let rows =
+        "host,ts,none\na,1700000000000000000,\n".to_owned() + &"b,1700000000000000000,\n".repeat(9);
+    fs::write(bench.path("log.csv"), rows).unwrap();
+    let told = |question: &str| {
+        let script = format!(
+            "csv-agent ask --model builtin --ephemeral -f log.csv --fail-on bad '{question}'"
+        );
+        bench
+            .shell(&script, &[])
+            .fails_with(9)
+            .stdout()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    // Ten times that wraps around in 64 bits.
+    assert_eq!(told("total ts"), "Total `ts` is too large to be computed exactly.");
+    assert_eq!(told("total ts is above 0"), "Total `ts` is too large to be computed exactly.");
+    assert!(told("how many rows with ts 1700000000000000001").starts_with("I could not place"));
+    assert_eq!(told("average none"), "`none` has no values: there is nothing to answer from.");
+    let long = told(&"ts ".repeat(300));
+    assert!(long.starts_with("The question has 300 words"), "{long}");
+}
+
+#[test]
+fn every_question_that_is_suggested_is_answered() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("years.csv"), "country,2019,2020\nChad,1,2\nPeru,3,4\n").unwrap();
+    let run = bench.shell(
+        "export CSV_AGENT_MODEL=builtin && csv-agent ingest -q years.csv > /dev/null && csv-agent ask zork; test $? = 9",
+        &[],
+    );
+    let questions: Vec<String> = run
+        .succeeds()
+        .stdout()
+        .lines()
+        .filter_map(|it| it.strip_prefix("- "))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(questions[0], "average \"2019\" by \"country\", top 5");
+    for question in questions {
+        bench.shell(&format!("csv-agent ask --model builtin '{question}'"), &[]).succeeds();
+    }
+}
+
+#[test]
 fn a_check_is_a_gate_without_a_model() {
     let commands = |question: &str| format!("csv-agent ask --json --fail-on bad '{question}'");
     let good = ask(&["airlines.csv"], &commands("are there duplicate carriers?")).succeeds();
@@ -73,10 +146,7 @@ fn a_check_is_a_gate_without_a_model() {
     assert_eq!(document["assessment"], "good", "{document}");
     let bad = ask(&["penguins.csv"], &commands("is any body mass over 6000?")).fails_with(11);
     let document: Value = serde_json::from_str(bad.stdout()).unwrap();
-    assert_eq!(
-        document["findings"][0]["message"],
-        "Yes: 2 of 344 rows have `body_mass_g` over 6000."
-    );
+    assert_eq!(document["findings"][0]["message"], "2 of 344 rows have `body_mass_g` over 6000.");
     assert_eq!(document["findings"][0]["column"], "body_mass_g");
     // What is no check has no verdict, and passes no gate.
     ask(&["penguins.csv"], &commands("average body mass")).fails_with(9);

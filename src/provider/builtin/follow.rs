@@ -11,10 +11,10 @@ use super::ground::{self, Facts, Held, Mark, Meaning, Place};
 use super::lexicon::{Concept, Cue};
 use super::parse::{self, Doubt, Scene};
 use super::reading::{Check, Reading, What};
-use super::schema::{Kind, Table};
+use super::schema::{Column, Kind, Table};
 use super::talk::Turn;
 use super::words::Token;
-use super::{Asked, Call, Next, code, look, suggest};
+use super::{Asked, Call, Next, WORDS_MAX, code, look, suggest};
 use crate::limits::CHART_ROWS_MAX;
 
 /// Values that a question looks up at most: what the tool allows, and some to spare.
@@ -53,12 +53,14 @@ impl Asked<'_> {
         let found = match self.understand() {
             Understood::Look(calls) => return Next::Calls(calls),
             Understood::Not(doubt) => {
+                let doubt = self.explained(doubt);
                 let nearest = self.nearest(&doubt);
                 return Next::Refuse(suggest::refusal(
                     &doubt,
                     nearest.as_deref(),
                     self.tables,
                     self.lexicon,
+                    &|it| self.can_read(it),
                 ));
             }
             Understood::Read(found) => found,
@@ -73,6 +75,42 @@ impl Asked<'_> {
             }
             next => next.unwrap_or_else(Next::Refuse),
         }
+    }
+
+    /// Returns why a question has no reading, as far as the data or the question before is the reason.
+    fn explained(&self, doubt: Doubt) -> Doubt {
+        let tokens = self.lexicon.words.tokens(&self.turn.question);
+        let is_said = |it: &Column| {
+            !it.words.is_empty()
+                && it.words.iter().all(|word| tokens.iter().any(|it| it.stem == *word))
+        };
+        let mut tables = self.tables.iter().filter(|it| 0 < it.n_rows);
+        let empty = tables.find_map(|table| {
+            let mut columns = table.columns.iter().filter(|it| it.n_missing == table.n_rows);
+            columns.find(|it| is_said(it))
+        });
+        match (doubt, empty) {
+            (doubt @ Doubt::Long(_), _) => doubt,
+            (_, Some(column)) => Doubt::Empty(column.name.clone()),
+            (Doubt::Unasked, None) if self.is_lost => Doubt::Lost,
+            (doubt, None) => doubt,
+        }
+    }
+
+    /// Returns whether a question would be answered from what is known without a look at the data.
+    fn can_read(&self, question: &str) -> bool {
+        let tokens = self.lexicon.words.tokens(question);
+        let tables = self.of(&[0]);
+        let marks = ground::marks(question, &tokens, &tables, &Facts::default(), self.lexicon);
+        let scene = Scene {
+            tables: &tables,
+            tokens: &tokens,
+            lexicon: self.lexicon,
+            last: None,
+            wants_verdict: false,
+            is_lost: false,
+        };
+        parse::parse(scene, &marks).is_ok()
     }
 
     /// Returns the question about rows instead of things that nobody knows, when that can be answered.
@@ -149,6 +187,9 @@ impl Asked<'_> {
     /// Reads the question as far as what was looked up allows.
     pub(super) fn understand(&self) -> Understood {
         let tokens = self.lexicon.words.tokens(&self.turn.question);
+        if WORDS_MAX < tokens.len() {
+            return Understood::Not(Doubt::Long(tokens.len()));
+        }
         let singles: Vec<Vec<usize>> = (0..self.tables.len()).map(|it| vec![it]).collect();
         let finds = self.finds(&tokens);
         if !finds.is_empty() {

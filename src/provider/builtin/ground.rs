@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
 
+use super::EXACT_MAX;
 use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use super::schema::{Column, Kind, Table};
 use super::words::{Token, TokenKind, split_name};
@@ -323,11 +324,15 @@ impl Ground<'_> {
             // A table is what is meant by its name, unless a column of it has the very same, or it holds that
             // as a value; a fraction of it is what is measured: a `tip` of `tips`.
             let is_table = self.tables[table].name.to_lowercase() == text;
+            // `by team` is by a column of `teams`.
+            let before = start.checked_sub(1).map(|it| &self.tokens[it].lower);
+            let before = before.and_then(|it| self.lexicon.phrase(std::slice::from_ref(it)));
+            let is_by = before == Some(Concept::By);
             let is_column = self.places().any(|it| {
                 let column = self.column(it);
                 let is_amount = column.kind == Kind::Real
                     || column.kind == Kind::Whole && self.lexicon.has(Cue::Pay, &column.words);
-                column.name.to_lowercase() == text && (is_table || is_amount)
+                column.name.to_lowercase() == text && (is_table || is_amount || is_by)
             });
             // Beside another table, its whole name is the table.
             let is_named = is_table && 1 < self.tables.len();
@@ -356,13 +361,16 @@ impl Ground<'_> {
 
     fn single(&self, token: &Token, is_noun: bool, found: &mut Vec<(f64, Meaning)>) {
         match token.kind {
-            TokenKind::Number(value) => found.push((1.0, Meaning::Number(value))),
+            // What is read as another number is none.
+            TokenKind::Number(value) if value.abs() <= EXACT_MAX => {
+                found.push((1.0, Meaning::Number(value)));
+            }
             TokenKind::Ordinal(place) => found.push((1.0, Meaning::Ordinal(place))),
             TokenKind::Quoted => found.push((0.5, Meaning::Text(token.text.clone()))),
             TokenKind::Day(day) => found.push((1.0, Meaning::Day(day))),
             TokenKind::Month(day) => found.push((1.0, Meaning::MonthOf(day))),
             TokenKind::Clock(time) => found.push((1.0, Meaning::Clock(time))),
-            TokenKind::Word => {}
+            TokenKind::Word | TokenKind::Number(_) => {}
         }
         if token.kind != TokenKind::Word {
             return;

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::WORDS_MAX;
 use super::lexicon::Lexicon;
 use super::parse::Doubt;
 use super::schema::{Column, Kind, Table};
@@ -19,6 +20,7 @@ pub fn refusal(
     nearest: Option<&str>,
     tables: &[Table],
     lexicon: &Lexicon,
+    can_read: &dyn Fn(&str) -> bool,
 ) -> String {
     let mut text = match doubt {
         Doubt::Unplaced(words) => {
@@ -31,9 +33,26 @@ pub fn refusal(
             format!("“{word}” may mean {}: ask with one of these names.", of.join(" or "))
         }
         Doubt::Unasked => "I know the words of this question, and not what it asks.".to_owned(),
+        Doubt::Empty(column) => {
+            format!("`{column}` has no values: there is nothing to answer from.")
+        }
+        Doubt::Lost => {
+            "I did not understand the question before, so I cannot tell what this one takes up: \
+                        ask it in full."
+                .to_owned()
+        }
+        Doubt::Long(n) => format!(
+            "The question has {n} words, and I read {WORDS_MAX} at most: ask for one thing at a time."
+        ),
     };
     text += "\n\nI can answer, for example:\n";
-    let examples = questions(tables, lexicon);
+    // A name that is a word of the language, or a number, is understood in quotes.
+    let plain = questions(tables, lexicon, str::to_owned);
+    let quoted = questions(tables, lexicon, |it| format!("\"{it}\""));
+    let mut examples = Vec::new();
+    for both in plain.into_iter().zip(quoted) {
+        examples.extend([both.0, both.1].into_iter().find(|it| can_read(it)));
+    }
     for question in nearest.into_iter().chain(examples.iter().map(String::as_str)).take(EXAMPLES) {
         let _ = writeln!(text, "- {question}");
     }
@@ -54,13 +73,13 @@ fn names(tables: &[Table]) -> String {
 }
 
 /// Returns questions about the first table.
-fn questions(tables: &[Table], lexicon: &Lexicon) -> Vec<String> {
+fn questions(tables: &[Table], lexicon: &Lexicon, write: impl Fn(&str) -> String) -> Vec<String> {
     let Some(table) = tables.first() else { return Vec::new() };
     let is_key =
         |it: &Column| it.words.iter().any(|word| word == "id" || lexicon.are_synonyms(word, "id"));
     let find = |suits: &dyn Fn(&Column) -> bool| {
         let mut columns = table.columns.iter().filter(|it| suits(it));
-        columns.next().map(|it| it.name.clone())
+        columns.next().map(|it| write(&it.name))
     };
     let number = find(&|it| it.kind == Kind::Real)
         .or_else(|| find(&|it| it.kind == Kind::Whole && !is_key(it)));

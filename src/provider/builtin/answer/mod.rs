@@ -8,10 +8,11 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::EXACT_MAX;
 use super::code::Program;
 use super::ground::Place;
-use super::reading::{Agg, Check, Group, Over, Reading, What};
-use super::schema::Table;
+use super::reading::{Agg, Check, Group, Over, Reading, Test, What};
+use super::schema::{Kind, Table};
 use super::talk::{Done, Turn};
 use crate::limits::CHART_ROWS_MAX;
 use crate::render::digits;
@@ -122,6 +123,9 @@ impl Answer<'_> {
 
     /// Returns why the result answers nothing: groups of one row each have no most common one.
     pub fn says_nothing(&self) -> Option<String> {
+        if let Some(empty) = self.checks_nothing().or_else(|| self.passes_bounds()) {
+            return Some(empty);
+        }
         if let Some(join) = &self.reading.join
             && self.n_rows == 0
         {
@@ -146,7 +150,7 @@ impl Answer<'_> {
         };
         let label = self.program.measures.first()?;
         if groups.is_empty() && self.head.first().is_some_and(|it| it[label.as_str()].is_null()) {
-            return Some("There is nothing to compute it from: no row matches.".to_owned());
+            return Some("There is nothing to compute it from.".to_owned());
         }
         if rank.is_some_and(|it| it.n.is_some()) && self.n_rows == 0 {
             return Some("There is nothing to rank: no row matches.".to_owned());
@@ -166,6 +170,52 @@ impl Answer<'_> {
             };
             format!("Each {by} has one {what}: there is no order among them by how many they have.")
         })
+    }
+
+    /// Returns why a check says nothing: of a column without values, everything holds.
+    fn checks_nothing(&self) -> Option<String> {
+        let What::Check(check) = &self.reading.what else { return None };
+        let places: Vec<Place> = match check {
+            Check::Any(filters) | Check::All(filters) => {
+                let tests = filters.iter().filter(|it| it.test != Test::Missing);
+                tests.map(|it| it.place).collect()
+            }
+            Check::Unique(places) | Check::Inliers(places) => places.clone(),
+            Check::Number(measure, ..) => measure.of.into_iter().collect(),
+            Check::Present(_) | Check::Refers(_) | Check::Varies(_) => Vec::new(),
+        };
+        let table = self.tables[0];
+        let is_empty = |it: &&Place| {
+            it.table == 0 && 0 < table.n_rows && table.columns[it.column].n_missing == table.n_rows
+        };
+        let place = places.iter().find(is_empty)?;
+        Some(format!("`{}` has no values: there is nothing to check.", self.name(*place)))
+    }
+
+    /// Returns why a total is none: whole numbers of 64 bits hold no more than that, and start again.
+    fn passes_bounds(&self) -> Option<String> {
+        let measures = match &self.reading.what {
+            What::Aggregate { measures, .. } => &measures[..],
+            What::Check(Check::Number(measure, ..)) => std::slice::from_ref(measure),
+            _ => return None,
+        };
+        let is_past = |it: &Value| {
+            let number = it.as_f64().or_else(|| it.as_str()?.parse().ok());
+            number.is_some_and(|it| EXACT_MAX <= it.abs())
+        };
+        // A check names its one number itself.
+        let labels =
+            if self.program.measures.is_empty() { &self.columns } else { &self.program.measures };
+        let mut told = measures.iter().zip(labels);
+        let (measure, _) = told.find(|(measure, label)| {
+            let is_whole = measure
+                .of
+                .is_some_and(|it| self.tables[it.table].columns[it.column].kind == Kind::Whole);
+            is_whole
+                && measure.agg == Agg::Sum
+                && self.head.iter().any(|it| is_past(&it[label.as_str()]))
+        })?;
+        Some(format!("{} is too large to be computed exactly.", capital(&self.measure(measure))))
     }
 
     fn logical_name(&self) -> String {
@@ -269,9 +319,10 @@ impl Answer<'_> {
                 if 0 < column.n_missing && !told.contains(&place) {
                     told.push(place);
                     notes.push(format!(
-                        "`{}` is missing in {} of all rows; these do not count.",
+                        "`{}` is missing in {} of {} rows; these do not count.",
                         column.name,
-                        grouped(column.n_missing)
+                        grouped(column.n_missing),
+                        grouped(self.tables[0].n_rows)
                     ));
                 }
             }

@@ -6,12 +6,14 @@ use super::describe::word;
 use super::{Answer, capital, grouped};
 use crate::provider::builtin::code::number;
 use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Over, Rank, Told, What};
+use crate::provider::builtin::reading::{Check, Filter, Over, Rank, Test, Told, What};
 use crate::provider::builtin::schema::{Column, Kind};
 use crate::render::digits;
 
 /// Columns that tell what a row is called: a first name and a last.
 const NAMES_MAX: usize = 2;
+/// Groups that one sentence names.
+const TOLD_MAX: usize = 10;
 
 impl Answer<'_> {
     /// Returns the first sentence: the numbers that answer.
@@ -20,6 +22,8 @@ impl Answer<'_> {
         let measure = self.program.measures.first();
         let value = |row: &Value, column: &str| shown(&row[column]);
         match (&self.reading.what, first, measure) {
+            (What::Outliers(..), None, _) => "There are no outliers.".to_owned(),
+            (What::Missing { .. }, None, _) => "No column has missing values.".to_owned(),
             (What::Check(_), ..) | (_, None, _) => "No rows match.".to_owned(),
             (What::Aggregate { measures, groups, over: Over::Plain, .. }, Some(row), _)
                 if groups.is_empty() =>
@@ -101,15 +105,16 @@ impl Answer<'_> {
             (What::Rows { rank: Some((place, _)), .. }, Some(row), _) if self.n_rows == 1 => {
                 self.sentence_of_row(row, *place)
             }
-            (What::Rows { .. } | What::Outliers(..), _, _) if self.n_rows == 1 => {
-                "One row, in the table.".to_owned()
-            }
             (What::Outliers(places, true), Some(row), _) if places.len() == 1 => {
                 format!("**{}** outliers in {}.", value(row, "outliers"), self.named(places))
             }
             (What::Outliers(places, false), _, _) if places.len() == 1 => {
                 format!("**{}** outliers, in the table.", grouped(self.n_rows))
             }
+            (What::Distribution(_), ..) => {
+                format!("**{}** bins, in the table.", grouped(self.n_rows))
+            }
+            _ if self.n_rows == 1 => "One row, in the table.".to_owned(),
             _ => format!("**{}** rows, in the table.", grouped(self.n_rows)),
         }
     }
@@ -157,18 +162,26 @@ impl Answer<'_> {
             );
         }
         let complete = self.head.len() as u64 == self.n_rows;
-        let number = |it: &&Value| it[measure].as_f64();
-        let most = self.head.iter().filter(|it| number(it).is_some()).max_by(|one, other| {
-            number(one).unwrap_or_default().total_cmp(&number(other).unwrap_or_default())
-        });
-        let least = self.head.iter().filter(|it| number(it).is_some()).min_by(|one, other| {
-            number(one).unwrap_or_default().total_cmp(&number(other).unwrap_or_default())
-        });
+        let number = |it: &Value| it[measure].as_f64().unwrap_or_default();
+        let known = || self.head.iter().filter(|it| it[measure].is_number());
+        let most = known().max_by(|one, other| number(one).total_cmp(&number(other)));
+        let least = known().min_by(|one, other| number(one).total_cmp(&number(other)));
+        let without = self.head.iter().filter(|it| it[measure].is_null()).map(key);
+        let without: Vec<String> = without.collect();
+        let empty = match &without[..] {
+            [] => String::new(),
+            names => format!(" Without one: {}.", few(names)),
+        };
         match (most, least) {
             (Some(most), Some(least)) if complete && most[measure] == least[measure] => {
-                let keys: Vec<String> = self.head.iter().map(key).collect();
-                let (all, measure_name) = (keys.join(", "), measure.replace('_', " "));
-                format!("**{all}** are equal: {measure_name} {}.", value(most, measure))
+                let keys: Vec<String> = known().map(key).collect();
+                let (all, name) = (few(&keys), measure.replace('_', " "));
+                let value = value(most, measure);
+                if keys.len() == 1 {
+                    format!("Only **{all}** has a {name}: {value}.")
+                } else {
+                    format!("**{all}** are equal: {name} {value}.{empty}")
+                }
             }
             // Of the first few, the last is at no end of all.
             (Some(_), Some(_)) if let Some(rank) = self.few() => {
@@ -181,7 +194,7 @@ impl Answer<'_> {
                 )
             }
             (Some(most), Some(least)) if complete => format!(
-                "**{}** has the largest {}, {}; {} has the smallest, {}. The table has all {}.",
+                "**{}** has the largest {}, {}; {} has the smallest, {}. The table has all {}.{empty}",
                 key(most),
                 measure.replace('_', " "),
                 value(most, measure),
@@ -195,6 +208,26 @@ impl Answer<'_> {
                 key(row),
                 value(row, measure)
             ),
+        }
+    }
+
+    /// Says which rows a condition is judged in, when some have no value.
+    fn known(&self, filters: &[Filter]) -> String {
+        let of = filters.iter().filter(|it| it.test != Test::Missing);
+        let mut places: Vec<Place> = of
+            .map(|it| it.place)
+            .filter(|it| 0 < self.tables[it.table].columns[it.column].n_missing)
+            .collect();
+        places.dedup();
+        match &places[..] {
+            [] => String::new(),
+            [place] if self.reading.filters.is_empty() && self.reading.join.is_none() => {
+                let table = self.tables[0];
+                let n = table.n_rows - table.columns[place.column].n_missing;
+                let of = grouped(table.n_rows);
+                format!(" that has `{}` ({} of {of})", self.name(*place), grouped(n))
+            }
+            places => format!(" that has {}", self.named(places)),
         }
     }
 
@@ -212,9 +245,8 @@ impl Answer<'_> {
             Check::Number(measure, op, limit) => {
                 let value = self.columns.first().and_then(|it| Some(&self.head.first()?[it]));
                 format!(
-                    "{}: {} is {}, {} {} {}.",
-                    if is_good { "Yes" } else { "No" },
-                    self.measure(measure),
+                    "{} is {}, {} {} {}.",
+                    capital(&self.measure(measure)),
                     value.map(shown).unwrap_or_default(),
                     if is_good { "which is" } else { "not" },
                     word(*op),
@@ -222,21 +254,17 @@ impl Answer<'_> {
                 )
             }
             Check::Any(filters) if is_good => {
-                format!("No: no row of `{table}` has {}.", self.conditions(filters))
+                format!("No row of `{table}` has {}.", self.conditions(filters))
             }
             Check::Any(filters) => {
-                format!("Yes: {} of {} have {}.", grouped(n), rows(of), self.conditions(filters))
+                format!("{} of {} have {}.", grouped(n), rows(of), self.conditions(filters))
             }
             Check::All(filters) if is_good => {
-                format!("Yes: every row of `{table}` has {}.", self.conditions(filters))
+                let known = self.known(filters);
+                format!("Every row of `{table}`{known} has {}.", self.conditions(filters))
             }
             Check::All(filters) => {
-                format!(
-                    "No: {} of {} do not have {}.",
-                    grouped(n),
-                    rows(of),
-                    self.conditions(filters)
-                )
+                format!("{} of {} do not have {}.", grouped(n), rows(of), self.conditions(filters))
             }
             Check::Unique(places) if places.is_empty() && is_good => {
                 format!("No row of `{table}` comes twice.")
@@ -245,7 +273,12 @@ impl Answer<'_> {
                 format!("{} of {} are duplicates of each other.", grouped(n), rows(of))
             }
             Check::Unique(places) if is_good => {
-                format!("No: {} is unique in {}.", self.named(places), rows(of))
+                let n_missing = match &places[..] {
+                    [place] => self.tables[0].columns[place.column].n_missing,
+                    _ => 0,
+                };
+                let which = if 0 < n_missing { " with a value" } else { "" };
+                format!("{} is unique in {}{which}.", self.named(places), rows(of - n_missing))
             }
             Check::Unique(places) => format!(
                 "There are duplicates: {} of {} share their {} with another row.",
@@ -296,6 +329,14 @@ impl Answer<'_> {
             }
         };
         (is_good, message)
+    }
+}
+
+/// Writes the first few names of a list, and how many more there are.
+fn few(names: &[String]) -> String {
+    match names.len().checked_sub(TOLD_MAX) {
+        Some(more) if 0 < more => format!("{} and {more} more", names[..TOLD_MAX].join(", ")),
+        _ => names.join(", "),
     }
 }
 

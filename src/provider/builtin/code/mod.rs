@@ -404,7 +404,13 @@ impl Writer<'_> {
                 Some(place) => self.name(place),
                 None => keys[0].clone(),
             };
-            aggs.push(format!("{label}=({}, {})", quoted(&column), of_group(measure)));
+            let made = match measure.of {
+                Some(place) if measure.agg == Agg::Sum && self.has_missing(place) => {
+                    "lambda it: it.sum(min_count=1)".to_owned()
+                }
+                _ => of_group(measure),
+            };
+            aggs.push(format!("{label}=({}, {made})", quoted(&column)));
         }
         let by = one_or_list(keys);
         self.lines
@@ -517,8 +523,18 @@ impl Writer<'_> {
             Agg::Distinct => format!("{series}.nunique()"),
             Agg::Iqr => format!("{series}.quantile(0.75) - {series}.quantile(0.25)"),
             Agg::Quantile(share) => format!("{series}.quantile({})", number(share)),
+            Agg::Sum if self.may_be_empty(place) => format!("{series}.sum(min_count=1)"),
             agg => format!("{series}.{}()", plain(agg)),
         }
+    }
+
+    /// Returns whether a total may be one of nothing, which is not 0.
+    fn may_be_empty(&self, place: Place) -> bool {
+        self.has_missing(place) || !self.reading.filters.is_empty()
+    }
+
+    fn has_missing(&self, place: Place) -> bool {
+        0 < self.tables[place.table].columns[place.column].n_missing
     }
 
     fn round(&mut self) {

@@ -1,7 +1,7 @@
 //! What is asked: the kind of answer, out of what the conditions have left.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::{Meaning, Place};
+use crate::provider::builtin::ground::Place;
 use crate::provider::builtin::lexicon::{Concept, Cue};
 use crate::provider::builtin::reading::{
     Agg, Filter, Group, Measure, Over, Rank, Shape, Test, What,
@@ -27,7 +27,7 @@ impl Parser<'_> {
         if let Some(what) = self.change_between(filters, &groups)? {
             return Ok(what);
         }
-        if let Some(what) = self.relation(&groups)? {
+        if let Some(what) = self.relation(filters, &groups)? {
             return Ok(what);
         }
         if let Some(what) = self.ratio(filters, &groups)? {
@@ -88,7 +88,7 @@ impl Parser<'_> {
     }
 
     /// Correlations and distributions.
-    fn relation(&mut self, groups: &[Group]) -> Result<Option<What>, Doubt> {
+    fn relation(&mut self, filters: &[Placed], groups: &[Group]) -> Result<Option<What>, Doubt> {
         if self.take_all(&[Concept::Correlation]) {
             let columns = self.open_columns();
             let mut places = self.all(&columns, |it| it.kind.is_number())?;
@@ -97,8 +97,7 @@ impl Parser<'_> {
                 places.retain(|it| !self.column(*it).is_key);
             }
             // `riot-related victims` asks for no correlation.
-            let is_of_some = places.is_empty()
-                && self.marks.iter().any(|it| matches!(it.meaning, Meaning::Value(_)));
+            let is_of_some = places.is_empty() && !filters.is_empty();
             if is_of_some || places.iter().any(|it| !self.kind(*it).is_number()) {
                 return Err(Doubt::Unasked);
             }

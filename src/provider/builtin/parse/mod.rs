@@ -36,6 +36,12 @@ pub enum Doubt {
     Ambiguous(String, Vec<String>),
     /// All words are known, and together they ask nothing that is known.
     Unasked,
+    /// The column that is asked about has no values.
+    Empty(String),
+    /// The question takes up one that nobody understood.
+    Lost,
+    /// The question has so many words.
+    Long(usize),
 }
 
 /// What a question is read in.
