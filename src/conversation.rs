@@ -1,8 +1,9 @@
 //! The conversation with a model: what is asked, what comes back, what a turn amounts to.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use crate::limits::FINDING_ROWS_MAX;
 use crate::status::StopReason;
 
 /// What the user asks in one turn.
@@ -324,6 +325,17 @@ pub enum Assessment {
     Bad,
 }
 
+impl Assessment {
+    /// Returns the word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Assessment::Good => "good",
+            Assessment::Warning => "warning",
+            Assessment::Bad => "bad",
+        }
+    }
+}
+
 /// One reason for an assessment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -335,6 +347,25 @@ pub struct Finding {
     pub dataset: Option<String>,
     /// The column it is about.
     pub column: Option<String>,
+    /// Rows of the dataset that show it, the first row of all being 0.
+    #[serde(default, deserialize_with = "row_numbers")]
+    pub rows: Vec<u64>,
+    /// The table that was sent to show it, by its logical name.
+    #[serde(default)]
+    pub table: Option<String>,
+}
+
+impl Finding {
+    /// Makes a finding about nothing in particular.
+    pub fn new(severity: Assessment, message: String) -> Finding {
+        Finding { severity, message, dataset: None, column: None, rows: Vec::new(), table: None }
+    }
+}
+
+/// Reads numbers of rows. What is none is left out: a finding is worth more than its rows.
+fn row_numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
+    let rows = Option::<Vec<Value>>::deserialize(from)?.unwrap_or_default();
+    Ok(rows.iter().filter_map(Value::as_u64).take(FINDING_ROWS_MAX).collect())
 }
 
 /// An assessment with its reasons.

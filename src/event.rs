@@ -393,6 +393,26 @@ fn yes() -> bool {
     true
 }
 
+/// A reason for the assessment, and what shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingShown {
+    /// The reason.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The call that shows it: the one that sent its table, or else ran code last.
+    #[serde(default)]
+    pub call_id: Option<String>,
+    /// The file that the dataset came from, as the user named it.
+    #[serde(default)]
+    pub source_file: Option<String>,
+    /// The line of the first row in that file; the first line is 1. None for what has no lines.
+    #[serde(default)]
+    pub source_line: Option<u64>,
+    /// The line of each row.
+    #[serde(default)]
+    pub source_lines: Vec<u64>,
+}
+
 /// The turn's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplyBody {
@@ -403,7 +423,7 @@ pub struct ReplyBody {
     /// Present when a verdict was asked for and given.
     pub assessment: Option<Assessment>,
     /// The reasons for the assessment.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FindingShown>,
     /// Whether the model had tools to compute the answer with. It had in turns of earlier versions.
     #[serde(default = "yes")]
     pub computed: bool,

@@ -106,6 +106,8 @@ pub const SCHEMA_BYTES_MAX: usize = 24 * 1024;
 pub const COLUMN_NAME_BYTES_MAX: usize = 200;
 /// Bytes of findings of earlier turns in the instructions.
 pub const FINDINGS_BYTES_MAX: usize = 4 * 1024;
+/// Rows that a finding names, each with its line; what has more is a table's matter.
+pub const FINDING_ROWS_MAX: usize = 20;
 /// Findings of earlier turns in the instructions.
 pub const FINDINGS_MAX: usize = 10;
 /// Turns in which they are looked for, the last ones.

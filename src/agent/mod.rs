@@ -7,6 +7,7 @@ mod answer;
 mod briefing;
 mod compact;
 pub mod egress;
+mod evidence;
 mod failure;
 mod memory;
 pub mod pairing;
@@ -168,14 +169,20 @@ impl Agent {
             Err(ended) => Err(ended),
         };
         let room = conversation.room;
+        let ended = match ended {
+            Ok(answer) if question.verdict => {
+                self.rate(session, &catalog, &mut turn).await.map(|()| answer)
+            }
+            ended => ended,
+        };
         let mut end = match ended {
-            Ok(answer) => self.reply_or_fail(session, &question, &answer, &mut turn),
+            Ok(answer) => self.reply_or_fail(session, &catalog, &question, &answer, &mut turn),
             Err(Ended::TimedOut) => {
                 turn.cancel_calls();
                 let said = turn.partial_text().map(Said::Text);
                 let answer = Answer::cut(said, StopReason::Timeout, turn.round);
                 items.push(Item::assistant(&answer.text));
-                self.reply_or_fail(session, &question, &answer, &mut turn)
+                self.reply_or_fail(session, &catalog, &question, &answer, &mut turn)
             }
             Err(Ended::Stopped(status)) => fail(&mut turn, cancelled(status)),
             Err(Ended::Failed(error)) => fail(&mut turn, describe(&error)),

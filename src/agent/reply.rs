@@ -4,9 +4,10 @@ use crate::agent::answer::Answer;
 use crate::agent::failure::{describe, fail};
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::verdict::{self, Given};
-use crate::agent::{Agent, TurnEnd};
+use crate::agent::{Agent, TurnEnd, evidence};
+use crate::catalog::Catalog;
 use crate::conversation::{Question, Reply};
-use crate::event::{Body, ReplyBody};
+use crate::event::{Body, ReplyBody, Status};
 use crate::render::blocks;
 use crate::session::Session;
 use crate::status::ExitStatus;
@@ -16,11 +17,12 @@ impl Agent {
     pub(super) fn reply_or_fail(
         &self,
         session: &Session,
+        catalog: &Catalog,
         question: &Question,
         answer: &Answer,
         turn: &mut Turn,
     ) -> TurnEnd {
-        match self.reply(session, question, answer, turn) {
+        match self.reply(session, catalog, question, answer, turn) {
             Ok(end) => end,
             Err(error) => fail(turn, describe(&error)),
         }
@@ -29,6 +31,7 @@ impl Agent {
     fn reply(
         &self,
         session: &Session,
+        catalog: &Catalog,
         question: &Question,
         answer: &Answer,
         turn: &mut Turn,
@@ -38,6 +41,13 @@ impl Agent {
             Some((text, verdict)) => (text, Some(verdict)),
             None => (answer.text.clone(), None),
         };
+        let verdict = verdict::with_rated(verdict, &turn.rated);
+        let found = verdict.as_ref().map_or(&[][..], |it| &it.findings);
+        let (findings, notes) = evidence::shown(found, turn, catalog, session.dir());
+        for message in notes {
+            // A turn that cannot tell this cannot tell its reply, and says why.
+            let _ = turn.status(Status::Warning { code: "lines".to_owned(), message });
+        }
         let given = Given {
             is_computed: turn.is_computed,
             verdict: verdict.as_ref(),
@@ -52,7 +62,7 @@ impl Agent {
             blocks: blocks::blocks(&text, &turn.charts),
             text: text.clone(),
             assessment: verdict.as_ref().and_then(|it| it.assessment),
-            findings: verdict.as_ref().map(|it| it.findings.clone()).unwrap_or_default(),
+            findings,
             computed: turn.is_computed,
             stop_reason: answer.stop_reason,
             tables: turn.tables.clone(),

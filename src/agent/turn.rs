@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::conversation::{Price, ToolCall, Usage};
+use crate::conversation::{Finding, Price, ToolCall, Usage};
 use crate::event::{
     Body, CallError, CallStatus, ChartDrawn, Event, Shown, Status, ToolOutput, UsageReport, VERSION,
 };
@@ -19,6 +19,7 @@ use crate::session::turns::TurnDir;
 use crate::sink::EventSink;
 use crate::sink::artifacts::TurnFiles;
 use crate::status::ExitStatus;
+use crate::tools::RUNS_CODE;
 
 /// What ends a turn from outside its loop.
 #[derive(Debug)]
@@ -83,8 +84,13 @@ pub struct Turn<'a> {
     pub context_tokens: u64,
     /// Logical names of the tables sent.
     pub tables: Vec<String>,
+    // The call that sent each, and the one that ran code last.
+    table_calls: Vec<String>,
+    last_run: Option<String>,
     /// Logical names of the charts sent.
     pub charts: Vec<ChartDrawn>,
+    /// What the thresholds found, without the model.
+    pub rated: Vec<Finding>,
     /// Tool calls answered.
     pub n_calls: u32,
     /// The code that ran, cell by cell.
@@ -122,7 +128,10 @@ impl<'a> Turn<'a> {
             price: None,
             context_tokens: 0,
             tables: Vec::new(),
+            table_calls: Vec::new(),
+            last_run: None,
             charts: Vec::new(),
+            rated: Vec::new(),
             n_calls: 0,
             cells: Vec::new(),
         }
@@ -269,6 +278,9 @@ impl<'a> Turn<'a> {
     ///
     /// Fails as [`Turn::emit`] does.
     pub fn close_call(&mut self, call: &ToolCall, closed: Closed) -> Result<(), Ended> {
+        if closed.status == CallStatus::Ok && call.name == RUNS_CODE {
+            self.last_run = Some(call.call_id.clone());
+        }
         self.open_calls.retain(|it| it.call_id != call.call_id);
         self.n_calls += 1;
         self.emit(Body::ToolResult {
@@ -281,6 +293,13 @@ impl<'a> Turn<'a> {
             bytes_to_model: closed.bytes_to_model,
             error: closed.error,
         })
+    }
+
+    /// Returns the call that sent a table, the last of its name, or else the one that ran code last.
+    pub fn call_of(&self, table: Option<&str>) -> Option<String> {
+        let sent = self.tables.iter().zip(&self.table_calls);
+        let of_table = sent.rev().find(|(name, _)| Some(name.as_str()) == table);
+        of_table.map(|it| it.1).or(self.last_run.as_ref()).cloned()
     }
 
     /// Closes the calls that the end of the turn left open.
@@ -330,7 +349,10 @@ impl<'a> Turn<'a> {
     /// Fails as [`Turn::emit`] does.
     pub fn show(&mut self, body: Body) -> Result<(), Ended> {
         match &body {
-            Body::DataFrame(table) => self.tables.push(table.logical_name.clone()),
+            Body::DataFrame(table) => {
+                self.tables.push(table.logical_name.clone());
+                self.table_calls.push(table.call_id.clone());
+            }
             Body::Chart(chart) => self.charts.push(chart.as_ref().clone()),
             _ => {}
         }

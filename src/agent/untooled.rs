@@ -206,7 +206,7 @@ fn told(text: &str, verdict: bool) -> String {
         return text;
     }
     let severity = assessment.filter(|it| *it != Assessment::Good).unwrap_or(Assessment::Warning);
-    let finding = |message: String| Finding { severity, message, dataset: None, column: None };
+    let finding = |message: String| Finding::new(severity, message);
     let findings: Vec<Finding> = potential_issues.into_iter().map(finding).collect();
     json!({"text": text, "findings": findings, "assessment": assessment}).to_string()
 }

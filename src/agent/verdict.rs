@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::conversation::{AnswerFormat, Assessment, Verdict};
+use crate::conversation::{AnswerFormat, Assessment, Finding, Verdict};
 use crate::sink::rows;
 use crate::status::ExitStatus;
 
@@ -89,8 +89,10 @@ pub fn format() -> AnswerFormat {
             "message": {"type": "string"},
             "dataset": nullable,
             "column": nullable,
+            "rows": {"type": "array", "items": {"type": "integer"}},
+            "table": nullable,
         },
-        "required": ["severity", "message", "dataset", "column"],
+        "required": ["severity", "message", "dataset", "column", "rows", "table"],
         "additionalProperties": false,
     });
     let assessment = json!({
@@ -109,6 +111,18 @@ pub fn format() -> AnswerFormat {
     AnswerFormat { name: "verdict".to_owned(), schema }
 }
 
+/// Adds what the thresholds found: it is computed, and decides at least as much as the model does.
+pub fn with_rated(verdict: Option<Verdict>, rated: &[Finding]) -> Option<Verdict> {
+    let worst = rated.iter().map(|it| it.severity).max();
+    if worst.is_none() {
+        return verdict;
+    }
+    let Verdict { assessment, findings } =
+        verdict.unwrap_or(Verdict { assessment: None, findings: Vec::new() });
+    let findings = rated.iter().cloned().chain(findings).collect();
+    Some(Verdict { assessment: assessment.max(worst), findings })
+}
+
 /// Reads an answer of that form: the reply for people, and the verdict. None when it has another form.
 pub fn read(answer: &str) -> Option<(String, Verdict)> {
     #[derive(Deserialize)]
@@ -123,8 +137,8 @@ pub fn read(answer: &str) -> Option<(String, Verdict)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gates, Given, read};
-    use crate::conversation::{Assessment, Verdict};
+    use super::{Gates, Given, read, with_rated};
+    use crate::conversation::{Assessment, Finding, Verdict};
     use crate::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
 
     #[track_caller]
@@ -185,6 +199,30 @@ mod tests {
         );
         gates.allow_untooled = true;
         assert_eq!(gates.judge(given).0, Ok);
+    }
+
+    #[test]
+    fn thresholds_decide_at_least_as_much_as_the_model() {
+        let finding = |severity| Finding::new(severity, "m".to_owned());
+        let said = |assessment| Verdict { assessment, findings: vec![finding(Assessment::Good)] };
+        let rated = [finding(Assessment::Warning)];
+        let check = |verdict: Option<Verdict>, rated: &[Finding], assessment, n_findings| {
+            let verdict = with_rated(verdict, rated).unwrap();
+            assert_eq!((verdict.assessment, verdict.findings.len()), (assessment, n_findings));
+        };
+        check(Some(said(Some(Assessment::Good))), &rated, Some(Assessment::Warning), 2);
+        check(Some(said(Some(Assessment::Bad))), &rated, Some(Assessment::Bad), 2);
+        check(Some(said(None)), &rated, Some(Assessment::Warning), 2);
+        check(None, &rated, Some(Assessment::Warning), 1);
+        check(Some(said(None)), &[], None, 1);
+        assert_eq!(with_rated(None, &[]), None);
+    }
+
+    #[test]
+    fn what_is_no_row_is_left_out_of_a_finding() {
+        let answer = r#"{"text": "t", "assessment": "bad", "findings": [{"severity": "bad", "message": "m",
+            "dataset": null, "column": null, "rows": [3, -1, "x", 1.5], "table": null}]}"#;
+        assert_eq!(read(answer).unwrap().1.findings[0].rows, [3]);
     }
 
     #[test]

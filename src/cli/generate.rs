@@ -161,7 +161,9 @@ mod tests {
         let spec = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar",
             "x_field": "x", "x_label": null, "y_label": null, "series": series, "title": null,
             "note": null});
-        let finding = json!({"severity": "bad", "message": "m", "dataset": null, "column": null});
+        let finding = json!({"severity": "bad", "message": "m", "dataset": null, "column": null,
+            "rows": [0], "table": null, "call_id": null, "source_file": "f", "source_line": 2,
+            "source_lines": [2]});
         vec![
             json!({"type": "status", "phase": "started", "message": "m", "version": "1",
                 "model": "m", "provider": "p", "api": "a", "datasets": [], "limits": {},

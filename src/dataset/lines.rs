@@ -6,9 +6,13 @@
 //! predecessor. A file without blank lines and quoted line ends has no `NAME.lines`: its row `r`, the
 //! first being 0, is on line `r + 1`, or `r + 2` below a header.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read, Write};
+use std::path::Path;
 
 use anyhow::{Context, ensure};
+
+use crate::catalog::{Dataset, SourceFormat};
 
 const MAGIC: &[u8; 8] = b"lines 1\n";
 
@@ -55,25 +59,54 @@ impl<W: Write> LineWriter<W> {
     }
 }
 
-/// Returns the line, the first being 1, of a row, the first being 0.
+/// Returns the lines of the source, the first being 1, on which rows of a dataset begin. None when the
+/// source has no lines.
+///
+/// # Errors
+///
+/// Fails when the dataset's line map cannot be read.
+pub fn source_lines(
+    session_dir: &Path,
+    dataset: &Dataset,
+    rows: &[u64],
+) -> anyhow::Result<Option<Vec<u64>>> {
+    if dataset.dialect.format != SourceFormat::Text {
+        return Ok(None);
+    }
+    let path = session_dir.join(&dataset.path).with_extension("lines");
+    let lines = match File::open(&path) {
+        Ok(file) => lines_at(BufReader::new(file), rows),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let n_header = u64::from(dataset.dialect.header);
+            Ok(rows.iter().map(|row| row + 1 + n_header).collect())
+        }
+        Err(error) => Err(error.into()),
+    };
+    lines.map(Some).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// Returns the line, the first being 1, of each of some rows, the first being 0.
 ///
 /// # Errors
 ///
 /// Fails when `lines` is no such file.
-pub fn line_of(mut lines: impl Read, row: u64) -> anyhow::Result<u64> {
+pub fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> {
     let mut magic = [0; MAGIC.len()];
     lines.read_exact(&mut magic).context("cannot read the line map")?;
     ensure!(&magic == MAGIC, "the line map is of another version; ingest the file again");
-    let (mut at, mut line) = (0, row + 1);
+    let last = rows.iter().copied().max().unwrap_or_default();
+    let mut found: Vec<u64> = rows.iter().map(|row| row + 1).collect();
+    let mut at = 0;
     while let Some(n_rows) = read_number(&mut lines)? {
         let n_more = read_number(&mut lines)?.context("the line map ends early")?;
         at += n_rows;
-        if row < at {
+        if last < at {
             break;
         }
-        line += n_more;
+        let behind = found.iter_mut().zip(rows).filter(|(_, row)| at <= **row);
+        behind.for_each(|(line, _)| *line += n_more);
     }
-    Ok(line)
+    Ok(found)
 }
 
 fn write_number(out: &mut impl Write, mut number: u64) -> std::io::Result<()> {
@@ -106,7 +139,7 @@ fn read_number(lines: &mut impl Read) -> anyhow::Result<Option<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LineWriter, line_of};
+    use super::{LineWriter, lines_at};
 
     #[test]
     fn a_row_is_found_behind_blank_lines_and_quoted_line_ends() {
@@ -116,13 +149,9 @@ mod tests {
         writer.skip(2, 1).unwrap();
         writer.skip(1_000, 299).unwrap();
         let lines = writer.finish().unwrap().unwrap();
-        let check = |row, line| assert_eq!(line_of(&lines[..], row).unwrap(), line, "{row}");
-        check(0, 2);
-        check(1, 3);
-        check(2, 5);
-        check(999, 1_002);
-        check(1_000, 1_302);
-        check(5_000, 5_302);
+        let rows = [0, 5_000, 1, 2, 1_000, 999];
+        assert_eq!(lines_at(&lines[..], &rows).unwrap(), [2, 5_302, 3, 5, 1_302, 1_002]);
+        assert!(lines_at(&lines[..], &[]).unwrap().is_empty());
     }
 
     #[test]
@@ -134,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_torn_map_is_an_error() {
-        assert!(line_of(&b"lines 1\n\x80"[..], 5).is_err());
-        assert!(line_of(&b"lines 2\n"[..], 5).is_err());
+        assert!(lines_at(&b"lines 1\n\x80"[..], &[5]).is_err());
+        assert!(lines_at(&b"lines 2\n"[..], &[5]).is_err());
     }
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, ensure};
 use arrow_schema::DataType;
 
 use super::find::find;
+use super::rate::rate;
 use crate::catalog::{DType, Facts, Query};
 
 /// Answers a query about one dataset. Paths of queries are relative to `session_dir`.
@@ -27,6 +28,11 @@ pub fn answer(query: &Query, session_dir: &Path) -> anyhow::Result<Facts> {
             let matches =
                 find(&path, value).with_context(|| format!("cannot search {}", path.display()))?;
             Ok(Facts::Matches(matches))
+        }
+        Query::Rate { path, column, ratings } => {
+            let path = session_dir.join(path);
+            let rated = rate(&path, column, ratings);
+            Ok(Facts::Rated(rated.with_context(|| format!("cannot read {}", path.display()))?))
         }
     }
 }

@@ -130,7 +130,7 @@ pub fn findings(session_dir: &Path) -> anyhow::Result<Vec<(u32, Finding)>> {
     for id in ids(&turns)?.iter().rev().take(FINDINGS_TURNS_MAX) {
         let number = id.parse().unwrap_or(0);
         let reported = last_event(&turns.join(id)).and_then(|it| match it.body {
-            Body::Reply(reply) => Some(reply.findings),
+            Body::Reply(reply) => Some(reply.findings.into_iter().map(|it| it.finding)),
             _ => None,
         });
         found.extend(reported.into_iter().flatten().map(|it| (number, it)));
@@ -189,7 +189,7 @@ fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
 mod tests {
     use super::{TurnDir, findings, list, remove_temporaries};
     use crate::conversation::{Assessment, Finding};
-    use crate::event::{Body, Event, ReplyBody, Status, UsageReport};
+    use crate::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
     use crate::status::StopReason;
 
     fn event(body: Body) -> Event {
@@ -232,17 +232,18 @@ mod tests {
     fn what_the_last_turns_found_is_there_newest_first() {
         let session = tempfile::tempdir().unwrap();
         assert_eq!(findings(session.path()).unwrap(), []);
-        let found = |message: &str| Finding {
-            severity: Assessment::Bad,
-            message: message.to_owned(),
-            dataset: None,
-            column: None,
-        };
+        let found = |message: &str| Finding::new(Assessment::Bad, message.to_owned());
         for message in ["one", "two", "three"] {
             let mut turn = TurnDir::create(session.path(), "q").unwrap();
             turn.log(&event(Body::Status(Status::Loading { message: "x".into() }))).unwrap();
             let Body::Reply(mut body) = reply() else { unreachable!("it is a reply") };
-            body.findings.push(found(message));
+            body.findings.push(FindingShown {
+                finding: found(message),
+                call_id: None,
+                source_file: None,
+                source_line: None,
+                source_lines: Vec::new(),
+            });
             turn.log(&event(Body::Reply(body))).unwrap();
         }
         // One that is under way, and one that is torn.

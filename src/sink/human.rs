@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use crate::event::{Body, ChartDrawn, DataFrame, Event, Status};
+use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody, Status};
 use crate::render::sanitize;
 use crate::render::table::{self, TableStyle};
 use crate::sink::{EventSink, Format, OutputOptions, paths, write};
@@ -131,11 +131,32 @@ impl Human {
     }
 }
 
+/// Returns the verdict for people: what it is, and each reason with its lines.
+fn verdict(reply: &ReplyBody) -> String {
+    let Some(assessment) = reply.assessment else { return String::new() };
+    let mut text = format!("\n\nVerdict: {}\n", assessment.name());
+    for shown in &reply.findings {
+        let finding = &shown.finding;
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n- {}: {}", finding.severity.name(), finding.message.trim_end());
+        let lines: Vec<String> = shown.source_lines.iter().map(u64::to_string).collect();
+        if let (Some(file), [_, ..]) = (&shown.source_file, &lines[..]) {
+            let word = if lines.len() == 1 { "line" } else { "lines" };
+            let _ = write!(text, " ({file}, {word} {})", lines.join(", "));
+        }
+    }
+    text
+}
+
 impl EventSink for Human {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         match &event.body {
             Body::Partial { delta, item } => self.partial(*item, delta),
-            Body::Reply(reply) => self.reply(&reply.text),
+            Body::Reply(reply) if self.options.format == Format::Reply => self.reply(&reply.text),
+            Body::Reply(reply) => {
+                let text = format!("{}{}", reply.text.trim_end(), verdict(reply));
+                self.reply(&text)
+            }
             // The next attempt says it all again.
             Body::Status(Status::Retrying { .. }) => self.end_live(),
             Body::Error(error) if error.fatal => self.end_live(),

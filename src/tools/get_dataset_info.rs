@@ -44,7 +44,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         json!({"kind": "schema", "name": name, "row_count": row_count, "columns": columns});
     Ok(Plan::read(Query::Check { path: path.clone() }, move |facts| match facts {
         Facts::Whole => Ok(ToolOutput::json(result)),
-        Facts::Matches(_) => {
+        Facts::Matches(_) | Facts::Rated(_) => {
             Err(ToolError::new("failed", format!("cannot read the schema of `{name}`")))
         }
     }))

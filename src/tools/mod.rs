@@ -35,6 +35,9 @@ pub static TOOLS: [Tool; 9] = [
     send_chart_to_ui::TOOL,
 ];
 
+/// The tool that runs the model's code.
+pub const RUNS_CODE: &str = python_repl::TOOL.name;
+
 /// Names of datasets that an error lists at most.
 const NAMES_LISTED_MAX: usize = 20;
 

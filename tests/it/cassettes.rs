@@ -83,7 +83,7 @@ fn verdict(assessment: &str, message: &str) -> String {
     let findings = match assessment {
         "good" => json!([]),
         severity => json!([{"severity": severity, "message": message, "dataset": "sales",
-            "column": "revenue"}]),
+            "column": "revenue", "rows": [3, 7], "table": null}]),
     };
     json!({"text": message, "findings": findings, "assessment": assessment}).to_string()
 }

@@ -20,6 +20,7 @@ mod cmd;
 mod config;
 mod conventions;
 mod failures;
+mod findings;
 mod honest;
 mod dry_run;
 mod hostile;

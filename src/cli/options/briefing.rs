@@ -11,7 +11,8 @@ use super::config::document::{Mistake, line_of};
 use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};
 use crate::agent::prompt::Briefing;
 use crate::agent::prompt::knowledge::Knowledge;
-use crate::agent::prompt::thresholds::{Range, Threshold};
+use crate::agent::prompt::thresholds::Threshold;
+use crate::catalog::{Range, Ratings};
 use crate::cli::usage::nearest;
 use crate::directory;
 use crate::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
@@ -173,7 +174,8 @@ fn threshold(
         let message = format!("no range for `{}`", column.get_ref());
         return Err(mistake(text, column, message, Some("add `good`, `warning` or `bad`")));
     }
-    Ok(Threshold { dataset, column: column.get_ref().to_string(), good, warning, bad, unit })
+    let ratings = Ratings { good, warning, bad };
+    Ok(Threshold { dataset, column: column.get_ref().to_string(), ratings, unit })
 }
 
 fn mistake(text: &str, key: &Key, message: String, hint: Option<&str>) -> Mistake {
@@ -182,7 +184,7 @@ fn mistake(text: &str, key: &Key, message: String, hint: Option<&str>) -> Mistak
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, thresholds};
+    use super::{Ratings, clean, thresholds};
 
     #[test]
     fn thresholds_are_of_a_column_everywhere_or_in_one_dataset() {
@@ -192,8 +194,8 @@ mod tests {
         let shown = found.iter().map(|it| {
             let range = |it: Option<super::Range>| it.map(|it| it.to_string());
             let dataset = it.dataset.as_deref().unwrap_or("*");
-            let ranges =
-                [range(it.good), range(it.warning), range(it.bad)].map(Option::unwrap_or_default);
+            let Ratings { good, warning, bad } = it.ratings;
+            let ranges = [good, warning, bad].map(|it| range(it).unwrap_or_default());
             format!("{dataset}/{}: {}", it.column, ranges.join("|"))
         });
         let expected = ["*/revenue: >= 100||< 50", "sales/price: |>= 0 and < 1|", "*/a.b: = 1||"];

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Bench;
 use crate::cases::slow_cases;
 use crate::catalog::Dataset;
-use crate::dataset::lines::line_of;
+use crate::dataset::lines::lines_at;
 
 /// Letters that occur in no value but text, so that they come back as often as they were written.
 const LETTERS: [char; 3] = ['k', 'q', 'w'];
@@ -93,7 +93,7 @@ fn account(text: &str, bench: &Bench, dataset: &Dataset) -> Result<(), TestCaseE
     let map = fs::read(bench.datasets().join("t.lines")).ok();
     for (at, row) in (0..).zip(bench.rows()) {
         let line = match &map {
-            Some(map) => line_of(&map[..], at).unwrap(),
+            Some(map) => lines_at(&map[..], &[at]).unwrap()[0],
             None => at + 1 + u64::from(dataset.dialect.header),
         };
         let cells: Vec<String> = row.into_iter().flatten().collect();

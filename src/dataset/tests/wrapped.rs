@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{Bench, check, table};
 use crate::catalog::SetAside;
-use crate::dataset::lines::line_of;
+use crate::dataset::lines::lines_at;
 
 /// Ingests slices of several sizes and compares the table and the line of each row.
 #[track_caller]
@@ -15,7 +15,7 @@ fn check_lines(text: &str, expected: &str, lines: &[u64]) {
         let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
         assert_eq!(table(&bench, &dataset), expected.join("\n"), "{slice_bytes} bytes a slice");
         let map = fs::read(bench.datasets().join("t.lines")).ok();
-        let line = |row| map.as_ref().map_or(row + 2, |it| line_of(&it[..], row).unwrap());
+        let line = |row| map.as_ref().map_or(row + 2, |it| lines_at(&it[..], &[row]).unwrap()[0]);
         let found: Vec<u64> = (0..dataset.row_count).map(line).collect();
         assert_eq!(found, lines, "{slice_bytes} bytes a slice");
     }

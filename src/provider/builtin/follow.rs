@@ -179,8 +179,18 @@ impl Asked<'_> {
         if !shown.is_empty() {
             return Ok(Next::Calls(shown));
         }
+        let rows = match answer.rows_to_name() {
+            Some(code) if self.wants_verdict => {
+                let call = ("python_repl", json!({"code": code}));
+                let Some(done) = self.turn.done(call.0, &call.1) else {
+                    return Ok(Next::Calls(vec![call]));
+                };
+                serde_json::from_str(done.output["stdout"].as_str().unwrap_or_default()).ok()
+            }
+            _ => None,
+        };
         let answer = answer.finished(self.turn);
-        let verdict = answer.with_verdict();
+        let verdict = answer.with_verdict(&rows.unwrap_or_else(|| json!([])), self.turn);
         Ok(Next::Say(answer.text, verdict))
     }
 

@@ -14,7 +14,7 @@ use super::ground::Place;
 use super::reading::{Agg, Check, Group, Over, Reading, Test, What};
 use super::schema::{Kind, Table};
 use super::talk::{Done, Turn};
-use crate::limits::CHART_ROWS_MAX;
+use crate::limits::{CHART_ROWS_MAX, FINDING_ROWS_MAX};
 use crate::render::digits;
 
 /// The code that prepares the frame of a chart, and the chart, once that code has run.
@@ -254,19 +254,30 @@ impl Answer<'_> {
     }
 
     /// Returns the answer with its verdict, in the form that a gate reads.
-    pub fn with_verdict(&self) -> Value {
+    pub fn with_verdict(&self, rows: &Value, turn: &Turn) -> Value {
         let (assessment, findings) = match &self.verdict {
             None => (Value::Null, Vec::new()),
             Some((true, _)) => (json!("good"), Vec::new()),
             Some((false, message)) => {
                 let column = self.checked_column();
+                let is_sent = turn.calls.iter().any(|it| it.name == "send_data_to_ui_as_df");
                 let finding = json!({
                     "severity": "bad", "message": message, "dataset": self.tables[0].name, "column": column,
+                    "rows": rows, "table": is_sent.then(|| self.logical_name()),
                 });
                 (json!("bad"), vec![finding])
             }
         };
         json!({"text": self.text, "findings": findings, "assessment": assessment})
+    }
+
+    /// Returns the code that tells where the rows stand that a check found.
+    pub fn rows_to_name(&self) -> Option<String> {
+        let What::Check(check) = &self.reading.what else { return None };
+        let is_of_rows = !matches!(check, Check::Number(..) | Check::Varies(_));
+        // Rows of two tables are rows of neither.
+        (is_of_rows && 0 < self.n_rows && self.reading.join.is_none())
+            .then(|| format!("print(bad.index[:{FINDING_ROWS_MAX}].tolist())"))
     }
 
     fn checked_column(&self) -> Option<String> {

@@ -124,7 +124,7 @@ impl Writer<'_> {
         let line = match check {
             Check::Any(filters) => {
                 let mask = self.mask(filters);
-                format!("result = df[{mask}]")
+                format!("bad = df[{mask}]")
             }
             Check::All(filters) => {
                 let mask = self.mask(filters);
@@ -138,9 +138,9 @@ impl Writer<'_> {
                     .map(|it| self.name(it))
                     .collect();
                 if known.is_empty() {
-                    format!("result = df[~({mask})]")
+                    format!("bad = df[~({mask})]")
                 } else {
-                    format!("result = df[~({mask}) & df[{}].notna().all(axis=1)]", listed(&known))
+                    format!("bad = df[~({mask}) & df[{}].notna().all(axis=1)]", listed(&known))
                 }
             }
             Check::Number(measure, op, limit) => {
@@ -157,12 +157,12 @@ impl Writer<'_> {
             Check::Unique(places) => {
                 let names = self.names(places);
                 match &names[..] {
-                    [] => "result = df[df.duplicated(keep=False)]".to_owned(),
+                    [] => "bad = df[df.duplicated(keep=False)]".to_owned(),
                     names => {
                         let of = listed(names);
                         self.lines.push(format!("known = df.dropna(subset={of})"));
                         format!(
-                            "result = known[known.duplicated(subset={of}, keep=False)].sort_values({of})"
+                            "bad = known[known.duplicated(subset={of}, keep=False)].sort_values({of})"
                         )
                     }
                 }
@@ -170,20 +170,23 @@ impl Writer<'_> {
             Check::Present(places) => {
                 let names = self.names(places);
                 match &names[..] {
-                    [] => "result = df[df.isna().any(axis=1)]".to_owned(),
-                    [one] => format!("result = df[df[{}].isna()]", quoted(one)),
-                    names => format!("result = df[df[{}].isna().any(axis=1)]", listed(names)),
+                    [] => "bad = df[df.isna().any(axis=1)]".to_owned(),
+                    [one] => format!("bad = df[df[{}].isna()]", quoted(one)),
+                    names => format!("bad = df[df[{}].isna().any(axis=1)]", listed(names)),
                 }
             }
             Check::Refers(join) => {
                 let left = self.series(join.left);
                 let right = quoted(&self.tables[1].columns[join.right.column].name);
-                format!("result = df[{left}.notna() & ~{left}.isin(other[{right}])]")
+                format!("bad = df[{left}.notna() & ~{left}.isin(other[{right}])]")
             }
             Check::Varies(places) => {
                 let of = self.frame(places);
                 self.lines.push(format!("n_values = {of}.nunique(dropna=False)"));
-                "result = pd.DataFrame({\"column\": n_values[n_values <= 1].index})".to_owned()
+                self.lines.push(
+                    "result = pd.DataFrame({\"column\": n_values[n_values <= 1].index})".to_owned(),
+                );
+                return;
             }
             Check::Inliers(places) => {
                 let mut numbers = places.clone();
@@ -195,9 +198,10 @@ impl Writer<'_> {
                 }
                 let names = self.names(&numbers);
                 let is_far = self.far_of_each(&format!("df[{}]", listed(&names)));
-                format!("result = df[({is_far}).any(axis=1)]")
+                format!("bad = df[({is_far}).any(axis=1)]")
             }
         };
-        self.lines.push(format!("{line}.reset_index(drop=True)"));
+        self.lines.push(line);
+        self.lines.push("result = bad.reset_index(drop=True)".to_owned());
     }
 }

@@ -1,0 +1,136 @@
+//! What shows a finding: the call, and the lines of the user's file. And what the thresholds find
+//! without a model.
+
+use std::path::Path;
+
+use crate::agent::Agent;
+use crate::agent::prompt::thresholds::Threshold;
+use crate::agent::turn::{Ended, Turn};
+use crate::catalog::{Catalog, Dataset, Facts, Hits, Query, Ratings};
+use crate::conversation::{Assessment, Finding};
+use crate::dataset;
+use crate::event::{FindingShown, Status};
+use crate::session::Session;
+
+impl Agent {
+    /// Rates the values of the columns that the thresholds are about.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn ends first, or a dataset cannot be read.
+    pub(super) async fn rate(
+        &self,
+        session: &Session,
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let mut found = Vec::new();
+        for threshold in &self.options.briefing.thresholds {
+            let is_it = |name: &str| threshold.dataset.as_ref().is_none_or(|it| it == name);
+            for (name, dataset) in catalog.iter().filter(|(name, _)| is_it(name)) {
+                if dataset.columns.iter().all(|it| it.name != threshold.column) {
+                    continue;
+                }
+                let query = Query::Rate {
+                    path: dataset.path.clone(),
+                    column: threshold.column.clone(),
+                    ratings: threshold.ratings,
+                };
+                let dir = session.dir().to_owned();
+                let reading = tokio::task::spawn_blocking(move || dataset::answer(&query, &dir));
+                let facts = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
+                let Facts::Rated(rated) = facts else { continue };
+                let Some(rated) = rated else {
+                    let message = format!(
+                        "the thresholds of `{}` rate nothing in `{name}`: the column holds no numbers",
+                        threshold.column
+                    );
+                    turn.status(Status::Warning { code: "thresholds".to_owned(), message })?;
+                    continue;
+                };
+                let Ratings { good, warning, bad } = threshold.ratings;
+                let told = [
+                    (Assessment::Bad, rated.bad, bad, "in the bad range"),
+                    (Assessment::Warning, rated.warning, warning, "in the warning range"),
+                    (Assessment::Warning, rated.outside, good, "outside of the good range"),
+                ];
+                found.extend(told.into_iter().filter_map(|(severity, hits, range, place)| {
+                    finding(
+                        severity,
+                        hits,
+                        &format!("{place} ({})", range?),
+                        (name, dataset, threshold),
+                    )
+                }));
+            }
+        }
+        // Most important first.
+        found.sort_by_key(|it| std::cmp::Reverse(it.severity));
+        turn.rated = found;
+        Ok(())
+    }
+}
+
+fn finding(
+    severity: Assessment,
+    hits: Hits,
+    place: &str,
+    (name, dataset, threshold): (&str, &Dataset, &Threshold),
+) -> Option<Finding> {
+    if hits.count == 0 {
+        return None;
+    }
+    let unit = threshold.unit.as_ref().map_or(String::new(), |it| format!(", in {it}"));
+    let rows = if dataset.row_count == 1 { "row has" } else { "rows have" };
+    let message = format!(
+        "{} of {} {rows} `{}` {place}{unit}.",
+        hits.count, dataset.row_count, threshold.column
+    );
+    Some(Finding {
+        dataset: Some(name.to_owned()),
+        column: Some(threshold.column.clone()),
+        rows: hits.rows,
+        ..Finding::new(severity, message)
+    })
+}
+
+/// Returns findings with what shows them, and what is wrong with the maps of lines.
+pub fn shown(
+    found: &[Finding],
+    turn: &Turn,
+    catalog: &Catalog,
+    session_dir: &Path,
+) -> (Vec<FindingShown>, Vec<String>) {
+    let mut notes = Vec::new();
+    let shown = found.iter().enumerate().map(|(at, finding)| {
+        let mut finding = finding.clone();
+        // What is about a row of the only dataset is about that.
+        if finding.dataset.is_none() && catalog.len() == 1 {
+            finding.dataset = catalog.names().next().map(str::to_owned);
+        }
+        let dataset = finding.dataset.as_ref().and_then(|it| catalog.get(it));
+        finding.rows.retain(|row| dataset.is_some_and(|it| *row < it.row_count));
+        let lines = dataset.map(|it| dataset::source_lines(session_dir, it, &finding.rows));
+        let source_lines = match lines {
+            Some(Ok(lines)) => lines.unwrap_or_default(),
+            Some(Err(error)) => {
+                notes.push(format!("{error:#}"));
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        FindingShown {
+            // The thresholds come first, and no call shows what they find.
+            call_id: if at < turn.rated.len() {
+                None
+            } else {
+                turn.call_of(finding.table.as_deref())
+            },
+            source_file: dataset.map(|it| it.source.clone()).filter(|it| it != "-"),
+            source_line: source_lines.first().copied(),
+            source_lines,
+            finding,
+        }
+    });
+    (shown.collect(), notes)
+}

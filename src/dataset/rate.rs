@@ -1,0 +1,75 @@
+//! Which values of a column are good, worth a warning, or bad, batch by batch.
+
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+
+use anyhow::anyhow;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::columnar::guard;
+use crate::catalog::{Rated, Ratings};
+
+/// Rows that are decoded at once.
+const BATCH_ROWS: usize = 64 * 1024;
+
+/// Rates the values of a column of the Parquet file at `path`. None when the column holds no numbers.
+///
+/// # Errors
+///
+/// Fails when the file is missing, cannot be read, is damaged, or has no such column.
+pub fn rate(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {
+    thread::scope(|scope| {
+        // Bytes that no writer wrote may make the reader panic.
+        let rating = guard::spawn(scope, || read(path, column, ratings))?;
+        let damaged = || anyhow!("the file is damaged; ingest its source again");
+        rating.join().unwrap_or_else(|_| Err(damaged()))
+    })
+}
+
+fn read(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+    let at = builder.schema().index_of(column)?;
+    if !matches!(builder.schema().field(at).data_type(), DataType::Int64 | DataType::Float64) {
+        return Ok(None);
+    }
+    let mask = ProjectionMask::roots(builder.parquet_schema(), [at]);
+    let batches = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()?;
+    let (mut rated, mut first) = (Rated::default(), 0);
+    for batch in batches {
+        let batch = batch?;
+        add(&mut rated, batch.column(0), first, ratings);
+        first += batch.num_rows() as u64;
+    }
+    Ok(Some(rated))
+}
+
+/// Adds the values of a batch whose first row is `first`.
+fn add(rated: &mut Rated, values: &ArrayRef, first: u64, ratings: &Ratings) {
+    let whole = values.as_primitive_opt::<Int64Type>();
+    let real = values.as_primitive_opt::<Float64Type>();
+    for (row, at) in (first..).zip(0..values.len()) {
+        if values.is_null(at) {
+            continue;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a bound is no finer than that")]
+        let number = match (whole, real) {
+            (Some(values), _) => values.value(at) as f64,
+            (None, Some(values)) => values.value(at),
+            (None, None) => continue,
+        };
+        let is_in = |range: Option<crate::catalog::Range>| range.is_some_and(|it| it.has(number));
+        if is_in(ratings.bad) {
+            rated.bad.add(row);
+        } else if is_in(ratings.warning) {
+            rated.warning.add(row);
+        } else if ratings.good.is_some_and(|it| !it.has(number)) {
+            rated.outside.add(row);
+        }
+    }
+}
