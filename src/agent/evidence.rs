@@ -81,9 +81,9 @@ fn finding(
         return None;
     }
     let unit = threshold.unit.as_ref().map_or(String::new(), |it| format!(", in {it}"));
-    let rows = if dataset.row_count == 1 { "row has" } else { "rows have" };
+    let rows_have = if dataset.row_count == 1 { "row has" } else { "rows have" };
     let message = format!(
-        "{} of {} {rows} `{}` {place}{unit}.",
+        "{} of {} {rows_have} `{}` {place}{unit}.",
         hits.count, dataset.row_count, threshold.column
     );
     Some(Finding {
@@ -94,15 +94,19 @@ fn finding(
     })
 }
 
-/// Returns findings with what shows them, and what is wrong with the maps of lines.
+/// Returns what the thresholds found and what the model said, each with what shows it, and what is wrong
+/// with the maps of lines.
 pub fn shown(
-    found: &[Finding],
+    said: &[Finding],
     turn: &Turn,
     catalog: &Catalog,
     session_dir: &Path,
 ) -> (Vec<FindingShown>, Vec<String>) {
     let mut notes = Vec::new();
-    let shown = found.iter().enumerate().map(|(at, finding)| {
+    // No call shows what the thresholds find.
+    let rated = turn.rated.iter().map(|it| (it, None));
+    let said = said.iter().map(|it| (it, turn.call_of(it.table.as_deref())));
+    let shown = rated.chain(said).map(|(finding, call_id)| {
         let mut finding = finding.clone();
         // What is about a row of the only dataset is about that.
         if finding.dataset.is_none() && catalog.len() == 1 {
@@ -120,12 +124,7 @@ pub fn shown(
             None => Vec::new(),
         };
         FindingShown {
-            // The thresholds come first, and no call shows what they find.
-            call_id: if at < turn.rated.len() {
-                None
-            } else {
-                turn.call_of(finding.table.as_deref())
-            },
+            call_id,
             source_file: dataset.map(|it| it.source.clone()).filter(|it| it != "-"),
             source_line: source_lines.first().copied(),
             source_lines,

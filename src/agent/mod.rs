@@ -169,12 +169,6 @@ impl Agent {
             Err(ended) => Err(ended),
         };
         let room = conversation.room;
-        let ended = match ended {
-            Ok(answer) if question.verdict => {
-                self.rate(session, &catalog, &mut turn).await.map(|()| answer)
-            }
-            ended => ended,
-        };
         let mut end = match ended {
             Ok(answer) => self.reply_or_fail(session, &catalog, &question, &answer, &mut turn),
             Err(Ended::TimedOut) => {
@@ -224,6 +218,9 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<Answer, Ended> {
+        if question.verdict {
+            self.rate(session, catalog, turn).await?;
+        }
         let limits = self.options.limits.clone();
         let is_out_of_tokens =
             |turn: &Turn| limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());

@@ -41,9 +41,10 @@ impl Agent {
             Some((text, verdict)) => (text, Some(verdict)),
             None => (answer.text.clone(), None),
         };
-        let verdict = verdict::with_rated(verdict, &turn.rated);
-        let found = verdict.as_ref().map_or(&[][..], |it| &it.findings);
-        let (findings, notes) = evidence::shown(found, turn, catalog, session.dir());
+        let said = verdict.as_ref().map_or(&[][..], |it| &it.findings);
+        let (findings, notes) = evidence::shown(said, turn, catalog, session.dir());
+        let assessment = turn.rated.iter().map(|it| it.severity).max();
+        let assessment = verdict.as_ref().and_then(|it| it.assessment).max(assessment);
         for message in notes {
             // A turn that cannot tell this cannot tell its reply, and says why.
             let _ = turn.status(Status::Warning { code: "lines".to_owned(), message });
@@ -51,6 +52,7 @@ impl Agent {
         let given = Given {
             is_computed: turn.is_computed,
             verdict: verdict.as_ref(),
+            assessment,
             tables: &turn.tables,
             n_charts: turn.charts.len(),
         };
@@ -61,7 +63,7 @@ impl Agent {
         let body = ReplyBody {
             blocks: blocks::blocks(&text, &turn.charts),
             text: text.clone(),
-            assessment: verdict.as_ref().and_then(|it| it.assessment),
+            assessment,
             findings,
             computed: turn.is_computed,
             stop_reason: answer.stop_reason,

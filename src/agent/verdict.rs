@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::conversation::{AnswerFormat, Assessment, Finding, Verdict};
+use crate::conversation::{AnswerFormat, Assessment, Verdict};
 use crate::sink::rows;
 use crate::status::ExitStatus;
 
@@ -30,8 +30,10 @@ pub struct Gates {
 pub struct Given<'a> {
     /// Whether the model had tools to compute with.
     pub is_computed: bool,
-    /// The verdict, if there was one.
+    /// The verdict of the model, if there was one.
     pub verdict: Option<&'a Verdict>,
+    /// The assessment that counts: the model's, or a worse one of the thresholds.
+    pub assessment: Option<Assessment>,
     /// Logical names of the tables sent.
     pub tables: &'a [String],
     /// Charts sent.
@@ -42,8 +44,8 @@ impl Gates {
     /// Returns the status that the gates ask for, and what was wanted and is missing.
     pub fn judge(&self, given: Given) -> (ExitStatus, Vec<String>) {
         let mut missing = Vec::new();
-        let assessment = given.verdict.and_then(|it| it.assessment);
-        if self.verdict && assessment.is_none() {
+        // What the thresholds find is no answer to the question.
+        if self.verdict && given.verdict.and_then(|it| it.assessment).is_none() {
             missing.push("a verdict was asked for, and the answer has none".to_owned());
         }
         let is_gated = self.fail_on.is_some() || self.require_table || self.require_chart;
@@ -67,7 +69,7 @@ impl Gates {
             missing.push("a chart was asked for, and the answer has none".to_owned());
         }
         let contract = if missing.is_empty() { ExitStatus::Ok } else { ExitStatus::Contract };
-        let gate = match (assessment, self.fail_on) {
+        let gate = match (given.assessment, self.fail_on) {
             (Some(found), Some(limit)) if limit <= found => match found {
                 Assessment::Bad => ExitStatus::VerdictBad,
                 Assessment::Warning | Assessment::Good => ExitStatus::VerdictWarning,
@@ -111,18 +113,6 @@ pub fn format() -> AnswerFormat {
     AnswerFormat { name: "verdict".to_owned(), schema }
 }
 
-/// Adds what the thresholds found: it is computed, and decides at least as much as the model does.
-pub fn with_rated(verdict: Option<Verdict>, rated: &[Finding]) -> Option<Verdict> {
-    let worst = rated.iter().map(|it| it.severity).max();
-    if worst.is_none() {
-        return verdict;
-    }
-    let Verdict { assessment, findings } =
-        verdict.unwrap_or(Verdict { assessment: None, findings: Vec::new() });
-    let findings = rated.iter().cloned().chain(findings).collect();
-    Some(Verdict { assessment: assessment.max(worst), findings })
-}
-
 /// Reads an answer of that form: the reply for people, and the verdict. None when it has another form.
 pub fn read(answer: &str) -> Option<(String, Verdict)> {
     #[derive(Deserialize)]
@@ -137,16 +127,27 @@ pub fn read(answer: &str) -> Option<(String, Verdict)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gates, Given, read, with_rated};
-    use crate::conversation::{Assessment, Finding, Verdict};
+    use super::{Gates, Given, read};
+    use crate::conversation::{Assessment, Verdict};
     use crate::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
+
+    const GIVEN: Given =
+        Given { is_computed: true, verdict: None, assessment: None, tables: &[], n_charts: 0 };
 
     #[track_caller]
     fn check(fail_on: Option<Assessment>, found: Option<Assessment>, status: ExitStatus) {
         let gates = Gates { verdict: true, fail_on, ..Gates::default() };
         let verdict = Verdict { assessment: found, findings: Vec::new() };
-        let given = Given { is_computed: true, verdict: Some(&verdict), tables: &[], n_charts: 0 };
+        let given = Given { verdict: Some(&verdict), assessment: found, ..GIVEN };
         assert_eq!(gates.judge(given).0, status);
+    }
+
+    #[test]
+    fn what_thresholds_find_does_not_stand_for_a_verdict() {
+        let fail_on = Some(Assessment::Bad);
+        let gates = Gates { verdict: true, fail_on, ..Gates::default() };
+        let given = Given { assessment: Some(Assessment::Warning), ..GIVEN };
+        assert_eq!(gates.judge(given).0, Contract);
     }
 
     #[test]
@@ -173,7 +174,7 @@ mod tests {
             ..Gates::default()
         };
         let tables = ["top".to_owned()];
-        let given = Given { is_computed: true, verdict: None, tables: &tables, n_charts: 0 };
+        let given = Given { tables: &tables, ..GIVEN };
         assert_eq!(gates(None).judge(given).0, Ok);
         assert_eq!(gates(Some("top")).judge(given).0, Ok);
         let (status, missing) = gates(Some("bottom")).judge(given);
@@ -184,7 +185,12 @@ mod tests {
     #[test]
     fn what_was_not_computed_passes_no_gate_unless_it_may() {
         let verdict = Verdict { assessment: Some(Assessment::Good), findings: Vec::new() };
-        let given = Given { is_computed: false, verdict: Some(&verdict), tables: &[], n_charts: 0 };
+        let given = Given {
+            is_computed: false,
+            verdict: Some(&verdict),
+            assessment: verdict.assessment,
+            ..GIVEN
+        };
         let mut gates = Gates { verdict: true, ..Gates::default() };
         assert_eq!(gates.judge(given).0, Ok, "a verdict alone is no gate");
         gates.fail_on = Some(Assessment::Bad);
@@ -199,23 +205,6 @@ mod tests {
         );
         gates.allow_untooled = true;
         assert_eq!(gates.judge(given).0, Ok);
-    }
-
-    #[test]
-    fn thresholds_decide_at_least_as_much_as_the_model() {
-        let finding = |severity| Finding::new(severity, "m".to_owned());
-        let said = |assessment| Verdict { assessment, findings: vec![finding(Assessment::Good)] };
-        let rated = [finding(Assessment::Warning)];
-        let check = |verdict: Option<Verdict>, rated: &[Finding], assessment, n_findings| {
-            let verdict = with_rated(verdict, rated).unwrap();
-            assert_eq!((verdict.assessment, verdict.findings.len()), (assessment, n_findings));
-        };
-        check(Some(said(Some(Assessment::Good))), &rated, Some(Assessment::Warning), 2);
-        check(Some(said(Some(Assessment::Bad))), &rated, Some(Assessment::Bad), 2);
-        check(Some(said(None)), &rated, Some(Assessment::Warning), 2);
-        check(None, &rated, Some(Assessment::Warning), 1);
-        check(Some(said(None)), &[], None, 1);
-        assert_eq!(with_rated(None, &[]), None);
     }
 
     #[test]

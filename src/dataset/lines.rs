@@ -96,15 +96,15 @@ pub fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> 
     ensure!(&magic == MAGIC, "the line map is of another version; ingest the file again");
     let last = rows.iter().copied().max().unwrap_or_default();
     let mut found: Vec<u64> = rows.iter().map(|row| row + 1).collect();
-    let mut at = 0;
+    let mut at = 0_u64;
     while let Some(n_rows) = read_number(&mut lines)? {
         let n_more = read_number(&mut lines)?.context("the line map ends early")?;
-        at += n_rows;
+        at = at.checked_add(n_rows).context("the line map is damaged")?;
         if last < at {
             break;
         }
         let behind = found.iter_mut().zip(rows).filter(|(_, row)| at <= **row);
-        behind.for_each(|(line, _)| *line += n_more);
+        behind.for_each(|(line, _)| *line = line.saturating_add(n_more));
     }
     Ok(found)
 }
@@ -165,5 +165,7 @@ mod tests {
     fn a_torn_map_is_an_error() {
         assert!(lines_at(&b"lines 1\n\x80"[..], &[5]).is_err());
         assert!(lines_at(&b"lines 2\n"[..], &[5]).is_err());
+        let past = [&b"lines 1\n\x01\x00"[..], &[0xff; 9], b"\x01\x00"].concat();
+        assert!(lines_at(&past[..], &[5]).is_err());
     }
 }

@@ -13,7 +13,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columnar::guard;
-use crate::catalog::{Rated, Ratings};
+use crate::catalog::{Range, Rated, Ratings};
 
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 64 * 1024;
@@ -63,7 +63,7 @@ fn add(rated: &mut Rated, values: &ArrayRef, first: u64, ratings: &Ratings) {
             (None, Some(values)) => values.value(at),
             (None, None) => continue,
         };
-        let is_in = |range: Option<crate::catalog::Range>| range.is_some_and(|it| it.has(number));
+        let is_in = |range: Option<Range>| range.is_some_and(|it| it.has(number));
         if is_in(ratings.bad) {
             rated.bad.add(row);
         } else if is_in(ratings.warning) {

@@ -30,7 +30,7 @@ use super::{
     inspect, name_of,
 };
 use crate::cases::slow_cases;
-use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
+use crate::catalog::{DType, Damage, Dataset, Facts, Query, Range, Ratings, ValueMatch};
 use crate::limits::QUOTED_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
 
@@ -996,6 +996,39 @@ fn a_value_is_found_in_every_column_that_can_hold_it() {
     check("TRUE", &[("flag", 2)]);
     check("9", &[]);
     check("", &[]);
+}
+
+#[test]
+fn values_are_rated_row_by_row_over_batches() {
+    // More rows than a batch has; every 10,000th is out of bounds, and one is missing.
+    let row = |row: u32| match row {
+        3 => ",,a\n".to_owned(),
+        row if row % 10_000 == 0 => "-5,-5.5,a\n".to_owned(),
+        row => format!("{row},{row}.5,a\n"),
+    };
+    let text = "n,x,note\n".to_owned() + &(0..70_000).map(row).collect::<String>();
+    let bench = Bench::new();
+    bench.sliced(text.as_bytes(), 1 << 20).unwrap();
+    let rate = |column: &str| {
+        let range = |it: &str| Some(Range::parse(it).unwrap());
+        let ratings =
+            Ratings { good: range("0..50000"), warning: range(">= 69999"), bad: range("< 0") };
+        let path = "datasets/t.parquet".into();
+        let query = Query::Rate { path, column: column.to_owned(), ratings };
+        match answer(&query, bench.dir.path()) {
+            Ok(Facts::Rated(rated)) => rated,
+            other => unreachable!("{other:?}"),
+        }
+    };
+    for column in ["n", "x"] {
+        let rated = rate(column).unwrap();
+        let rows: Vec<u64> = (0..7).map(|it| it * 10_000).collect();
+        assert_eq!((rated.bad.count, &rated.bad.rows), (7, &rows), "{column}");
+        assert_eq!(rated.warning.rows, [69_999], "{column}");
+        // 50,001 to 69,998 without 60,000.
+        assert_eq!((rated.outside.count, rated.outside.rows.len()), (19_997, 20), "{column}");
+    }
+    assert_eq!(rate("note"), None);
 }
 
 #[test]

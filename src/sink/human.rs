@@ -140,7 +140,8 @@ fn verdict(reply: &ReplyBody) -> String {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n- {}: {}", finding.severity.name(), finding.message.trim_end());
         let lines: Vec<String> = shown.source_lines.iter().map(u64::to_string).collect();
-        if let (Some(file), [_, ..]) = (&shown.source_file, &lines[..]) {
+        if !lines.is_empty() {
+            let file = shown.source_file.as_deref().unwrap_or("standard input");
             let word = if lines.len() == 1 { "line" } else { "lines" };
             let _ = write!(text, " ({file}, {word} {})", lines.join(", "));
         }

@@ -80,9 +80,13 @@ impl Asked<'_> {
     /// Returns why a question has no reading, as far as the data or the question before is the reason.
     fn explained(&self, doubt: Doubt) -> Doubt {
         let tokens = self.lexicon.words.tokens(&self.turn.question);
-        let is_said = |it: &Column| {
-            !it.words.is_empty()
-                && it.words.iter().all(|word| tokens.iter().any(|it| it.stem == *word))
+        let is_said = |column: &Column| {
+            let says = |word: &String| tokens.iter().any(|token| token.stem == *word);
+            !column.words.is_empty() && column.words.iter().all(says)
+        };
+        let is_name = |words: &[String], column: &Column| {
+            let tokens = self.lexicon.words.tokens(&words.join(" "));
+            tokens.iter().all(|token| column.words.contains(&token.stem))
         };
         let mut tables = self.tables.iter().filter(|it| 0 < it.n_rows);
         let empty = tables.find_map(|table| {
@@ -90,10 +94,12 @@ impl Asked<'_> {
             columns.find(|it| is_said(it))
         });
         match (doubt, empty) {
-            (doubt @ Doubt::Long(_), _) => doubt,
-            (_, Some(column)) => Doubt::Empty(column.name.clone()),
+            (Doubt::Unasked, Some(column)) => Doubt::Empty(column.name.clone()),
+            (Doubt::Unplaced(words), Some(column)) if is_name(&words, column) => {
+                Doubt::Empty(column.name.clone())
+            }
             (Doubt::Unasked, None) if self.is_lost => Doubt::Lost,
-            (doubt, None) => doubt,
+            (doubt, _) => doubt,
         }
     }
 

@@ -102,6 +102,15 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Returns the columns that must have a value for it to be judged.
+    pub fn judged(&self) -> Vec<Place> {
+        match self.test {
+            Test::Missing => Vec::new(),
+            Test::IsTo(_, other) => vec![self.place, other],
+            _ => vec![self.place],
+        }
+    }
+
     /// Returns whether it says no more than that there is a value.
     pub fn is_presence(&self) -> bool {
         self.test == Test::Missing && self.is_negated

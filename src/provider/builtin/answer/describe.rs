@@ -11,14 +11,20 @@ use crate::provider::builtin::reading::{
 
 impl Answer<'_> {
     pub(super) fn title(&self) -> String {
-        capital(&self.describe().replace('`', ""))
+        // Where groups are the series, one number is drawn.
+        let n_drawn = if 1 < self.reading.what.groups().len() { 1 } else { usize::MAX };
+        capital(&self.described(n_drawn).replace('`', ""))
     }
 
     /// Says how the question was read.
     pub fn describe(&self) -> String {
+        self.described(usize::MAX)
+    }
+
+    fn described(&self, n_measures: usize) -> String {
         let table = format!("`{}`", self.tables[0].name);
         let mut text = match &self.reading.what {
-            What::Aggregate { .. } => self.describe_aggregate(),
+            What::Aggregate { .. } => self.describe_aggregate(n_measures),
             What::Difference { measure, by, between } => {
                 format!(
                     "difference in {} between {} and {} by `{}`",
@@ -114,11 +120,12 @@ impl Answer<'_> {
         text
     }
 
-    fn describe_aggregate(&self) -> String {
+    fn describe_aggregate(&self, n_measures: usize) -> String {
         let What::Aggregate { measures, groups, rank, over, having } = &self.reading.what else {
             return String::new();
         };
-        let all: Vec<String> = measures.iter().map(|it| self.measure(it)).collect();
+        let all: Vec<String> =
+            measures.iter().take(n_measures).map(|it| self.measure(it)).collect();
         let text = all.join(", ");
         let mut text = match over {
             Over::Plain => text,

@@ -8,11 +8,10 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::EXACT_MAX;
 use super::code::Program;
 use super::ground::Place;
-use super::reading::{Agg, Check, Group, Over, Reading, Test, What};
-use super::schema::{Kind, Table};
+use super::reading::{Agg, Check, Filter, Group, Over, Reading, What};
+use super::schema::Table;
 use super::talk::{Done, Turn};
 use crate::limits::{CHART_ROWS_MAX, FINDING_ROWS_MAX};
 use crate::render::digits;
@@ -121,10 +120,11 @@ impl Answer<'_> {
         calls.into_iter().filter(is_open).collect()
     }
 
-    /// Returns why the result answers nothing: groups of one row each have no most common one.
+    /// Returns why the result answers nothing: there is nothing to check, to draw or to compute it from, or
+    /// groups of one row each have no most common one.
     pub fn says_nothing(&self) -> Option<String> {
-        if let Some(empty) = self.checks_nothing().or_else(|| self.passes_bounds()) {
-            return Some(empty);
+        if let Some(reason) = self.checks_nothing() {
+            return Some(reason);
         }
         if let Some(join) = &self.reading.join
             && self.n_rows == 0
@@ -177,45 +177,24 @@ impl Answer<'_> {
         let What::Check(check) = &self.reading.what else { return None };
         let places: Vec<Place> = match check {
             Check::Any(filters) | Check::All(filters) => {
-                let tests = filters.iter().filter(|it| it.test != Test::Missing);
-                tests.map(|it| it.place).collect()
+                filters.iter().flat_map(Filter::judged).collect()
             }
             Check::Unique(places) | Check::Inliers(places) => places.clone(),
             Check::Number(measure, ..) => measure.of.into_iter().collect(),
-            Check::Present(_) | Check::Refers(_) | Check::Varies(_) => Vec::new(),
+            Check::Refers(join) => vec![join.left],
+            Check::Present(_) | Check::Varies(_) => Vec::new(),
         };
+        if self.tables[0].n_rows == 0 {
+            return Some(format!(
+                "`{}` has no rows: there is nothing to check.",
+                self.tables[0].name
+            ));
+        }
         let table = self.tables[0];
-        let is_empty = |it: &&Place| {
-            it.table == 0 && 0 < table.n_rows && table.columns[it.column].n_missing == table.n_rows
-        };
+        let is_empty =
+            |it: &&Place| it.table == 0 && table.columns[it.column].n_missing == table.n_rows;
         let place = places.iter().find(is_empty)?;
         Some(format!("`{}` has no values: there is nothing to check.", self.name(*place)))
-    }
-
-    /// Returns why a total is none: whole numbers of 64 bits hold no more than that, and start again.
-    fn passes_bounds(&self) -> Option<String> {
-        let measures = match &self.reading.what {
-            What::Aggregate { measures, .. } => &measures[..],
-            What::Check(Check::Number(measure, ..)) => std::slice::from_ref(measure),
-            _ => return None,
-        };
-        let is_past = |it: &Value| {
-            let number = it.as_f64().or_else(|| it.as_str()?.parse().ok());
-            number.is_some_and(|it| EXACT_MAX <= it.abs())
-        };
-        // A check names its one number itself.
-        let labels =
-            if self.program.measures.is_empty() { &self.columns } else { &self.program.measures };
-        let mut told = measures.iter().zip(labels);
-        let (measure, _) = told.find(|(measure, label)| {
-            let is_whole = measure
-                .of
-                .is_some_and(|it| self.tables[it.table].columns[it.column].kind == Kind::Whole);
-            is_whole
-                && measure.agg == Agg::Sum
-                && self.head.iter().any(|it| is_past(&it[label.as_str()]))
-        })?;
-        Some(format!("{} is too large to be computed exactly.", capital(&self.measure(measure))))
     }
 
     fn logical_name(&self) -> String {
@@ -260,7 +239,8 @@ impl Answer<'_> {
             Some((true, _)) => (json!("good"), Vec::new()),
             Some((false, message)) => {
                 let column = self.checked_column();
-                let is_sent = turn.calls.iter().any(|it| it.name == "send_data_to_ui_as_df");
+                let mut sent = turn.calls.iter().filter(|it| it.name == "send_data_to_ui_as_df");
+                let is_sent = sent.any(|it| it.error().is_none());
                 let finding = json!({
                     "severity": "bad", "message": message, "dataset": self.tables[0].name, "column": column,
                     "rows": rows, "table": is_sent.then(|| self.logical_name()),

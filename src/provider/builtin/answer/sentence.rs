@@ -6,7 +6,7 @@ use super::describe::word;
 use super::{Answer, capital, grouped};
 use crate::provider::builtin::code::number;
 use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Filter, Over, Rank, Test, Told, What};
+use crate::provider::builtin::reading::{Check, Filter, Over, Rank, Told, What};
 use crate::provider::builtin::schema::{Column, Kind};
 use crate::render::digits;
 
@@ -211,17 +211,23 @@ impl Answer<'_> {
         }
     }
 
+    /// Returns whether the rows are all those of one table.
+    fn is_of_all(&self) -> bool {
+        self.reading.filters.is_empty() && self.reading.join.is_none()
+    }
+
     /// Says which rows a condition is judged in, when some have no value.
     fn known(&self, filters: &[Filter]) -> String {
-        let of = filters.iter().filter(|it| it.test != Test::Missing);
-        let mut places: Vec<Place> = of
-            .map(|it| it.place)
-            .filter(|it| 0 < self.tables[it.table].columns[it.column].n_missing)
-            .collect();
-        places.dedup();
+        let mut places: Vec<Place> = Vec::new();
+        for place in filters.iter().flat_map(Filter::judged) {
+            let is_missing = 0 < self.tables[place.table].columns[place.column].n_missing;
+            if is_missing && !places.contains(&place) {
+                places.push(place);
+            }
+        }
         match &places[..] {
             [] => String::new(),
-            [place] if self.reading.filters.is_empty() && self.reading.join.is_none() => {
+            [place] if self.is_of_all() => {
                 let table = self.tables[0];
                 let n = table.n_rows - table.columns[place.column].n_missing;
                 let of = grouped(table.n_rows);
@@ -273,12 +279,15 @@ impl Answer<'_> {
                 format!("{} of {} are duplicates of each other.", grouped(n), rows(of))
             }
             Check::Unique(places) if is_good => {
-                let n_missing = match &places[..] {
-                    [place] => self.tables[0].columns[place.column].n_missing,
-                    _ => 0,
-                };
-                let which = if 0 < n_missing { " with a value" } else { "" };
-                format!("{} is unique in {}{which}.", self.named(places), rows(of - n_missing))
+                let named = self.named(places);
+                match &places[..] {
+                    [place] if place.table == 0 && self.is_of_all() => {
+                        let n_missing = self.tables[0].columns[place.column].n_missing;
+                        let which = if 0 < n_missing { " with a value" } else { "" };
+                        format!("{named} is unique in {}{which}.", rows(of - n_missing))
+                    }
+                    _ => format!("No two rows have the same {named}."),
+                }
             }
             Check::Unique(places) => format!(
                 "There are duplicates: {} of {} share their {} with another row.",

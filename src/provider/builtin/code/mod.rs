@@ -404,12 +404,7 @@ impl Writer<'_> {
                 Some(place) => self.name(place),
                 None => keys[0].clone(),
             };
-            let made = match measure.of {
-                Some(place) if measure.agg == Agg::Sum && self.has_missing(place) => {
-                    "lambda it: it.sum(min_count=1)".to_owned()
-                }
-                _ => of_group(measure),
-            };
+            let made = self.of_group(measure);
             aggs.push(format!("{label}=({}, {made})", quoted(&column)));
         }
         let by = one_or_list(keys);
@@ -523,14 +518,46 @@ impl Writer<'_> {
             Agg::Distinct => format!("{series}.nunique()"),
             Agg::Iqr => format!("{series}.quantile(0.75) - {series}.quantile(0.25)"),
             Agg::Quantile(share) => format!("{series}.quantile({})", number(share)),
-            Agg::Sum if self.may_be_empty(place) => format!("{series}.sum(min_count=1)"),
+            // A total of nothing is none.
+            Agg::Sum => {
+                self.fits(place);
+                format!("{series}.sum(min_count=1)")
+            }
             agg => format!("{series}.{}()", plain(agg)),
         }
     }
 
-    /// Returns whether a total may be one of nothing, which is not 0.
-    fn may_be_empty(&self, place: Place) -> bool {
-        self.has_missing(place) || !self.reading.filters.is_empty()
+    /// Demands that a total of whole numbers does not pass what 64 bits hold: it would begin again.
+    fn fits(&mut self, place: Place) {
+        let name = self.name(place);
+        let line = format!(
+            "assert {}.astype(float).abs().sum() < 2**63, {}",
+            self.series(place),
+            quoted(&format!("the total of {name} does not fit into 64 bits"))
+        );
+        if self.kind(place) == Kind::Whole && !self.lines.contains(&line) {
+            self.lines.push(line);
+        }
+    }
+
+    /// Returns what a measure is called in `agg`.
+    fn of_group(&mut self, measure: &Measure) -> String {
+        match (measure.agg, measure.of) {
+            (Agg::Count, None) => "\"size\"".to_owned(),
+            (Agg::Distinct, _) => "\"nunique\"".to_owned(),
+            (Agg::Iqr, _) => "lambda it: it.quantile(0.75) - it.quantile(0.25)".to_owned(),
+            (Agg::Quantile(share), _) => format!("lambda it: it.quantile({})", number(share)),
+            (Agg::Sum, Some(place)) => {
+                self.fits(place);
+                let sum = if self.has_missing(place) {
+                    "lambda it: it.sum(min_count=1)"
+                } else {
+                    "\"sum\""
+                };
+                sum.to_owned()
+            }
+            (agg, _) => format!("\"{}\"", plain(agg)),
+        }
     }
 
     fn has_missing(&self, place: Place) -> bool {
@@ -632,15 +659,5 @@ pub(super) fn plain(agg: Agg) -> &'static str {
         Agg::Std => "std",
         Agg::Var => "var",
         _ => "count",
-    }
-}
-
-fn of_group(measure: &Measure) -> String {
-    match measure.agg {
-        Agg::Count if measure.of.is_none() => "\"size\"".to_owned(),
-        Agg::Distinct => "\"nunique\"".to_owned(),
-        Agg::Iqr => "lambda it: it.quantile(0.75) - it.quantile(0.25)".to_owned(),
-        Agg::Quantile(share) => format!("lambda it: it.quantile({})", number(share)),
-        agg => format!("\"{}\"", plain(agg)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{FAR, Writer, listed, number, one_or_list, quoted, sign};
 use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Test, Told};
+use crate::provider::builtin::reading::{Check, Filter, Told};
 
 impl Writer<'_> {
     fn far(&mut self, place: Place) -> String {
@@ -121,6 +121,10 @@ impl Writer<'_> {
 
     pub(super) fn check(&mut self, check: &Check) {
         self.all = !matches!(check, Check::Number(..));
+        // Of no row, everything holds.
+        if !self.reading.filters.is_empty() && !matches!(check, Check::Any(_)) {
+            self.lines.push("assert len(df), \"no row matches\"".to_owned());
+        }
         let line = match check {
             Check::Any(filters) => {
                 let mask = self.mask(filters);
@@ -128,15 +132,8 @@ impl Writer<'_> {
             }
             Check::All(filters) => {
                 let mask = self.mask(filters);
-                let known: Vec<String> = filters
-                    .iter()
-                    .filter(|it| it.test != Test::Missing)
-                    .flat_map(|it| match it.test {
-                        Test::IsTo(_, other) => vec![it.place, other],
-                        _ => vec![it.place],
-                    })
-                    .map(|it| self.name(it))
-                    .collect();
+                let known = filters.iter().flat_map(Filter::judged);
+                let known: Vec<String> = known.map(|it| self.name(it)).collect();
                 if known.is_empty() {
                     format!("bad = df[~({mask})]")
                 } else {

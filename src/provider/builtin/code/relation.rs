@@ -1,6 +1,6 @@
 //! Pandas for shares, ratios, differences, correlations and distributions.
 
-use super::{Writer, listed, of_group, one_or_list, quoted};
+use super::{Writer, listed, one_or_list, quoted};
 use crate::provider::builtin::ground::Place;
 use crate::provider::builtin::reading::{Filter, Measure, Rank};
 
@@ -22,11 +22,12 @@ impl Writer<'_> {
             Some(place) => self.name(place),
             None => key.clone(),
         };
+        let made = self.of_group(measure);
         self.lines.push(format!(
             "result = df.groupby({}, as_index=False).agg({label}=({}, {}))",
             quoted(&key),
             quoted(&column),
-            of_group(measure)
+            made
         ));
         self.lines.push(format!("values = result.set_index({})[{}]", quoted(&key), quoted(&label)));
         self.lines.push(format!(
@@ -72,6 +73,9 @@ impl Writer<'_> {
         let mask = self.mask(part);
         let label = "share_percent".to_owned();
         let number = of.map(|it| self.name(it));
+        if let Some(of) = of {
+            self.fits(of);
+        }
         if keys.is_empty() {
             self.lines.push(format!("part = {mask}"));
             let line = match &number {
@@ -119,6 +123,8 @@ impl Writer<'_> {
         is_percent: bool,
         keys: &[String],
     ) -> Vec<String> {
+        self.fits(part);
+        self.fits(whole);
         let (part, whole) = (self.series(part), self.series(whole));
         let (label, scale) = if is_percent { ("percent", "100 * ") } else { ("ratio", "") };
         let mean = format!("mean_{label}");
