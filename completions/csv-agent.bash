@@ -113,7 +113,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ask)
-            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --table --file --dataset --fresh --ephemeral --events --abs-paths --verdict --fail-on --require --allow-untooled --knowledge --thresholds --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --fresh --ephemeral --events --abs-paths --verdict --fail-on --require --allow-untooled --knowledge --thresholds --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -132,6 +132,10 @@ _csv__agent() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -106,6 +106,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s h -l help
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l question-file -d 'Read the question from a file' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l image -d 'Show the model this image (PNG, JPEG, GIF, WebP) with the question. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s o -l output -d 'Write the answer to a file instead of stdout, whole or not at all' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l report -d 'Write the findings for CI: `junit=FILE`, `sarif=FILE`, `md=FILE`, or `github` for annotations on stderr; implies `--verdict`. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r

@@ -108,6 +108,8 @@ pub const COLUMN_NAME_BYTES_MAX: usize = 200;
 pub const FINDINGS_BYTES_MAX: usize = 4 * 1024;
 /// Rows that a finding names, each with its line; what has more is a table's matter.
 pub const FINDING_ROWS_MAX: usize = 20;
+/// Bytes of the name of a rule in SARIF; some viewers cut longer ones.
+pub const RULE_ID_BYTES_MAX: usize = 80;
 /// Findings of earlier turns in the instructions.
 pub const FINDINGS_MAX: usize = 10;
 /// Turns in which they are looked for, the last ones.

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::values;
 use crate::conversation::Effort;
 use crate::provider::Api;
+use crate::render::report::ReportKind;
 use crate::sink::Format;
 
 /// Flags that stand before or after any command.
@@ -132,6 +133,11 @@ pub struct AskFlags {
     /// Write the answer to a file instead of stdout, whole or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Answer")]
     pub output: Option<PathBuf>,
+
+    /// Write the findings for CI: `junit=FILE`, `sarif=FILE`, `md=FILE`, or `github` for annotations
+    /// on stderr; implies `--verdict`. May be repeated
+    #[arg(long, value_name = "KIND[=FILE]", value_parser = values::report, help_heading = "Checks")]
+    pub report: Vec<ReportTarget>,
 
     /// Which table `--format csv` and `tsv` write [default: the last]
     #[arg(long, value_name = "NAME", help_heading = "Answer")]
@@ -296,6 +302,15 @@ pub enum FailOn {
     Bad,
     /// A bad one or a warning
     Warning,
+}
+
+/// A report, and where it goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportTarget {
+    /// What it is written for.
+    pub kind: ReportKind,
+    /// The file; none for stderr.
+    pub file: Option<PathBuf>,
 }
 
 /// What an answer must come with.

@@ -39,6 +39,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("DATA_ROOT", "directory that holds the sessions which `--session` names"),
     ("DATA_EVENT_ENCRYPT", "1 to encrypt rows of tables and charts in JSONL events"),
     ("DATA_EVENT_KEY", "Fernet key to do so, and for `csv-agent decrypt`"),
+    ("GITHUB_STEP_SUMMARY", "file that `--report github` adds Markdown to; GitHub Actions sets it"),
     ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),
     ("CSV_AGENT_SANDBOX_WITHOUT", "layers of the confinement to leave out, to test the others"),
     ("VIRTUAL_ENV", "active virtual environment; used when it has these packages"),
@@ -123,6 +124,8 @@ pub struct Environment {
     pub event_encrypt: bool,
     /// `DATA_EVENT_KEY`. Never shown.
     pub event_key: Option<String>,
+    /// `GITHUB_STEP_SUMMARY`.
+    pub step_summary: Option<PathBuf>,
     /// `CSV_AGENT_PYTHON`.
     pub python: Option<PathBuf>,
     /// `CSV_AGENT_SANDBOX_WITHOUT`.
@@ -200,6 +203,7 @@ impl Environment {
             data_root: get("DATA_ROOT").map(PathBuf::from),
             event_encrypt: boolean("DATA_EVENT_ENCRYPT", &mut get)?.unwrap_or(false),
             event_key: text("DATA_EVENT_KEY", &mut get)?,
+            step_summary: get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             python: get("CSV_AGENT_PYTHON").map(PathBuf::from),
             sandbox_without: layers("CSV_AGENT_SANDBOX_WITHOUT", &mut get)?,
             virtual_env: get("VIRTUAL_ENV").map(PathBuf::from),

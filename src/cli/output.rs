@@ -10,6 +10,7 @@ use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
 use super::out::{Stdout, WholeFile};
 use super::progress::Story;
+use super::reports::Reports;
 use crate::event::Event;
 use crate::sink::jsonl::Jsonl;
 use crate::sink::{EventSink, Format, OutputOptions, answer, rows};
@@ -20,6 +21,7 @@ pub struct Output {
     story: Option<Story>,
     answer: Box<dyn EventSink>,
     events: Option<Box<dyn EventSink>>,
+    reports: Option<Reports>,
     file: Option<WholeFile>,
 }
 
@@ -44,6 +46,7 @@ impl Output {
         let files = options.keeps_files.then(|| session_dir.to_owned());
         output.story = Some(Story::begin(global, shows_partials, files));
         output.events = events;
+        output.reports = options.reports.as_ref().map(Reports::open).transpose()?;
         Ok(output)
     }
 
@@ -78,7 +81,7 @@ impl Output {
             abs_paths: options.abs_paths,
         };
         let answer = answer(sink, out, Box::new(std::io::stderr()));
-        Ok(Output { story: None, answer, events: None, file })
+        Ok(Output { story: None, answer, events: None, reports: None, file })
     }
 
     /// Puts the file of `-o` in its place, if the turn ended with an answer worth keeping.
@@ -103,7 +106,8 @@ impl EventSink for Output {
         let answered = self.answer.emit(event);
         let teed = self.events.as_mut().map_or(Ok(()), |it| it.emit(event));
         let told = self.story.as_mut().map_or(Ok(()), |it| it.emit(event));
-        answered.and(teed).and(told)
+        let reported = self.reports.as_mut().map_or(Ok(()), |it| it.emit(event));
+        answered.and(teed).and(told).and(reported)
     }
 }
 

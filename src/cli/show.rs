@@ -65,6 +65,7 @@ pub fn run(
         abs_paths: flags.abs_paths,
         stream: false,
         keeps_files: true,
+        reports: None,
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
     let mut output = Output::open_quietly(&answer, options, &options.session.dir)?;

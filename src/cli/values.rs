@@ -2,11 +2,41 @@
 //!
 //! Each error says what was found and shows a value that would do.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::flags::ReportTarget;
 use crate::catalog::DType;
 use crate::dataset::{Comments, DecimalMark, Escape, Quote, is_delimiter};
 use crate::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX};
+use crate::render::report::ReportKind;
+
+/// Parses a report with its file: `junit=dq.xml`, `github`.
+///
+/// # Errors
+///
+/// Fails for another kind, and when a kind that needs a file has none.
+pub fn report(text: &str) -> Result<ReportTarget, String> {
+    let (kind, file) = match text.split_once('=') {
+        Some((kind, file)) => (kind, Some(file)),
+        None => (text, None),
+    };
+    let found = match kind {
+        "junit" => ReportKind::Junit,
+        "sarif" => ReportKind::Sarif,
+        "md" => ReportKind::Md,
+        "github" => ReportKind::Github,
+        _ => {
+            let known = "`junit=FILE`, `sarif=FILE`, `md=FILE` and `github`";
+            return Err(format!("there are {known}"));
+        }
+    };
+    match file {
+        Some("") => Err(format!("no file; write `{kind}=FILE`")),
+        None if found != ReportKind::Github => Err(format!("no file; write `{kind}=FILE`")),
+        file => Ok(ReportTarget { kind: found, file: file.map(PathBuf::from) }),
+    }
+}
 
 /// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`.
 ///

@@ -7,3 +7,4 @@ pub mod sanitize;
 pub mod table;
 pub mod chart;
 pub mod blocks;
+pub mod report;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody, Status};
-use crate::render::sanitize;
 use crate::render::table::{self, TableStyle};
+use crate::render::{report, sanitize};
 use crate::sink::{EventSink, Format, OutputOptions, paths, write};
 
 /// Writes tables, charts and the reply.
@@ -139,11 +139,8 @@ fn verdict(reply: &ReplyBody) -> String {
         let finding = &shown.finding;
         // Writing to a string cannot fail.
         let _ = write!(text, "\n- {}: {}", finding.severity.name(), finding.message.trim_end());
-        let lines: Vec<String> = shown.source_lines.iter().map(u64::to_string).collect();
-        if !lines.is_empty() {
-            let file = shown.source_file.as_deref().unwrap_or("standard input");
-            let word = if lines.len() == 1 { "line" } else { "lines" };
-            let _ = write!(text, " ({file}, {word} {})", lines.join(", "));
+        if let Some(place) = report::place(shown) {
+            let _ = write!(text, " ({place})");
         }
     }
     text

@@ -29,6 +29,7 @@ mod parquet;
 mod provider;
 mod readme;
 mod real;
+mod reports;
 mod tidy;
 mod untooled;
 mod wires;

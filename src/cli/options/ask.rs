@@ -14,11 +14,11 @@ use super::settings::{
     Origin, PROJECT, REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT,
     without_password,
 };
-use super::{GlobalOptions, python_options, sandbox_options};
+use super::{Environment, GlobalOptions, python_options, sandbox_options};
 use crate::agent::prompt::Briefing;
-use crate::cli::flags::{ApiFlag, AskFlags, ChatFlags, FailOn, Require, TurnFlags};
+use crate::cli::flags::{ApiFlag, AskFlags, ChatFlags, FailOn, ReportTarget, Require, TurnFlags};
 use crate::cli::ingest::Input;
-use crate::conversation::{Effort, Price};
+use crate::conversation::{Assessment, Effort, Price};
 use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use crate::provider::{BASE_URL, RemoteOptions};
 use crate::python::environment::PythonOptions;
@@ -123,6 +123,19 @@ pub struct AnswerOptions {
     pub keeps_files: bool,
     /// How rows in JSONL events are written.
     pub seal: Seal,
+    /// What CI systems read; none unless it was asked for.
+    pub reports: Option<ReportOptions>,
+}
+
+/// The reports of a turn.
+#[derive(Debug)]
+pub struct ReportOptions {
+    /// At least one.
+    pub targets: Vec<ReportTarget>,
+    /// The severity from which a finding fails the check.
+    pub fails_from: Assessment,
+    /// `GITHUB_STEP_SUMMARY`.
+    pub summary: Option<PathBuf>,
 }
 
 /// Where JSONL events go besides.
@@ -156,6 +169,11 @@ impl AskOptions {
         let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
         turn.answer.table = flags.table;
+        if !flags.report.is_empty() {
+            turn.verdict = true;
+            turn.answer.reports =
+                Some(reports(flags.report, turn.fail_on, settings.environment())?);
+        }
         let question = match asked {
             Asked::Here(question) => question,
             Asked::InFile(path) => read_file(&path)?,
@@ -236,6 +254,7 @@ impl TurnOptions {
             abs_paths: flags.abs_paths || flags.ephemeral,
             stream,
             keeps_files: !flags.ephemeral,
+            reports: None,
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
         };
         let provider = match flags.replay {
@@ -266,6 +285,24 @@ impl TurnOptions {
             allow_untooled: flags.allow_untooled,
         })
     }
+}
+
+/// Two reports in one file would be none.
+fn reports(
+    targets: Vec<ReportTarget>,
+    fail_on: FailOn,
+    environment: &Environment,
+) -> anyhow::Result<ReportOptions> {
+    let files: Vec<&PathBuf> = targets.iter().filter_map(|it| it.file.as_ref()).collect();
+    if let Some(twice) = (1..files.len()).find(|it| files[..*it].contains(&files[*it])) {
+        let message = format!("two reports go to `{}`", files[twice].display());
+        return Err(Failure::new(ExitStatus::Usage, message).hint("give each its own file").into());
+    }
+    let fails_from = match fail_on {
+        FailOn::Warning => Assessment::Warning,
+        FailOn::Never | FailOn::Bad => Assessment::Bad,
+    };
+    Ok(ReportOptions { targets, fails_from, summary: environment.step_summary.clone() })
 }
 
 /// A bound on a cost that nobody knows would bound nothing.

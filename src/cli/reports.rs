@@ -1,0 +1,81 @@
+//! `--report`: what CI systems read of a turn, written when it has ended, well or not.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use super::options::ask::ReportOptions;
+use super::out::WholeFile;
+use super::report;
+use crate::event::{Body, Event, Status};
+use crate::render::report::{Ending, ReportKind, TurnReport};
+use crate::sink::EventSink;
+
+/// The reports of a turn.
+pub struct Reports {
+    /// Each with its file; none for stderr.
+    open: Vec<(ReportKind, Option<WholeFile>)>,
+    /// Where GitHub shows Markdown beside the job.
+    summary: Option<PathBuf>,
+    turn: TurnReport,
+}
+
+impl Reports {
+    /// Opens the files that `options` names.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be made.
+    pub fn open(options: &ReportOptions) -> anyhow::Result<Reports> {
+        let file = |it: &PathBuf| WholeFile::create(it);
+        let open = options.targets.iter();
+        let open = open.map(|it| Ok((it.kind, it.file.as_ref().map(file).transpose()?)));
+        Ok(Reports {
+            open: open.collect::<anyhow::Result<_>>()?,
+            summary: options.summary.clone(),
+            turn: TurnReport::new(options.fails_from),
+        })
+    }
+
+    fn write(&mut self) -> anyhow::Result<()> {
+        for (kind, file) in std::mem::take(&mut self.open) {
+            let text = self.turn.text(kind)?;
+            match file {
+                Some(file) => {
+                    file.writer()?.write_all(text.as_bytes()).context("cannot write a report")?;
+                    file.finish()?;
+                }
+                None => report::tell(&text),
+            }
+            if let (ReportKind::Github, Some(path)) = (kind, &self.summary) {
+                let cannot = || format!("cannot write the summary `{}`", path.display());
+                let mut summary =
+                    OpenOptions::new().append(true).create(true).open(path).with_context(cannot)?;
+                let text = self.turn.text(ReportKind::Md)?;
+                summary.write_all(text.as_bytes()).with_context(cannot)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl EventSink for Reports {
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        match &event.body {
+            Body::Status(Status::Started { question, .. }) => {
+                self.turn.question.clone_from(question);
+                self.turn.started.clone_from(&event.ts);
+            }
+            Body::Reply(reply) => self.turn.ending = Ending::Answered(reply.clone()),
+            Body::Error(error) if error.fatal => self.turn.ending = Ending::Failed(error.clone()),
+            _ => {}
+        }
+        if event.body.is_terminal() {
+            self.turn.ended.clone_from(&event.ts);
+            self.write()?;
+        }
+        Ok(())
+    }
+}

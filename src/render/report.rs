@@ -1,0 +1,121 @@
+//! Reports: the findings of a turn in the forms that CI systems read.
+//!
+//! A finding is as bad as its severity says; whether that fails the check is the caller's `--fail-on`.
+
+mod github;
+mod junit;
+mod markdown;
+mod sarif;
+
+use crate::conversation::Assessment;
+use crate::event::{ErrorBody, FindingShown, ReplyBody};
+use crate::render::sanitize;
+
+/// What a report is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportKind {
+    /// The XML of `JUnit`, as most CI systems read it.
+    Junit,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Annotations, as GitHub Actions reads them off a job's output.
+    Github,
+    /// Markdown for people.
+    Md,
+}
+
+/// A turn, as far as reports tell it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnReport {
+    /// As the user asked it.
+    pub question: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// RFC 3339, UTC.
+    pub ended: String,
+    /// The severity from which a finding fails the check.
+    pub fails_from: Assessment,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    /// With an answer.
+    Answered(Box<ReplyBody>),
+    /// Without one.
+    Failed(Box<ErrorBody>),
+}
+
+impl TurnReport {
+    /// Makes the report of a turn that has not begun.
+    pub fn new(fails_from: Assessment) -> TurnReport {
+        TurnReport {
+            question: String::new(),
+            started: String::new(),
+            ended: String::new(),
+            fails_from,
+            ending: Ending::Failed(Box::default()),
+        }
+    }
+
+    /// Writes the report.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the report cannot be written as text.
+    pub fn text(&self, kind: ReportKind) -> anyhow::Result<String> {
+        match kind {
+            ReportKind::Junit => junit::report(self),
+            ReportKind::Sarif => sarif::report(self),
+            ReportKind::Github => Ok(github::report(self)),
+            ReportKind::Md => Ok(markdown::report(self)),
+        }
+    }
+
+    fn findings(&self) -> &[FindingShown] {
+        match &self.ending {
+            Ending::Answered(reply) => &reply.findings,
+            Ending::Failed(_) => &[],
+        }
+    }
+
+    fn fails(&self, severity: Assessment) -> bool {
+        self.fails_from <= severity
+    }
+
+    /// Returns why there is no verdict: the turn failed, or its answer has none.
+    fn trouble(&self) -> Option<(String, String)> {
+        match &self.ending {
+            Ending::Failed(error) => Some((error.code.clone(), error.message.clone())),
+            Ending::Answered(reply) if reply.assessment.is_none() => {
+                Some(("contract".to_owned(), "the answer has no verdict".to_owned()))
+            }
+            Ending::Answered(reply) => match reply.exit_code {
+                0 | 10 | 11 => None,
+                code => {
+                    Some(("incomplete".to_owned(), format!("the turn ended with status {code}")))
+                }
+            },
+        }
+    }
+}
+
+/// Returns where a finding is, for people: `orders.csv, lines 5, 8`.
+pub fn place(found: &FindingShown) -> Option<String> {
+    let file = found.source_file.as_deref();
+    let lines: Vec<String> = found.source_lines.iter().map(u64::to_string).collect();
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    match (file, lines.is_empty()) {
+        (Some(file), false) => Some(format!("{file}, {word} {}", lines.join(", "))),
+        (Some(file), true) => Some(file.to_owned()),
+        (None, false) => Some(format!("standard input, {word} {}", lines.join(", "))),
+        (None, true) => None,
+    }
+}
+
+/// Returns the message as one line.
+fn message(found: &FindingShown) -> String {
+    sanitize::one_line(found.finding.message.trim())
+}

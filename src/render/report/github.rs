@@ -1,0 +1,57 @@
+//! GitHub Actions' workflow commands, one line a finding.
+//!
+//! Source: docs.github.com, "Workflow commands for GitHub Actions", and actions/toolkit, `command.ts`, for
+//! what is escaped.
+
+use std::fmt::Write as _;
+
+use super::{Ending, TurnReport, message};
+use crate::conversation::Assessment;
+use crate::render::sanitize;
+
+/// Writes the annotations.
+pub fn report(turn: &TurnReport) -> String {
+    let mut text = String::new();
+    for found in turn.findings() {
+        let command = match found.finding.severity {
+            Assessment::Bad => "error",
+            Assessment::Warning => "warning",
+            Assessment::Good => "notice",
+        };
+        let mut place = String::new();
+        if let Some(file) = &found.source_file {
+            // An annotation without a line is shown nowhere in the file.
+            let line = found.source_line.unwrap_or(1);
+            let file = file.strip_prefix("./").unwrap_or(file);
+            place = format!("file={},line={line},", property(file));
+        }
+        let mut told = message(found);
+        if let [_, others @ ..] = &found.source_lines[..]
+            && !others.is_empty()
+        {
+            let lines: Vec<String> = others.iter().map(u64::to_string).collect();
+            // Writing to a string cannot fail.
+            let _ = write!(told, " (also lines {})", lines.join(", "));
+        }
+        let _ = writeln!(text, "::{command} {place}title=csv-agent::{}", data(&told));
+    }
+    if let Some((_, message)) = turn.trouble() {
+        let _ = writeln!(text, "::error title=csv-agent::{}", data(&sanitize::one_line(&message)));
+    } else if let Ending::Answered(reply) = &turn.ending
+        && turn.findings().is_empty()
+        && let Some(assessment) = reply.assessment
+        && turn.fails(assessment)
+    {
+        let told = sanitize::one_line(reply.text.trim());
+        let _ = writeln!(text, "::error title=csv-agent::{}", data(&told));
+    }
+    text
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,137 @@
+//! The XML of `JUnit`: one test case for the verdict, and one for each finding.
+//!
+//! There is no one schema. Elements and attributes here are those that the schemas of Jenkins and of
+//! Ant's `junit` task have in common, with what either demands. Sources:
+//! github.com/jenkinsci/xunit-plugin, `junit-10.xsd`; github.com/windyroad/JUnit-Schema, `JUnit.xsd`.
+
+use std::fmt::Write as _;
+use std::io;
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::{Ending, TurnReport, message, place};
+use crate::render::sanitize;
+
+/// Letters of a timestamp without its fraction and zone.
+const SECONDS: usize = "2026-01-01T00:00:00".len();
+
+/// What a test case says beside its name.
+enum Outcome {
+    Passed,
+    Failed(&'static str, String, String),
+    Broken(String, String),
+}
+
+/// Writes the report.
+pub fn report(turn: &TurnReport) -> anyhow::Result<String> {
+    let mut cases = vec![("csv-agent.verdict".to_owned(), clean(&turn.question), verdict(turn))];
+    let mut notes = String::new();
+    for found in turn.findings() {
+        let finding = &found.finding;
+        let parts = ["csv-agent"].into_iter().chain(finding.dataset.as_deref());
+        let class: Vec<&str> = parts.chain(finding.column.as_deref()).collect();
+        let (name, told) = (clean(&message(found)), clean(&place(found).unwrap_or_default()));
+        let outcome = if turn.fails(finding.severity) {
+            Outcome::Failed(finding.severity.name(), name.clone(), told)
+        } else {
+            // Writing to a string cannot fail.
+            let _ = writeln!(notes, "{}: {name} ({told})", finding.severity.name());
+            Outcome::Passed
+        };
+        cases.push((clean(&class.join(".")), name, outcome));
+    }
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    write(&mut writer, turn, &cases, &notes)?;
+    Ok(String::from_utf8(writer.into_inner())? + "\n")
+}
+
+fn write(
+    writer: &mut Writer<Vec<u8>>,
+    turn: &TurnReport,
+    cases: &[(String, String, Outcome)],
+    notes: &str,
+) -> io::Result<()> {
+    let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|it| is(&it.2)).count().to_string();
+    let failures = count(|it| matches!(it, Outcome::Failed(..)));
+    let errors = count(|it| matches!(it, Outcome::Broken(..)));
+    let n_cases = cases.len().to_string();
+    let duration_ms = match &turn.ending {
+        Ending::Answered(reply) => reply.duration_ms,
+        Ending::Failed(_) => 0,
+    };
+    let time = format!("{}.{:03}", duration_ms / 1000, duration_ms % 1000);
+    let suite = [
+        ("name", "csv-agent"),
+        ("id", "0"),
+        ("package", "csv-agent"),
+        ("timestamp", turn.started.get(..SECONDS).unwrap_or(&turn.started)),
+        ("hostname", "localhost"),
+        ("tests", &n_cases),
+        ("failures", &failures),
+        ("errors", &errors),
+        ("time", &time),
+    ];
+    writer.create_element("testsuites").write_inner_content(|writer| {
+        writer.create_element("testsuite").with_attributes(suite).write_inner_content(
+            |writer| {
+                writer.create_element("properties").write_empty()?;
+                for (class, name, outcome) in cases {
+                    let attributes = [("classname", class.as_str()), ("name", name), ("time", "0")];
+                    let case = writer.create_element("testcase").with_attributes(attributes);
+                    match outcome {
+                        Outcome::Passed => case.write_empty()?,
+                        Outcome::Failed(kind, message, text) => {
+                            case.write_inner_content(|writer| {
+                                problem(writer, "failure", kind, message, text)
+                            })?
+                        }
+                        Outcome::Broken(kind, message) => case.write_inner_content(|writer| {
+                            problem(writer, "error", kind, message, "")
+                        })?,
+                    };
+                }
+                writer.create_element("system-out").write_text_content(BytesText::new(notes))?;
+                writer.create_element("system-err").write_text_content(BytesText::new(""))?;
+                Ok(())
+            },
+        )?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn problem(
+    writer: &mut Writer<Vec<u8>>,
+    element: &str,
+    kind: &str,
+    message: &str,
+    text: &str,
+) -> io::Result<()> {
+    let attributes = [("type", kind), ("message", message)];
+    let element = writer.create_element(element).with_attributes(attributes);
+    element.write_text_content(BytesText::new(text))?;
+    Ok(())
+}
+
+fn verdict(turn: &TurnReport) -> Outcome {
+    if let Some((code, message)) = turn.trouble() {
+        return Outcome::Broken(clean(&code), clean(&message));
+    }
+    match &turn.ending {
+        Ending::Answered(reply) => match reply.assessment {
+            Some(it) if turn.fails(it) => {
+                let message = format!("the verdict is {}", it.name());
+                Outcome::Failed(it.name(), message, clean(&reply.text))
+            }
+            _ => Outcome::Passed,
+        },
+        Ending::Failed(_) => Outcome::Passed,
+    }
+}
+
+/// Returns text that XML can hold.
+fn clean(text: &str) -> String {
+    sanitize::for_terminal(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}

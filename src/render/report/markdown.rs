@@ -1,0 +1,41 @@
+//! Markdown for people: the verdict, the answer, and a table of the findings.
+
+use std::fmt::Write as _;
+
+use super::{Ending, TurnReport, message, place};
+use crate::render::sanitize;
+
+/// Writes the report.
+pub fn report(turn: &TurnReport) -> String {
+    let question = sanitize::one_line(turn.question.trim());
+    let (title, body) = match &turn.ending {
+        Ending::Failed(error) => {
+            let hint = error.hint.as_ref().map_or(String::new(), |it| format!("\n\n{it}"));
+            ("no answer".to_owned(), format!("{}{hint}", error.message))
+        }
+        Ending::Answered(reply) => {
+            let title = reply.assessment.map_or("no verdict", |it| it.name());
+            (title.to_owned(), reply.text.trim().to_owned())
+        }
+    };
+    let mut text =
+        format!("## csv-agent: {title}\n\n> {question}\n\n{}\n", sanitize::for_terminal(&body));
+    if !turn.findings().is_empty() {
+        text += "\n| severity | finding | where |\n|---|---|---|\n";
+    }
+    for found in turn.findings() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            found.finding.severity.name(),
+            cell(&message(found)),
+            cell(&place(found).unwrap_or_default())
+        );
+    }
+    text
+}
+
+fn cell(text: &str) -> String {
+    sanitize::one_line(text).replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;")
+}

@@ -1,0 +1,128 @@
+//! SARIF 2.1.0: one result a finding, and a rule for each kind of message.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{Ending, TurnReport, message};
+use crate::conversation::Assessment;
+use crate::event::FindingShown;
+use crate::limits::RULE_ID_BYTES_MAX;
+use crate::render::sanitize;
+
+/// Where the schema is that the report follows.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// Writes the report.
+pub fn report(turn: &TurnReport) -> anyhow::Result<String> {
+    let mut rules: Vec<(String, &FindingShown)> = Vec::new();
+    let mut results = Vec::new();
+    for found in turn.findings() {
+        let id = rule_id(found);
+        let index = rules.iter().position(|it| it.0 == id).unwrap_or_else(|| {
+            rules.push((id.clone(), found));
+            rules.len() - 1
+        });
+        let mut places = locations(found).into_iter();
+        let mut result = json!({
+            "ruleId": id,
+            "ruleIndex": index,
+            "level": level(found.finding.severity),
+            "message": {"text": message(found)},
+            "locations": places.next().into_iter().collect::<Vec<_>>(),
+        });
+        let others: Vec<Value> = places.collect();
+        if !others.is_empty() {
+            result["relatedLocations"] = json!(others);
+        }
+        results.push(result);
+    }
+    let rules: Vec<Value> = rules
+        .iter()
+        .map(|(id, found)| {
+            json!({
+                "id": id,
+                "shortDescription": {"text": message(found)},
+                "defaultConfiguration": {"level": level(found.finding.severity)},
+            })
+        })
+        .collect();
+    let trouble = turn.trouble();
+    let exit_code = match &turn.ending {
+        Ending::Answered(reply) => Some(reply.exit_code),
+        Ending::Failed(error) => error.exit_code,
+    };
+    let mut invocation = json!({
+        "executionSuccessful": trouble.is_none(),
+        "startTimeUtc": turn.started,
+        "endTimeUtc": turn.ended,
+    });
+    if let Some(code) = exit_code {
+        invocation["exitCode"] = json!(code);
+    }
+    if let Some((_, message)) = trouble {
+        let text = sanitize::one_line(&message);
+        invocation["toolExecutionNotifications"] =
+            json!([{"level": "error", "message": {"text": text}}]);
+    }
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "csv-agent",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "invocations": [invocation],
+            "results": results,
+            "properties": {"question": sanitize::one_line(&turn.question)},
+        }],
+    });
+    Ok(serde_json::to_string_pretty(&log)? + "\n")
+}
+
+fn level(severity: Assessment) -> &'static str {
+    match severity {
+        Assessment::Bad => "error",
+        Assessment::Warning => "warning",
+        Assessment::Good => "note",
+    }
+}
+
+fn locations(found: &FindingShown) -> Vec<Value> {
+    let Some(file) = &found.source_file else { return Vec::new() };
+    let artifact = json!({"uri": uri(file)});
+    let at = |line: &u64| json!({"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}});
+    if found.source_lines.is_empty() {
+        return vec![json!({"physicalLocation": {"artifactLocation": artifact}})];
+    }
+    found.source_lines.iter().map(at).collect()
+}
+
+/// Returns the name of a rule: the words of the message without its numbers, so that a finding keeps it
+/// while the data changes.
+fn rule_id(found: &FindingShown) -> String {
+    let message = found.finding.message.to_lowercase();
+    let words = message.split(|it: char| !it.is_alphanumeric());
+    let words = words.filter(|it| it.chars().any(char::is_alphabetic));
+    let mut id = words.collect::<Vec<_>>().join("-");
+    id.truncate(id.floor_char_boundary(RULE_ID_BYTES_MAX));
+    let id = id.trim_end_matches('-');
+    if id.is_empty() { "finding".to_owned() } else { id.to_owned() }
+}
+
+/// Returns a path as a reference that a URI may be, by RFC 3986.
+fn uri(path: &str) -> String {
+    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    let path = path.strip_prefix("./").unwrap_or(path);
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
