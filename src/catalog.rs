@@ -1,12 +1,11 @@
 //! Datasets: the typed Parquet tables of a session, and what can be asked of them without Python.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::FINDING_ROWS_MAX;
+use crate::rating::{Rated, Ratings};
 
 /// The type of a column, decided over all of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -260,93 +259,6 @@ impl Catalog {
     }
 }
 
-/// Numbers from one bound to another.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
-    /// The smallest, and whether it is in the range.
-    pub low: Option<(f64, bool)>,
-    /// The largest, and whether it is in the range.
-    pub high: Option<(f64, bool)>,
-}
-
-impl Range {
-    /// Reads `>= 10`, `> 10`, `<= 10`, `< 10`, `= 10`, or `5..10`, which holds 5 and not 10.
-    ///
-    /// # Errors
-    ///
-    /// Fails for anything else, and when there is nothing in the range.
-    pub fn parse(text: &str) -> Result<Range, String> {
-        let example = "write a range such as `>= 10`, `< 5` or `5..10`";
-        let number = |it: &str| {
-            let found = it.trim().parse::<f64>().ok().filter(|it| it.is_finite());
-            found.ok_or_else(|| format!("`{}` is no number; {example}", it.trim()))
-        };
-        let range = |low, high| Ok(Range { low, high });
-        let text = text.trim();
-        if let Some((low, high)) = text.split_once("..") {
-            let (low, high) = (number(low)?, number(high)?);
-            return if low < high {
-                range(Some((low, true)), Some((high, false)))
-            } else {
-                Err(format!("there is nothing from {low} to {high}"))
-            };
-        }
-        let signs = [">=", "<=", ">", "<", "="];
-        let found = signs.into_iter().find_map(|sign| Some((sign, text.strip_prefix(sign)?)));
-        let Some((sign, rest)) = found else { return Err(example.to_owned()) };
-        let at = number(rest)?;
-        match sign {
-            ">=" => range(Some((at, true)), None),
-            ">" => range(Some((at, false)), None),
-            "<=" => range(None, Some((at, true))),
-            "<" => range(None, Some((at, false))),
-            _ => range(Some((at, true)), Some((at, true))),
-        }
-    }
-
-    /// Returns whether a number is in it.
-    pub fn has(&self, number: f64) -> bool {
-        self.low.is_none_or(|(low, has)| low < number || has && low <= number)
-            && self.high.is_none_or(|(high, has)| number < high || has && number <= high)
-    }
-
-    /// Returns whether a number can be in both.
-    pub fn overlaps(&self, other: &Range) -> bool {
-        let reaches = |high: Option<(f64, bool)>, low: Option<(f64, bool)>| match (high, low) {
-            (Some((high, has_high)), Some((low, has_low))) => {
-                low < high || (has_high && has_low && low <= high)
-            }
-            _ => true,
-        };
-        reaches(self.high, other.low) && reaches(other.high, self.low)
-    }
-}
-
-impl fmt::Display for Range {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let low = |(it, has): (f64, bool)| format!("{} {it}", if has { ">=" } else { ">" });
-        let high = |(it, has): (f64, bool)| format!("{} {it}", if has { "<=" } else { "<" });
-        match (self.low, self.high) {
-            (Some((one, true)), Some((other, true))) if other <= one => write!(f, "= {one}"),
-            (Some(one), Some(other)) => write!(f, "{} and {}", low(one), high(other)),
-            (Some(one), None) => f.write_str(&low(one)),
-            (None, Some(other)) => f.write_str(&high(other)),
-            (None, None) => f.write_str("any"),
-        }
-    }
-}
-
-/// Which values of a column are good, worth a warning, or bad.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Ratings {
-    /// Values in it are good; those in no range are then worth a warning.
-    pub good: Option<Range>,
-    /// Values in it are worth a warning.
-    pub warning: Option<Range>,
-    /// Values in it are bad.
-    pub bad: Option<Range>,
-}
-
 /// What can be read from a dataset's Parquet file without Python.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Query {
@@ -384,36 +296,6 @@ pub enum Facts {
     Rated(Option<Rated>),
 }
 
-/// The values of a column that are not good.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rated {
-    /// In the range of bad ones.
-    pub bad: Hits,
-    /// In the range that is worth a warning.
-    pub warning: Hits,
-    /// In no range, where there is one of good values.
-    pub outside: Hits,
-}
-
-/// Rows that something holds for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hits {
-    /// How many.
-    pub count: u64,
-    /// The first of them, the first row of all being 0.
-    pub rows: Vec<u64>,
-}
-
-impl Hits {
-    /// Adds a row behind those so far.
-    pub fn add(&mut self, row: u64) {
-        self.count += 1;
-        if self.rows.len() < FINDING_ROWS_MAX {
-            self.rows.push(row);
-        }
-    }
-}
-
 /// A column that holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ValueMatch {
@@ -423,61 +305,4 @@ pub struct ValueMatch {
     pub dtype: DType,
     /// Rows that hold it.
     pub count: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Hits, Range};
-
-    #[track_caller]
-    fn check(text: &str, shown: Result<&str, &str>) {
-        let found = Range::parse(text).map(|it| it.to_string());
-        assert_eq!(found.as_deref().map_err(String::as_str), shown, "{text}");
-    }
-
-    #[test]
-    fn a_range_is_a_comparison_or_two_ends() {
-        check(">= 10", Ok(">= 10"));
-        check("<0.5", Ok("< 0.5"));
-        check("= 3", Ok("= 3"));
-        check("-5 .. 1e3", Ok(">= -5 and < 1000"));
-        check("10..5", Err("there is nothing from 10 to 5"));
-        let example = "write a range such as `>= 10`, `< 5` or `5..10`";
-        check("10", Err(example));
-        check("> ten", Err(&format!("`ten` is no number; {example}")));
-        check("> NaN", Err(&format!("`NaN` is no number; {example}")));
-    }
-
-    #[test]
-    fn a_range_has_the_ends_that_it_says() {
-        let has = |text: &str, numbers: [f64; 3]| {
-            let range = Range::parse(text).unwrap();
-            numbers.map(|it| range.has(it))
-        };
-        assert_eq!(has("5..10", [4.9, 5.0, 10.0]), [false, true, false]);
-        assert_eq!(has("> 5", [5.0, 5.1, f64::INFINITY]), [false, true, true]);
-        assert_eq!(has("= 5", [5.0, 5.1, f64::NAN]), [true, false, false]);
-    }
-
-    #[test]
-    fn only_the_first_rows_are_kept() {
-        let mut hits = Hits::default();
-        (0..100).for_each(|it| hits.add(it));
-        assert_eq!((hits.count, hits.rows.len(), hits.rows[19]), (100, 20, 19));
-    }
-
-    #[track_caller]
-    fn check_overlap(one: &str, other: &str, expected: bool) {
-        let [one, other] = [one, other].map(|it| Range::parse(it).unwrap());
-        assert_eq!((one.overlaps(&other), other.overlaps(&one)), (expected, expected));
-    }
-
-    #[test]
-    fn ranges_that_touch_do_not_overlap_unless_both_have_the_end() {
-        check_overlap("< 5", "5..10", false);
-        check_overlap("<= 5", "5..10", true);
-        check_overlap("5..10", ">= 10", false);
-        check_overlap("> 1", "< 9", true);
-        check_overlap("= 5", "5..6", true);
-    }
 }

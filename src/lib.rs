@@ -8,6 +8,7 @@ mod cases;
 pub mod limits;
 pub mod directory;
 pub mod status;
+pub mod rating;
 pub mod catalog;
 pub mod frame;
 pub mod chart;

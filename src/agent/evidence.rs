@@ -6,10 +6,11 @@ use std::path::Path;
 use crate::agent::Agent;
 use crate::agent::prompt::thresholds::Threshold;
 use crate::agent::turn::{Ended, Turn};
-use crate::catalog::{Catalog, Dataset, Facts, Hits, Query, Ratings};
+use crate::catalog::{Catalog, Dataset, Facts, Query};
 use crate::conversation::{Assessment, Finding};
 use crate::dataset;
 use crate::event::{FindingShown, Status};
+use crate::rating::{Rated, Ratings};
 use crate::session::Session;
 
 impl Agent {
@@ -48,20 +49,7 @@ impl Agent {
                     turn.status(Status::Warning { code: "thresholds".to_owned(), message })?;
                     continue;
                 };
-                let Ratings { good, warning, bad } = threshold.ratings;
-                let told = [
-                    (Assessment::Bad, rated.bad, bad, "in the bad range"),
-                    (Assessment::Warning, rated.warning, warning, "in the warning range"),
-                    (Assessment::Warning, rated.outside, good, "outside of the good range"),
-                ];
-                found.extend(told.into_iter().filter_map(|(severity, hits, range, place)| {
-                    finding(
-                        severity,
-                        hits,
-                        &format!("{place} ({})", range?),
-                        (name, dataset, threshold),
-                    )
-                }));
+                found.extend(findings(name, dataset, threshold, rated));
             }
         }
         // Most important first.
@@ -71,27 +59,35 @@ impl Agent {
     }
 }
 
-fn finding(
-    severity: Assessment,
-    hits: Hits,
-    place: &str,
-    (name, dataset, threshold): (&str, &Dataset, &Threshold),
-) -> Option<Finding> {
-    if hits.count == 0 {
-        return None;
-    }
+/// Returns a finding for each range that values are in and should not be.
+fn findings(
+    name: &str,
+    dataset: &Dataset,
+    threshold: &Threshold,
+    rated: Rated,
+) -> impl Iterator<Item = Finding> {
+    let Ratings { good, warning, bad } = threshold.ratings;
+    let told = [
+        (Assessment::Bad, rated.bad, bad, "in the bad range"),
+        (Assessment::Warning, rated.warning, warning, "in the warning range"),
+        (Assessment::Warning, rated.outside, good, "outside of the good range"),
+    ];
     let unit = threshold.unit.as_ref().map_or(String::new(), |it| format!(", in {it}"));
     let rows_have = if dataset.row_count == 1 { "row has" } else { "rows have" };
-    let message = format!(
-        "{} of {} {rows_have} `{}` {place}{unit}.",
-        hits.count, dataset.row_count, threshold.column
-    );
-    Some(Finding {
-        dataset: Some(name.to_owned()),
-        column: Some(threshold.column.clone()),
-        rows: hits.rows,
-        ..Finding::new(severity, message)
-    })
+    told.into_iter().filter(|it| 0 < it.1.count).filter_map(
+        move |(severity, hits, range, place)| {
+            let message = format!(
+                "{} of {} {rows_have} `{}` {place} ({}){unit}.",
+                hits.count, dataset.row_count, threshold.column, range?
+            );
+            Some(Finding {
+                dataset: Some(name.to_owned()),
+                column: Some(threshold.column.clone()),
+                rows: hits.rows,
+                ..Finding::new(severity, message)
+            })
+        },
+    )
 }
 
 /// Returns what the thresholds found and what the model said, each with what shows it, and what is wrong

@@ -49,11 +49,12 @@ impl Agent {
             // A turn that cannot tell this cannot tell its reply, and says why.
             let _ = turn.status(Status::Warning { code: "lines".to_owned(), message });
         }
+        let tables: Vec<String> = turn.tables.iter().map(|it| it.name.clone()).collect();
         let given = Given {
             is_computed: turn.is_computed,
             verdict: verdict.as_ref(),
             assessment,
-            tables: &turn.tables,
+            tables: &tables,
             n_charts: turn.charts.len(),
         };
         let (gate, missing) = self.options.gates.judge(given);
@@ -67,7 +68,7 @@ impl Agent {
             findings,
             computed: turn.is_computed,
             stop_reason: answer.stop_reason,
-            tables: turn.tables.clone(),
+            tables,
             charts: turn.charts.iter().map(|it| it.logical_name.clone()).collect(),
             rounds: answer.rounds,
             tool_calls: turn.n_calls,

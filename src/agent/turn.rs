@@ -82,10 +82,9 @@ pub struct Turn<'a> {
     pub price: Option<Price>,
     /// Tokens of the last request and its response: what the conversation has grown to.
     pub context_tokens: u64,
-    /// Logical names of the tables sent.
-    pub tables: Vec<String>,
-    // The call that sent each, and the one that ran code last.
-    table_calls: Vec<String>,
+    /// The tables sent, in order.
+    pub tables: Vec<TableSent>,
+    // The call that ran code last.
     last_run: Option<String>,
     /// Logical names of the charts sent.
     pub charts: Vec<ChartDrawn>,
@@ -128,7 +127,6 @@ impl<'a> Turn<'a> {
             price: None,
             context_tokens: 0,
             tables: Vec::new(),
-            table_calls: Vec::new(),
             last_run: None,
             charts: Vec::new(),
             rated: Vec::new(),
@@ -297,9 +295,8 @@ impl<'a> Turn<'a> {
 
     /// Returns the call that sent a table, the last of its name, or else the one that ran code last.
     pub fn call_of(&self, table: Option<&str>) -> Option<String> {
-        let sent = self.tables.iter().zip(&self.table_calls);
-        let of_table = sent.rev().find(|(name, _)| Some(name.as_str()) == table);
-        of_table.map(|it| it.1).or(self.last_run.as_ref()).cloned()
+        let sent = self.tables.iter().rev().find(|it| Some(it.name.as_str()) == table);
+        sent.map(|it| &it.call_id).or(self.last_run.as_ref()).cloned()
     }
 
     /// Closes the calls that the end of the turn left open.
@@ -350,8 +347,8 @@ impl<'a> Turn<'a> {
     pub fn show(&mut self, body: Body) -> Result<(), Ended> {
         match &body {
             Body::DataFrame(table) => {
-                self.tables.push(table.logical_name.clone());
-                self.table_calls.push(table.call_id.clone());
+                let (name, call_id) = (table.logical_name.clone(), table.call_id.clone());
+                self.tables.push(TableSent { name, call_id });
             }
             Body::Chart(chart) => self.charts.push(chart.as_ref().clone()),
             _ => {}
@@ -375,6 +372,14 @@ impl<'a> Turn<'a> {
             News::Status(status) => self.status(*status),
         }
     }
+}
+
+/// A table that was sent.
+pub struct TableSent {
+    /// Its logical name.
+    pub name: String,
+    /// The call that sent it.
+    pub call_id: String,
 }
 
 /// How a call ended.

@@ -14,8 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
 
-use anyhow::anyhow;
-
 use self::chunk::{Place, Table};
 use self::needle::Needle;
 use super::columnar::guard;
@@ -39,15 +37,7 @@ pub use self::chunk::is_all_dictionary;
 ///
 /// Fails when the file is missing, cannot be read or is damaged.
 pub fn find(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
-    thread::scope(|scope| {
-        // Bytes that no writer wrote may make the reader panic.
-        let search = guard::spawn(scope, || search(path, value))?;
-        search.join().unwrap_or_else(|_| Err(damaged()))
-    })
-}
-
-fn damaged() -> anyhow::Error {
-    anyhow!("the file is damaged; ingest its source again")
+    guard::run(|| search(path, value))
 }
 
 fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
@@ -78,7 +68,7 @@ fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
             others.map(|_| guard::spawn(scope, count)).collect::<Result<_, _>>()?;
         let mut counts = count()?;
         for other in others {
-            let found = other.join().map_err(|_| damaged())??;
+            let found = other.join().map_err(|_| guard::damaged())??;
             counts.iter_mut().zip(found).for_each(|(all, it)| *all += it);
         }
         anyhow::Ok(counts)

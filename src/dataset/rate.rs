@@ -2,9 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::thread;
 
-use anyhow::anyhow;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
@@ -13,7 +11,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columnar::guard;
-use crate::catalog::{Range, Rated, Ratings};
+use crate::rating::{Range, Rated, Ratings};
 
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 64 * 1024;
@@ -24,12 +22,7 @@ const BATCH_ROWS: usize = 64 * 1024;
 ///
 /// Fails when the file is missing, cannot be read, is damaged, or has no such column.
 pub fn rate(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {
-    thread::scope(|scope| {
-        // Bytes that no writer wrote may make the reader panic.
-        let rating = guard::spawn(scope, || read(path, column, ratings))?;
-        let damaged = || anyhow!("the file is damaged; ingest its source again");
-        rating.join().unwrap_or_else(|_| Err(damaged()))
-    })
+    guard::run(|| read(path, column, ratings))
 }
 
 fn read(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {

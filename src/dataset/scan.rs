@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use arrow_schema::DataType;
 
+use super::columnar::guard;
 use super::find::find;
 use super::rate::rate;
 use crate::catalog::{DType, Facts, Query};
@@ -54,8 +55,7 @@ fn check(path: &Path) -> anyhow::Result<()> {
         let n_footer = u64::from(u32::from_le_bytes([a, b, c, d]));
         begin == MAGIC && magic == MAGIC && n_footer + MAGIC.len() as u64 + END_BYTES <= n_bytes
     };
-    ensure!(is_whole, "the file is damaged; ingest its source again");
-    Ok(())
+    if is_whole { Ok(()) } else { Err(guard::damaged()) }
 }
 
 /// Returns the nearest type of ours; what has none is shown as text.

@@ -30,8 +30,9 @@ use super::{
     inspect, name_of,
 };
 use crate::cases::slow_cases;
-use crate::catalog::{DType, Damage, Dataset, Facts, Query, Range, Ratings, ValueMatch};
+use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
 use crate::limits::QUOTED_BYTES_MAX;
+use crate::rating::{Range, Ratings};
 use crate::status::{ExitStatus, Failure};
 
 /// A directory of datasets for one test.

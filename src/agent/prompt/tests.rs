@@ -4,11 +4,10 @@ use super::findings::PastFinding;
 use super::knowledge::Knowledge;
 use super::thresholds::Threshold;
 use super::{Briefing, Parts, instructions};
-use crate::catalog::{
-    Catalog, Column, DType, Dataset, Dialect, Range, Ratings, SetAside, SourceFormat,
-};
+use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside, SourceFormat};
 use crate::conversation::{Assessment, Finding};
 use crate::limits::INSTRUCTIONS_BYTES_MAX;
+use crate::rating::{Range, Ratings};
 
 /// Makes a dataset of three rows.
 pub fn dataset(n_columns: usize) -> Dataset {

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::datasets::quoted;
-use crate::catalog::{Catalog, Ratings};
+use crate::catalog::Catalog;
+use crate::rating::Ratings;
 
 const HEAD: &str = "\
 Thresholds that the user set. Where the question is about such a column, rate by them. For a verdict, single

@@ -12,10 +12,10 @@ use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};
 use crate::agent::prompt::Briefing;
 use crate::agent::prompt::knowledge::Knowledge;
 use crate::agent::prompt::thresholds::Threshold;
-use crate::catalog::{Range, Ratings};
 use crate::cli::usage::nearest;
 use crate::directory;
 use crate::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
+use crate::rating::{Range, Ratings};
 use crate::render::sanitize;
 use crate::status::{ExitStatus, Failure};
 

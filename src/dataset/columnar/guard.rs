@@ -7,8 +7,24 @@ use std::panic;
 use std::sync::Once;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
+use anyhow::anyhow;
+
 /// Of threads whose panics are errors of the file.
 const NAME: &str = "parquet";
+
+/// Does work on a Parquet file whose bytes need not be those of a writer.
+///
+/// # Errors
+///
+/// Fails when the work does or panics, and when the system has no more threads.
+pub fn run<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
+    thread::scope(|scope| spawn(scope, work)?.join().unwrap_or_else(|_| Err(damaged())))
+}
+
+/// Returns what is wrong with a file that is not as it was written.
+pub fn damaged() -> anyhow::Error {
+    anyhow!("the file is damaged; ingest its source again")
+}
 
 /// Starts a thread whose panic is not printed.
 ///

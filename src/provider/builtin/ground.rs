@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
 
-use super::EXACT_MAX;
 use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use super::schema::{Column, Kind, Table};
 use super::words::{Token, TokenKind, split_name};
@@ -29,6 +28,8 @@ const JOINED_MIN: usize = 6;
 const NEAR: usize = 3;
 /// Letters up to which the name of a column that says yes or no stands for no longer word.
 const FLAG_SHORT: usize = 3;
+/// Whole numbers up to which each is told from the next: those of 53 bits.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 /// Score from which a name counts as said in full.
 const FULL: f64 = 0.93;
 

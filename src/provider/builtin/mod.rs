@@ -39,9 +39,6 @@ const TURNS_MAX: usize = 8;
 /// Words of a question that are read; one that asks for one thing has fewer.
 const WORDS_MAX: usize = 200;
 
-/// Whole numbers up to which each is told from the next: those of 53 bits.
-const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
-
 /// A tool to call, and its arguments.
 type Call = (&'static str, Value);
 

@@ -141,10 +141,7 @@ impl Parser<'_> {
             return Err(Doubt::Unplaced(vec![self.text(next)]));
         }
         // `how many dramas per romance`, where both are yes or no
-        let is_of_flag = (0..at).any(|it| {
-            let of_flag = |of: &Place| self.kind(*of) == Kind::Bool;
-            matches!(&self.marks[it].meaning, Meaning::Column(of) if of.iter().all(of_flag))
-        });
+        let is_of_flag = (0..at).any(|it| self.is_flag(it));
         if self.says_each(at) && self.is_flag_column(next) && is_of_flag {
             return Err(Doubt::Unplaced(vec![self.text(next)]));
         }

@@ -310,7 +310,7 @@ impl Parser<'_> {
     }
 
     /// Returns whether a mark, taken or not, is a column that says yes or no.
-    fn is_flag(&self, at: usize) -> bool {
+    pub(super) fn is_flag(&self, at: usize) -> bool {
         let mark = self.marks.get(at).map(|it| &it.meaning);
         matches!(mark, Some(Meaning::Column(places))
             if places.iter().all(|it| self.kind(*it) == Kind::Bool))

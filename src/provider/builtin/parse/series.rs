@@ -218,18 +218,23 @@ impl Parser<'_> {
         }
     }
 
+    /// Returns the marks of the last two values of a condition, as they stand.
+    fn last_values(&self, told: &Placed) -> Option<[usize; 2]> {
+        let mut values = (told.at..self.marks.len()).rev().filter(|it| self.is_value(*it));
+        let (last, before) = (values.next()?, values.next()?);
+        Some([before, last])
+    }
+
     /// Returns whether values of a condition are told with `and` between them, the last two.
     fn are_both(&self, told: &Placed) -> bool {
-        let mut values = (told.at..self.marks.len()).rev().filter(|it| self.is_value(*it));
-        let (Some(last), Some(before)) = (values.next(), values.next()) else { return false };
+        let Some([before, last]) = self.last_values(told) else { return false };
         let between = &self.scene.tokens[self.marks[before].end..self.marks[last].start];
         between.iter().any(|it| self.scene.lexicon.is(Cue::Together, &it.lower))
     }
 
     /// Returns whether the last two values of a condition have a word for each of them: `of men and of women`.
     fn are_apart(&self, told: &Placed) -> bool {
-        let mut values = (told.at..self.marks.len()).rev().filter(|it| self.is_value(*it));
-        let (Some(last), Some(before)) = (values.next(), values.next()) else { return false };
+        let Some([before, last]) = self.last_values(told) else { return false };
         let of = |it: usize| it.checked_sub(1).filter(|it| self.word_of(*it).is_some());
         of(last) != Some(before)
             && matches!((of(before), of(last)), (Some(one), Some(other)) if self.text(one) == self.text(other))
