@@ -18,7 +18,7 @@ pub mod out;
 pub mod output;
 pub mod progress;
 pub mod report;
-mod reports;
+mod ci;
 pub mod reset;
 pub mod show;
 pub mod signals;

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use super::ci::Reports;
 use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
 use super::out::{Stdout, WholeFile};
 use super::progress::Story;
-use super::reports::Reports;
 use crate::event::Event;
 use crate::sink::jsonl::Jsonl;
 use crate::sink::{EventSink, Format, OutputOptions, answer, rows};

@@ -74,11 +74,21 @@ impl TurnReport {
         }
     }
 
-    fn findings(&self) -> &[FindingShown] {
+    fn reply(&self) -> Option<&ReplyBody> {
         match &self.ending {
-            Ending::Answered(reply) => &reply.findings,
-            Ending::Failed(_) => &[],
+            Ending::Answered(reply) => Some(reply),
+            Ending::Failed(_) => None,
         }
+    }
+
+    fn findings(&self) -> &[FindingShown] {
+        self.reply().map_or(&[], |it| &it.findings)
+    }
+
+    /// Returns the verdict, where it fails the check.
+    fn failed(&self) -> Option<(Assessment, &ReplyBody)> {
+        let reply = self.reply()?;
+        reply.assessment.filter(|it| self.fails(*it)).map(|it| (it, reply))
     }
 
     fn fails(&self, severity: Assessment) -> bool {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Ending, TurnReport, message};
+use super::{TurnReport, message};
 use crate::conversation::Assessment;
 use crate::render::sanitize;
 
@@ -37,10 +37,8 @@ pub fn report(turn: &TurnReport) -> String {
     }
     if let Some((_, message)) = turn.trouble() {
         let _ = writeln!(text, "::error title=csv-agent::{}", data(&sanitize::one_line(&message)));
-    } else if let Ending::Answered(reply) = &turn.ending
-        && turn.findings().is_empty()
-        && let Some(assessment) = reply.assessment
-        && turn.fails(assessment)
+    } else if turn.findings().is_empty()
+        && let Some((_, reply)) = turn.failed()
     {
         let told = sanitize::one_line(reply.text.trim());
         let _ = writeln!(text, "::error title=csv-agent::{}", data(&told));

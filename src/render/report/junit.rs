@@ -10,7 +10,7 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::{Ending, TurnReport, message, place};
+use super::{TurnReport, message, place};
 use crate::render::sanitize;
 
 /// Letters of a timestamp without its fraction and zone.
@@ -57,10 +57,7 @@ fn write(
     let failures = count(|it| matches!(it, Outcome::Failed(..)));
     let errors = count(|it| matches!(it, Outcome::Broken(..)));
     let n_cases = cases.len().to_string();
-    let duration_ms = match &turn.ending {
-        Ending::Answered(reply) => reply.duration_ms,
-        Ending::Failed(_) => 0,
-    };
+    let duration_ms = turn.reply().map_or(0, |it| it.duration_ms);
     let time = format!("{}.{:03}", duration_ms / 1000, duration_ms % 1000);
     let suite = [
         ("name", "csv-agent"),
@@ -119,15 +116,12 @@ fn verdict(turn: &TurnReport) -> Outcome {
     if let Some((code, message)) = turn.trouble() {
         return Outcome::Broken(clean(&code), clean(&message));
     }
-    match &turn.ending {
-        Ending::Answered(reply) => match reply.assessment {
-            Some(it) if turn.fails(it) => {
-                let message = format!("the verdict is {}", it.name());
-                Outcome::Failed(it.name(), message, clean(&reply.text))
-            }
-            _ => Outcome::Passed,
-        },
-        Ending::Failed(_) => Outcome::Passed,
+    match turn.failed() {
+        Some((assessment, reply)) => {
+            let message = format!("the verdict is {}", assessment.name());
+            Outcome::Failed(assessment.name(), message, clean(&reply.text))
+        }
+        None => Outcome::Passed,
     }
 }
 

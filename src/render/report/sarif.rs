@@ -1,7 +1,6 @@
 //! SARIF 2.1.0: one result a finding, and a rule for each kind of message.
 
-use std::fmt::Write as _;
-
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{Ending, TurnReport, message};
@@ -12,6 +11,10 @@ use crate::render::sanitize;
 
 /// Where the schema is that the report follows.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// What is escaped in a path: all but its separators and what RFC 3986 leaves unreserved.
+const NOT_OF_PATHS: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// Writes the report.
 pub fn report(turn: &TurnReport) -> anyhow::Result<String> {
@@ -114,15 +117,7 @@ fn rule_id(found: &FindingShown) -> String {
 
 /// Returns a path as a reference that a URI may be, by RFC 3986.
 fn uri(path: &str) -> String {
-    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    let scheme = if path.starts_with('/') { "file://" } else { "" };
     let path = path.strip_prefix("./").unwrap_or(path);
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(uri, "%{byte:02X}");
-        }
-    }
-    uri
+    format!("{scheme}{}", utf8_percent_encode(path, NOT_OF_PATHS))
 }
