@@ -47,6 +47,9 @@ _csv__agent() {
             csv__agent,ingest)
                 cmd="csv__agent__subcmd__ingest"
                 ;;
+            csv__agent,rerun)
+                cmd="csv__agent__subcmd__rerun"
+                ;;
             csv__agent,reset)
                 cmd="csv__agent__subcmd__reset"
                 ;;
@@ -63,7 +66,7 @@ _csv__agent() {
 
     case "${cmd}" in
         csv__agent)
-            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat datasets show reset doctor config decrypt completions schema help generate"
+            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat datasets show rerun reset doctor config decrypt completions schema help generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -906,6 +909,72 @@ _csv__agent() {
                     return 0
                     ;;
                 --max-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__rerun)
+            opts="-o -S -q -v -h --against --check --output --table --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --against)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

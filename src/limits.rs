@@ -54,6 +54,11 @@ pub const CHART_ROWS_MAX: usize = 200;
 /// Series of one chart; the palette has as many colours.
 pub const CHART_SERIES_MAX: usize = 10;
 
+/// Differences between a table of a turn and the same table again that are told one by one.
+pub const DIFFERENCES_MAX: usize = 20;
+/// Pieces of 30 000 characters that an answer of our own Python may have.
+pub const STUDY_PIECES_MAX: usize = 1_000;
+
 /// Characters of a file name that is made of a table's or a chart's name.
 pub const SLUG_CHARS_MAX: usize = 60;
 /// Tables or charts of one name in one turn.

@@ -3,6 +3,7 @@
 //! A round is one request and the calls of its response. The last round that `--max-rounds` allows
 //! forbids tools, so that there is an answer.
 
+pub mod again;
 mod answer;
 mod briefing;
 mod compact;

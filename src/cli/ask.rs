@@ -8,7 +8,7 @@ use crate::cli::dry_run;
 use crate::cli::flags::{FailOn, Require};
 use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
-use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
+use crate::cli::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::cli::output::Output;
 use crate::cli::report;
 use crate::cli::signals::{self, Signals};
@@ -42,7 +42,7 @@ pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
         let mut output = Output::open(&options.answer, &options.global, session.dir())?;
         let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
         agent.close().await;
-        settle(ended?, output, &options)
+        settle(ended?, output, &options.global)
     })
 }
 
@@ -90,12 +90,11 @@ pub fn open(
 /// # Errors
 ///
 /// Fails when the file of `-o` cannot be put in its place.
-pub fn settle(end: TurnEnd, output: Output, options: &TurnOptions) -> anyhow::Result<ExitStatus> {
+pub fn settle(end: TurnEnd, output: Output, global: &GlobalOptions) -> anyhow::Result<ExitStatus> {
     // A document tells a failure as well; any other format has nothing to say of one.
-    let keeps =
-        end.reply.is_some() || matches!(options.global.format, Format::Json | Format::Jsonl);
+    let keeps = end.reply.is_some() || matches!(global.format, Format::Json | Format::Jsonl);
     output.finish(keeps)?;
-    let colour = options.global.terminal.stderr.colour;
+    let colour = global.terminal.stderr.colour;
     if let Some(complaint) = end.complaint {
         report::error(&Failure::new(end.status, complaint).into(), colour);
     }

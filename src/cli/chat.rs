@@ -62,7 +62,7 @@ pub fn run(options: ChatOptions) -> anyhow::Result<ExitStatus> {
             };
             let mut output = Output::open(&options.answer, &options.global, session.dir())?;
             let end = agent.turn(&mut session, &mut output, question, signals.next()).await?;
-            let status = settle(end, output, &options)?;
+            let status = settle(end, output, &options.global)?;
             worst = worst.worst(status);
             if status == ExitStatus::BrokenPipe || status == ExitStatus::Terminated {
                 return Ok(Some(status));

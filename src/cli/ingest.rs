@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Args, ValueEnum};
+use anyhow::Context;
+use clap::{Args, FromArgMatches, ValueEnum};
 use serde_json::{Value, json};
 
 use super::listing::{self, Listing};
@@ -278,6 +279,48 @@ pub fn ingest_for_turn(
     match (names, signal) {
         (Err(_), Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
         (names, _) => names,
+    }
+}
+
+/// Ingests a file in the place of a dataset that a temporary session sees, read as that one was told to
+/// be.
+///
+/// # Errors
+///
+/// Fails when there is no such dataset, or the file cannot be ingested.
+pub fn ingest_in_place(
+    session: &mut Session,
+    name: &str,
+    file: &Path,
+    options: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let Some(dataset) = session.catalog().get(name) else {
+        let names = session.catalog().names().collect::<Vec<_>>().join(", ");
+        let message = format!("no dataset `{name}` in this session");
+        let hint = format!("there are {names}");
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    };
+    // Written by `IngestOptions::given`; what an older version wrote may mean nothing any more.
+    let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
+    let line = ["ingest".to_owned()].into_iter().chain(told).chain(["-".to_owned()]);
+    let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
+        .try_get_matches_from(line)
+        .and_then(|it| IngestFlags::from_arg_matches(&it))
+        .with_context(|| format!("cannot read `{}` as `{name}` was read", file.display()))?;
+    let read = flags.read_options();
+    let input = Input::from(file.to_owned());
+    let mut target = Target::Open(session);
+    let work = |cancelled: &Arc<AtomicBool>| {
+        let job =
+            Job { input: &input, name: Some(name), if_exists: IfExists::Replace, read: &read };
+        let mut batch = Batch::default();
+        batch.add(job.run(&mut target, options, cancelled)?);
+        batch.commit(&mut target).pop().map_or(Ok(()), Err)
+    };
+    let (done, signal) = signals::interruptible(work)?;
+    match (done, signal) {
+        (Err(_), Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
+        (done, _) => done,
     }
 }
 

@@ -13,12 +13,14 @@ pub mod generate;
 mod image;
 pub mod ingest;
 mod listing;
+mod past;
 pub mod options;
 pub mod out;
 pub mod output;
 pub mod progress;
 pub mod report;
 mod ci;
+pub mod rerun;
 pub mod reset;
 pub mod show;
 pub mod signals;
@@ -45,6 +47,7 @@ use ingest::IngestFlags;
 use options::config::ConfigFiles;
 use options::settings::{Flags, Settings};
 use options::{AskOptions, ChatOptions, Environment, GlobalOptions, SessionChoice};
+use rerun::RerunFlags;
 use reset::ResetFlags;
 use show::ShowFlags;
 use topics::HelpFlags;
@@ -127,6 +130,15 @@ Examples:
   csv-agent show 7 --format md
   csv-agent show last --format csv --table revenue_by_month";
 
+const RERUN_EXAMPLES: &str = "\
+Examples:
+  csv-agent rerun 7 --check
+  csv-agent rerun 7 --against orders=new.csv --check
+  csv-agent rerun 7 --against orders=new.csv --format csv > new_totals.csv
+
+Needs no key and no network. Rows may come in any order unless the question asked for one; numbers
+are the same when they differ by less than a float is exact to.";
+
 const CONFIG_EXAMPLES: &str = "\
 Examples:
   csv-agent config show
@@ -183,6 +195,9 @@ pub enum Verb {
     /// Show the answer of an earlier turn again, in any format
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowFlags),
+    /// Run the calls of an earlier turn again, without a model, and compare
+    #[command(after_help = RERUN_EXAMPLES)]
+    Rerun(RerunFlags),
     /// Forget what was asked; the datasets stay
     #[command(after_help = RESET_EXAMPLES)]
     Reset(ResetFlags),
@@ -299,6 +314,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?),
         Verb::Datasets(flags) => datasets::run(&flags, &options),
         Verb::Show(flags) => show::run(&flags, environment, &options),
+        Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
         Verb::Reset(flags) => reset::run(&flags, &options),
         Verb::Doctor(flags) => doctor::run(&flags, settings, &options),
         Verb::Config(flags) => config::run(&flags, settings, &options),

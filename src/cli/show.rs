@@ -7,12 +7,12 @@ use clap::Args;
 use super::options::ask::AnswerOptions;
 use super::options::{Environment, GlobalOptions};
 use super::output::{Output, missing_table};
-use super::report;
+use super::{past, report};
 use crate::event::{self, Body, ErrorBody, Event};
 use crate::session::turns::{self, TurnSummary};
 use crate::sink::EventSink;
 use crate::sink::seal::Seal;
-use crate::status::{ExitStatus, Failure};
+use crate::status::ExitStatus;
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
@@ -44,7 +44,7 @@ pub fn run(
     environment: &Environment,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let turn = find(flags, options)?;
+    let turn = past::find(&flags.turn, options)?;
     let colour = options.terminal.stderr.colour;
     let (mut events, is_torn) = turns::events(&turn.dir)?;
     if is_torn {
@@ -85,37 +85,6 @@ pub fn run(
     }
     output.finish(true)?;
     Ok(ExitStatus::Ok)
-}
-
-fn find(flags: &ShowFlags, options: &GlobalOptions) -> anyhow::Result<TurnSummary> {
-    options.session.existing()?;
-    let mut turns = turns::list(&options.session.dir)?;
-    let refuse = |message: String, hint: String| {
-        Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
-    };
-    let Some(last) = turns.pop() else {
-        let hint = "ask something: `csv-agent ask \"How many rows are there?\"`";
-        return refuse("the session has no turn yet".to_owned(), hint.to_owned());
-    };
-    if flags.turn == "last" {
-        return Ok(last);
-    }
-    let number = |it: &str| it.parse::<u32>().ok();
-    let Some(wanted) = number(&flags.turn) else {
-        let message = format!("`{}` is no turn", flags.turn);
-        return refuse(message, format!("write its number, such as `{}`, or `last`", last.id));
-    };
-    let first = turns.first().unwrap_or(&last).id.clone();
-    let (newest, last_id) = (last.id.clone(), number(&last.id));
-    let found = if last_id == Some(wanted) {
-        Some(last)
-    } else {
-        turns.into_iter().find(|it| number(&it.id) == Some(wanted))
-    };
-    match found {
-        Some(turn) => Ok(turn),
-        None => refuse(format!("no turn {wanted}"), format!("the session has {first} to {newest}")),
-    }
 }
 
 /// The terminal event that the turn could not write, so that every format can end.

@@ -231,6 +231,20 @@ pub fn typed_column(text: &str) -> Result<(String, DType), String> {
     }
 }
 
+/// Parses `NAME=FILE`.
+///
+/// # Errors
+///
+/// Fails when either side is missing.
+pub fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_owned(), PathBuf::from(file)))
+        }
+        _ => Err("write `NAME=FILE`, such as `orders=new.csv`".to_owned()),
+    }
+}
+
 /// Parses the number of rounds.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ mod output;
 pub mod protocol;
 pub mod sandbox;
 pub mod snapshot;
+pub mod study;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

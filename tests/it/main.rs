@@ -30,6 +30,7 @@ mod provider;
 mod readme;
 mod real;
 mod reports;
+mod rerun;
 mod tidy;
 mod untooled;
 mod wires;

@@ -1,0 +1,378 @@
+//! Two tables, or two texts, compared by value.
+//!
+//! Numbers are equal when they differ by less than a float is exact to. Rows may come in any order unless
+//! the question asked for one; rows that the order leaves open may change places all the same.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::frame::{Frame, is_numeric_dtype};
+use crate::limits::DIFFERENCES_MAX;
+
+/// How far apart two equal numbers may be, as a part of the larger one. Sums of the same numbers in
+/// another order differ by less.
+const TOLERANCE: f64 = 1e-9;
+
+/// Words of a question that asks for an order.
+const ORDER: [&str; 26] = [
+    "alphabetical",
+    "alphabetically",
+    "ascending",
+    "best",
+    "biggest",
+    "bottom",
+    "descending",
+    "earliest",
+    "first",
+    "greatest",
+    "highest",
+    "largest",
+    "last",
+    "latest",
+    "longest",
+    "lowest",
+    "newest",
+    "oldest",
+    "order",
+    "ordered",
+    "rank",
+    "ranked",
+    "ranking",
+    "smallest",
+    "sorted",
+    "top",
+];
+
+/// Returns whether a question asks for rows in an order.
+pub fn asks_for_order(question: &str) -> bool {
+    let question = question.to_lowercase();
+    let mut words = question.split(|it: char| !it.is_alphanumeric());
+    words.any(|it| ORDER.contains(&it) || it == "sort")
+}
+
+/// Returns what is different between two tables, one sentence each; empty when they are the same.
+pub fn frames(then: &Frame, now: &Frame, is_ordered: bool) -> Vec<String> {
+    let mut found = columns(then, now);
+    if then.row_count != now.row_count {
+        found.push(format!("{} rows then, {} now", then.row_count, now.row_count));
+    }
+    let shared: Vec<&String> = then.columns.iter().filter(|it| now.columns.contains(it)).collect();
+    let (then, now) = (Part::of(then, &shared), Part::of(now, &shared));
+    found.extend(rows(&then, &now, is_ordered));
+    if DIFFERENCES_MAX < found.len() {
+        let n_more = found.len() - DIFFERENCES_MAX;
+        found.truncate(DIFFERENCES_MAX);
+        found.push(format!("{n_more} more differences"));
+    }
+    found
+}
+
+fn columns(then: &Frame, now: &Frame) -> Vec<String> {
+    let missing = then.columns.iter().filter(|it| !now.columns.contains(it));
+    let mut found: Vec<String> = missing.map(|it| format!("no column `{it}` now")).collect();
+    let new = now.columns.iter().filter(|it| !then.columns.contains(it));
+    found.extend(new.map(|it| format!("a column `{it}` that was not there")));
+    if found.is_empty() && then.columns != now.columns {
+        found.push(format!(
+            "the columns are in another order: {} then, {} now",
+            then.columns.join(", "),
+            now.columns.join(", ")
+        ));
+    }
+    for (name, dtype) in then.columns.iter().zip(&then.dtypes) {
+        let other = now.index_of(name).map(|it| &now.dtypes[it]);
+        if let Some(other) = other.filter(|it| kind(it) != kind(dtype)) {
+            found.push(format!("`{name}` is {dtype} then, {other} now"));
+        }
+    }
+    found
+}
+
+/// Returns a dtype without what depends on the version of pandas and on whether a value is missing.
+fn kind(dtype: &str) -> String {
+    match dtype.to_ascii_lowercase().as_str() {
+        "object" | "str" | "string" => "text".to_owned(),
+        "boolean" => "bool".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// The columns that two tables share.
+struct Part<'a> {
+    columns: Vec<&'a str>,
+    is_number: Vec<bool>,
+    rows: Vec<Vec<&'a Value>>,
+}
+
+impl<'a> Part<'a> {
+    fn of(frame: &'a Frame, columns: &[&'a String]) -> Part<'a> {
+        let places: Vec<usize> = columns.iter().filter_map(|it| frame.index_of(it)).collect();
+        let cells = |row: &'a Vec<Value>| places.iter().map(|at| &row[*at]).collect();
+        let is_number = |at: &usize| {
+            is_numeric_dtype(&frame.dtypes[*at]) || frame.rows.iter().any(|it| it[*at].is_f64())
+        };
+        Part {
+            columns: columns.iter().map(|it| it.as_str()).collect(),
+            is_number: places.iter().map(is_number).collect(),
+            rows: frame.rows.iter().map(cells).collect(),
+        }
+    }
+
+    /// Returns the key of each row over some columns.
+    fn keys(&self, columns: &[usize]) -> Vec<String> {
+        let key = |row: &Vec<&Value>| columns.iter().map(|at| keyed(row[*at])).collect::<String>();
+        self.rows.iter().map(key).collect()
+    }
+}
+
+fn keyed(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) => format!("{number:.8e}\0"),
+        None => format!("{value}\0"),
+    }
+}
+
+fn rows(then: &Part, now: &Part, is_ordered: bool) -> Vec<String> {
+    let is_same = |(a, b): (&Vec<&Value>, &Vec<&Value>)| a.iter().zip(b).all(|(a, b)| same(a, b));
+    if then.rows.len() == now.rows.len() && then.rows.iter().zip(&now.rows).all(is_same) {
+        return Vec::new();
+    }
+    let Some(by) = key_columns(then, now) else { return as_bags(then, now, is_ordered) };
+    let places: HashMap<String, usize> =
+        now.keys(&by).into_iter().enumerate().map(|(at, key)| (key, at)).collect();
+    let keys = then.keys(&by);
+    let mut found = Vec::new();
+    let mut matched = vec![false; now.rows.len()];
+    let mut order = Vec::new();
+    for (row, key) in then.rows.iter().zip(&keys) {
+        let named = named(then, row, &by);
+        let Some(at) = places.get(key) else {
+            found.push(format!("{named}: not there now"));
+            continue;
+        };
+        matched[*at] = true;
+        order.push(*at);
+        for (column, (old, new)) in row.iter().zip(&now.rows[*at]).enumerate() {
+            if !same(old, new) {
+                let name = then.columns[column];
+                found.push(format!("{named}: `{name}` was {}, is {}", shown(old), shown(new)));
+            }
+        }
+    }
+    let added = now.rows.iter().zip(&matched).filter(|it| !it.1);
+    found.extend(added.map(|(row, _)| format!("{}: was not there", named(now, row, &by))));
+    if found.is_empty() && is_ordered && !order.is_sorted() && !is_tie(then, now) {
+        found.push("the rows are in another order".to_owned());
+    }
+    found
+}
+
+/// Returns the columns that tell the rows of both tables apart: those without numbers, or else the first.
+fn key_columns(then: &Part, now: &Part) -> Option<Vec<usize>> {
+    let words: Vec<usize> = (0..then.columns.len()).filter(|at| !then.is_number[*at]).collect();
+    let is_key = |columns: &Vec<usize>| {
+        !columns.is_empty()
+            && [then, now].iter().all(|part| {
+                let mut keys = part.keys(columns);
+                keys.sort_unstable();
+                keys.windows(2).all(|it| it[0] != it[1])
+            })
+    };
+    let first: Vec<usize> = (0..then.columns.len().min(1)).collect();
+    [words, first].into_iter().find(is_key)
+}
+
+/// Compares rows that nothing tells apart, each as a whole.
+fn as_bags(then: &Part, now: &Part, is_ordered: bool) -> Vec<String> {
+    let all: Vec<usize> = (0..then.columns.len()).collect();
+    let mut counts: HashMap<String, i64> = HashMap::new();
+    for key in now.keys(&all) {
+        *counts.entry(key).or_default() += 1;
+    }
+    let mut found = Vec::new();
+    for (row, key) in then.rows.iter().zip(then.keys(&all)) {
+        let count = counts.entry(key).or_default();
+        *count -= 1;
+        if *count < 0 {
+            found.push(format!("not there now: {}", named(then, row, &all)));
+        }
+    }
+    for (row, key) in now.rows.iter().zip(now.keys(&all)) {
+        let count = counts.entry(key).or_default();
+        if 0 < *count {
+            *count -= 1;
+            found.push(format!("was not there: {}", named(now, row, &all)));
+        }
+    }
+    if found.is_empty() && is_ordered && !is_tie(then, now) {
+        found.push("the rows are in another order".to_owned());
+    }
+    found
+}
+
+/// Returns whether the rows are sorted by a column that has the same values in the same places, so that
+/// only rows with the same value have changed places.
+fn is_tie(then: &Part, now: &Part) -> bool {
+    (0..then.columns.len()).any(|at| {
+        let column = |part: &Part| -> Vec<Option<f64>> {
+            part.rows.iter().map(|row| row[at].as_f64()).collect()
+        };
+        let (old, new) = (column(then), column(now));
+        let is_sorted = old.is_sorted() || old.iter().rev().is_sorted();
+        let varies = old.first() != old.last() && old.iter().all(Option::is_some);
+        let close = |(a, b): (&Option<f64>, &Option<f64>)| {
+            matches!((a, b), (Some(a), Some(b)) if near(*a, *b))
+        };
+        is_sorted && varies && old.iter().zip(&new).all(close)
+    })
+}
+
+/// Returns a row as people name it, by some of its columns.
+fn named(part: &Part, row: &[&Value], by: &[usize]) -> String {
+    let cell = |at: &usize| format!("`{}` {}", part.columns[*at], shown(row[*at]));
+    by.iter().take(6).map(cell).collect::<Vec<_>>().join(", ")
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::String(text) if 60 < text.len() => {
+            format!("`{}…`", &text[..text.floor_char_boundary(60)])
+        }
+        Value::String(text) => format!("`{text}`"),
+        other => other.to_string(),
+    }
+}
+
+fn same(then: &Value, now: &Value) -> bool {
+    match (then.as_f64(), now.as_f64()) {
+        (Some(then), Some(now)) => near(then, now),
+        _ => then == now,
+    }
+}
+
+fn near(then: f64, now: f64) -> bool {
+    (then - now).abs() <= TOLERANCE * then.abs().max(now.abs()) + f64::MIN_POSITIVE
+}
+
+/// Returns what is different between two texts: the first line that is. Numbers in them are compared as
+/// numbers, blanks do not count.
+pub fn texts(then: &str, now: &str) -> Option<String> {
+    let (mut old, mut new) = (then.trim().lines(), now.trim().lines());
+    loop {
+        let (old, new) = match (old.next(), new.next()) {
+            (None, None) => return None,
+            (Some(old), Some(new)) if same_words(old, new) => continue,
+            (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
+        };
+        let [old, new] = [old, new].map(|it| shown(&Value::String(it.trim().to_owned())));
+        return Some(format!("was {old}, is {new}"));
+    }
+}
+
+fn same_words(then: &str, now: &str) -> bool {
+    let (then, now) = (then.split_whitespace(), now.split_whitespace());
+    let number = |it: &str| {
+        let bare = it.trim_matches(|it: char| "()[]{},;:'\"%".contains(it));
+        bare.parse::<f64>().ok().map(|number| (it.replace(bare, ""), number))
+    };
+    then.clone().count() == now.clone().count()
+        && then.zip(now).all(|(then, now)| {
+            then == now
+                || matches!((number(then), number(now)), (Some(then), Some(now))
+                    if then.0 == now.0 && near(then.1, now.1))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{asks_for_order, frames, texts};
+    use crate::frame::Frame;
+
+    /// A table of a region, a number and a share.
+    fn table(rows: &[(&str, i64, f64)]) -> Frame {
+        let names = ["region", "n", "share"].map(str::to_owned).to_vec();
+        Frame {
+            columns: names,
+            dtypes: ["object", "int64", "float64"].map(str::to_owned).to_vec(),
+            rows: rows.iter().map(|(a, b, c)| vec![json!(a), json!(b), json!(c)]).collect(),
+            row_count: rows.len() as u64,
+        }
+    }
+
+    #[track_caller]
+    fn check(then: &Frame, now: &Frame, is_ordered: bool, expected: &[&str]) {
+        assert_eq!(frames(then, now, is_ordered), expected);
+    }
+
+    #[test]
+    fn a_row_is_found_by_what_tells_it_apart() {
+        let then = table(&[("North", 5, 0.5), ("South", 3, 0.25), ("East", 1, 0.25)]);
+        let now = table(&[("South", 4, 0.25), ("North", 5, 0.5), ("West", 1, 0.25)]);
+        let changed = "`region` `South`: `n` was 3, is 4";
+        let others = ["`region` `East`: not there now", "`region` `West`: was not there"];
+        check(&then, &now, false, &[changed, others[0], others[1]]);
+    }
+
+    #[test]
+    fn floats_may_differ_in_their_last_digits_and_nothing_else() {
+        let one = table(&[("a", 1, 0.1 + 0.2)]);
+        check(&one, &table(&[("a", 1, 0.3)]), true, &[]);
+        let found = ["`region` `a`: `share` was 0.3, is 0.300001"];
+        check(&table(&[("a", 1, 0.3)]), &table(&[("a", 1, 0.300_001)]), true, &found);
+    }
+
+    #[test]
+    fn the_order_counts_where_the_question_asked_for_one() {
+        let then = table(&[("a", 3, 0.0), ("b", 2, 0.0), ("c", 2, 0.0)]);
+        let turned = table(&[("c", 2, 0.0), ("b", 2, 0.0), ("a", 3, 0.0)]);
+        check(&then, &turned, false, &[]);
+        check(&then, &turned, true, &["the rows are in another order"]);
+        let tied = table(&[("a", 3, 0.0), ("c", 2, 0.0), ("b", 2, 0.0)]);
+        check(&then, &tied, true, &[]);
+        assert!(asks_for_order("Top 5 regions?") && !asks_for_order("Sales by region"));
+    }
+
+    #[test]
+    fn rows_that_nothing_tells_apart_are_compared_as_a_whole() {
+        let then = table(&[("a", 1, 0.0), ("a", 1, 0.0), ("a", 2, 0.0)]);
+        let now = table(&[("a", 2, 0.0), ("a", 1, 0.0), ("a", 3, 0.0)]);
+        let shown = |n: u8| format!("`region` `a`, `n` {n}, `share` 0.0");
+        let found =
+            [format!("not there now: {}", shown(1)), format!("was not there: {}", shown(3))];
+        check(&then, &now, false, &found.each_ref().map(String::as_str));
+    }
+
+    #[test]
+    fn columns_and_types_are_part_of_a_table() {
+        let then = table(&[("a", 1, 0.5)]);
+        let mut now = then.clone();
+        now.dtypes[1] = "float64".into();
+        now.columns[2] = "part".into();
+        let found = [
+            "no column `share` now",
+            "a column `part` that was not there",
+            "`n` is int64 then, float64 now",
+        ];
+        check(&then, &now, false, &found);
+    }
+
+    #[test]
+    fn a_missing_value_is_no_number() {
+        let then = table(&[("a", 1, 0.5)]);
+        let mut now = then.clone();
+        now.rows[0][2] = Value::Null;
+        check(&then, &now, false, &["`region` `a`: `share` was 0.5, is nothing"]);
+    }
+
+    #[test]
+    fn texts_are_compared_word_by_word_and_numbers_as_numbers() {
+        assert_eq!(texts("a  0.30000000000000004\n", "a 0.3"), None);
+        assert_eq!(texts("(344, 8)", "(344,  8)"), None);
+        assert_eq!(texts("a\nb 1", "a\nb 2").as_deref(), Some("was `b 1`, is `b 2`"));
+        assert_eq!(texts("a", "a\nb").as_deref(), Some("was ``, is `b`"));
+    }
+}

@@ -1,0 +1,183 @@
+"""What pieces of code read and make, found without running them."""
+
+import ast
+import builtins
+
+MUTATORS = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove",
+            "reverse", "setdefault", "sort", "update"}
+
+
+class Outline(ast.NodeVisitor):
+    """Names in the order in which a module's statements come to them."""
+
+    def __init__(self):
+        self.reads, self.binds, self.may_bind, self.touches = set(), set(), set(), set()
+        self.depth = 0  # of branches, loops and functions around the statement
+
+    def read(self, name):
+        if name not in self.binds and not hasattr(builtins, name):
+            self.reads.add(name)
+
+    def bind(self, name):
+        (self.may_bind if self.depth else self.binds).add(name)
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Load):
+            self.read(node.id)
+        else:
+            self.bind(node.id)
+
+    def visit_Assign(self, node):
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit_target(target)
+
+    def visit_AnnAssign(self, node):
+        if node.value is not None:
+            self.visit(node.value)
+            self.visit_target(node.target)
+
+    def visit_AugAssign(self, node):
+        self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            self.read(node.target.id)
+            self.touches.add(node.target.id)
+        self.visit_target(node.target)
+
+    def visit_target(self, target):
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for part in target.elts:
+                self.visit_target(part)
+        elif isinstance(target, ast.Starred):
+            self.visit_target(target.value)
+        else:
+            self.touch(target)
+            self.visit(target)
+
+    def touch(self, node):
+        """Notes the variable that an attribute or an element belongs to as changed."""
+        inner = False
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+            node, inner = node.func if isinstance(node, ast.Call) else node.value, True
+        if inner and isinstance(node, ast.Name):
+            self.touches.add(node.id)
+
+    def visit_Delete(self, node):
+        for target in node.targets:
+            self.touch(target)
+            self.visit(target)
+
+    def visit_Call(self, node):
+        in_place = any(it.arg == "inplace" for it in node.keywords)
+        if isinstance(node.func, ast.Attribute) and (in_place or node.func.attr in MUTATORS):
+            self.touch(node.func)
+        self.generic_visit(node)
+
+    def visit_Expr(self, node):
+        # A function of the code's own that is called for its effect may change what it is given.
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            if not hasattr(builtins, call.func.id):
+                self.touches.update(it.id for it in call.args if isinstance(it, ast.Name))
+        self.visit(call)
+
+    def visit_For(self, node):
+        self.visit(node.iter)
+        self.inside([node.target, *node.body, *node.orelse])
+
+    def visit_While(self, node):
+        self.visit(node.test)
+        self.inside([*node.body, *node.orelse])
+
+    def visit_If(self, node):
+        self.visit(node.test)
+        self.inside([*node.body, *node.orelse])
+
+    def visit_Try(self, node):
+        self.inside([*node.body, *node.handlers, *node.orelse, *node.finalbody])
+
+    visit_TryStar = visit_Try
+
+    def visit_Match(self, node):
+        self.visit(node.subject)
+        self.inside(node.cases)
+
+    def inside(self, nodes):
+        self.depth += 1
+        for node in nodes:
+            self.visit(node)
+        self.depth -= 1
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            self.bind(alias.asname or alias.name.split(".")[0])
+
+    visit_ImportFrom = visit_Import
+
+    def visit_FunctionDef(self, node):
+        for it in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
+            self.visit(it)
+        self.bind(node.name)
+        self.visit_scope(node.args, node.body)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        self.visit_scope(node.args, [node.body])
+
+    def visit_ClassDef(self, node):
+        for it in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(it)
+        self.bind(node.name)
+        self.visit_scope(None, node.body)
+
+    def visit_scope(self, args, body):
+        """Takes over what a function or class reads from outside, and what it changes there."""
+        inner = Outline()
+        if args is not None:
+            named = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+            inner.binds.update(it.arg for it in [*named, *filter(None, (args.vararg, args.kwarg))])
+        for node in body:
+            inner.visit(node)
+        own = inner.binds | inner.may_bind
+        for name in inner.reads - own:
+            self.read(name)
+        self.touches |= inner.touches - own
+
+    def visit_ListComp(self, node):
+        inner = Outline()
+        for part in node.generators:
+            inner.visit(part.iter)
+            inner.visit(part.target)
+            for test in part.ifs:
+                inner.visit(test)
+        for part in ("key", "value", "elt"):
+            if hasattr(node, part):
+                inner.visit(getattr(node, part))
+        for name in inner.reads:
+            self.read(name)
+        self.touches |= inner.touches - inner.binds
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+
+def outline(code):
+    """Returns what a piece of code reads and makes, and where its last expression is: in lines from 1 and
+    bytes from 0; none when its value is not shown. Code that does not parse does nothing."""
+    names = Outline()
+    try:
+        tree = ast.parse(code)
+        names.visit(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {"reads": [], "binds": [], "may_bind": [], "touches": [], "last": None}
+    last = tree.body[-1] if tree.body else None
+    is_shown = isinstance(last, ast.Expr) and not code.rstrip().endswith(";")
+    return {
+        "reads": sorted(names.reads), "binds": sorted(names.binds),
+        "may_bind": sorted(names.may_bind), "touches": sorted(names.touches),
+        "last": [last.lineno, last.col_offset, last.end_lineno, last.end_col_offset] if is_shown else None,
+    }
+
+
+def study(cells):
+    return [outline(code) for code in cells]

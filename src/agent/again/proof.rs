@@ -1,0 +1,87 @@
+//! What the answer of a turn rests on: the tables and charts that it sent, or else what its code gave.
+
+use serde_json::Value;
+
+use super::past::{PastCall, PastTurn};
+use crate::event::{Body, CallStatus, ChartDrawn, DataFrame};
+use crate::frame::Frame;
+use crate::tools::RUNS_CODE;
+
+/// One thing that an answer rests on.
+#[derive(Debug, Clone, Copy)]
+pub enum Proof<'a> {
+    /// A table that was sent.
+    Table(&'a DataFrame),
+    /// A chart that was sent.
+    Chart(&'a ChartDrawn),
+    /// The value of the last expression, and what was printed.
+    Value(&'a PastCall),
+}
+
+impl Proof<'_> {
+    /// Returns what it is called in a sentence.
+    pub fn name(&self) -> String {
+        match self {
+            Proof::Table(table) => format!("table `{}`", table.logical_name),
+            Proof::Chart(chart) => format!("chart `{}`", chart.logical_name),
+            Proof::Value(call) if call.call.name == RUNS_CODE => "the value of the code".to_owned(),
+            Proof::Value(call) => format!("what `{}` found", call.call.name),
+        }
+    }
+}
+
+/// Returns what the answer rests on, each with the number of its call from 0.
+pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
+    let mut proofs: Vec<(usize, Proof)> = Vec::new();
+    for (at, call) in turn.calls.iter().enumerate() {
+        for shown in &call.shown {
+            match shown {
+                Body::DataFrame(table) => proofs.push((at, Proof::Table(table))),
+                Body::Chart(chart) => proofs.push((at, Proof::Chart(chart))),
+                _ => {}
+            }
+        }
+    }
+    if !proofs.is_empty() {
+        return proofs;
+    }
+    let last = |tool: Option<&str>| {
+        let calls = turn.calls.iter().enumerate().rev();
+        let mut good = calls.filter(|(_, it)| it.status == CallStatus::Ok && says_something(it));
+        good.find(|(_, it)| tool.is_none_or(|tool| it.call.name == tool))
+    };
+    let found = last(Some(RUNS_CODE)).or_else(|| last(None));
+    found.map(|(at, call)| (at, Proof::Value(call))).into_iter().collect()
+}
+
+fn says_something(call: &PastCall) -> bool {
+    call.result["kind"] != "none" || call.result.get("stdout").is_some()
+}
+
+/// Returns a frame as the model sees it, if that is what a call gave.
+pub fn head(result: &Value) -> Option<Frame> {
+    let columns: Vec<String> = serde_json::from_value(result.get("columns")?.clone()).ok()?;
+    let rows = result.get("head")?.as_array()?;
+    let cells = |row: &Value| columns.iter().map(|it| row[it.as_str()].clone()).collect();
+    let dtype = |it: &String| result["dtypes"][it].as_str().unwrap_or_default().to_owned();
+    Some(Frame {
+        rows: rows.iter().map(cells).collect(),
+        dtypes: columns.iter().map(dtype).collect(),
+        row_count: result["row_count"].as_u64()?,
+        columns,
+    })
+}
+
+/// Returns the plotted rows of a chart as a frame.
+pub fn plotted(chart: &ChartDrawn) -> Frame {
+    let fields = chart.series.iter().map(|it| it.y_field.clone());
+    let columns: Vec<String> = [chart.x_field.clone()].into_iter().chain(fields).collect();
+    let rows = chart.data.as_array().into_iter().flatten();
+    let cells = |row: &Value| columns.iter().map(|it| row[it.as_str()].clone()).collect();
+    Frame {
+        rows: rows.map(cells).collect(),
+        dtypes: vec![String::new(); columns.len()],
+        row_count: chart.row_count,
+        columns,
+    }
+}

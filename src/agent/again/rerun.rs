@@ -1,0 +1,274 @@
+//! The calls of a turn, run again: what earlier turns made comes first, then each call in its order.
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use serde_json::Map;
+
+use super::compare;
+use super::outline::{needed, outlines};
+use super::past::{PastCall, PastTurn};
+use super::proof::{Proof, head, plotted, proofs};
+use crate::agent::TurnEnd;
+use crate::agent::failure::{cancelled, describe, fail};
+use crate::agent::memory::Memory;
+use crate::agent::repeat::Repeats;
+use crate::agent::repl::Repl;
+use crate::agent::round::Round;
+use crate::agent::turn::{Ended, Turn};
+use crate::catalog::Catalog;
+use crate::conversation::{Reply, ToolCall, Usage};
+use crate::event::{Body, CallStatus, Confinement, ReplyBody, Status, UsageReport};
+use crate::python::environment::{self, PythonOptions};
+use crate::python::protocol::Command;
+use crate::python::sandbox::SandboxOptions;
+use crate::python::{Worker, WorkerOptions};
+use crate::session::Session;
+use crate::session::turns;
+use crate::sink::EventSink;
+use crate::status::{ExitStatus, StopReason};
+
+/// How calls are run again.
+#[derive(Debug, Clone)]
+pub struct RerunOptions {
+    /// Which Python.
+    pub python: PythonOptions,
+    /// How its code is confined.
+    pub sandbox: SandboxOptions,
+    /// Wall-clock time of one call.
+    pub tool_timeout: Duration,
+    /// Whether the process is to fail when something is different.
+    pub check: bool,
+}
+
+/// Runs the calls of `past` again in `session`, a temporary one. `earlier` are the turns before it,
+/// oldest first. The reply says what is different.
+///
+/// # Errors
+///
+/// Fails only when the turn cannot even be written down.
+pub async fn rerun(
+    options: &RerunOptions,
+    session: &Session,
+    sink: &mut dyn EventSink,
+    past: &PastTurn,
+    earlier: &[PastTurn],
+    stop: impl Future<Output = ExitStatus>,
+) -> anyhow::Result<TurnEnd> {
+    let RerunOptions { python, sandbox, tool_timeout, .. } = options.clone();
+    let repl = Repl::new(python, sandbox, tool_timeout);
+    let confinement = repl.confinement().await?;
+    let dir = session.begin_turn(&past.question)?;
+    let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None);
+    let mut rerun = Again { options, session, past, repl };
+    let ended = rerun.run(earlier, confinement, &mut turn).await;
+    let end = match ended {
+        Ok(differences) => rerun.reply(&differences, &mut turn),
+        Err(Ended::Stopped(status)) => Ok(fail(&mut turn, cancelled(status))),
+        Err(Ended::Failed(error)) => Ok(fail(&mut turn, describe(&error))),
+        Err(Ended::TimedOut) => Ok(fail(&mut turn, describe(&anyhow!("the time is over")))),
+    };
+    rerun.repl.stop().await;
+    end
+}
+
+struct Again<'a> {
+    options: &'a RerunOptions,
+    session: &'a Session,
+    past: &'a PastTurn,
+    repl: Repl,
+}
+
+impl Again<'_> {
+    /// Runs the calls, and returns what is different.
+    async fn run(
+        &mut self,
+        earlier: &[PastTurn],
+        confinement: Confinement,
+        turn: &mut Turn<'_>,
+    ) -> Result<Vec<String>, Ended> {
+        let catalog = self.session.catalog();
+        turn.status(Status::Started {
+            message: format!("the calls of turn {} run again", self.past.id),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: "none".to_owned(),
+            provider: "rerun".to_owned(),
+            api: "none".to_owned(),
+            datasets: catalog.names().map(str::to_owned).collect(),
+            limits: Map::new(),
+            question: self.past.question.clone(),
+            sandbox: Box::new(confinement),
+        })?;
+        self.repl.start(self.session, catalog, turn)?;
+        for command in self.preparation(earlier, catalog, turn).await? {
+            // What fails here failed then, or makes a call fail that is compared.
+            let _ = self.repl.ask(command, self.session, catalog, turn).await?;
+        }
+        let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
+        for (at, call) in self.past.calls.iter().enumerate() {
+            if matches!(
+                call.status,
+                CallStatus::Timeout | CallStatus::Killed | CallStatus::Cancelled
+            ) {
+                let message = format!("`{}` did not end then and is left out", call.call.name);
+                turn.status(Status::Warning { code: "left_out".to_owned(), message })?;
+                continue;
+            }
+            let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let (repl, repeats) = (&mut self.repl, &mut repeats);
+            let (session, memory) = (self.session, &mut memory);
+            let mut round = Round { number, session, catalog, repl, repeats, memory };
+            let call: ToolCall = call.call.clone();
+            round.run(&[call], turn).await?;
+        }
+        let (events, _) = turns::events(turn.dir().path())?;
+        Ok(differences(self.past, &PastTurn::of(turn.dir().id(), events)))
+    }
+
+    /// Returns what earlier turns did that this one needs.
+    async fn preparation(
+        &self,
+        earlier: &[PastTurn],
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<Vec<Command>, Ended> {
+        let steps = |calls: &[PastCall]| -> Vec<(Command, bool)> {
+            let steps = calls.iter().filter_map(|it| Some((it.command(catalog)?, it)));
+            steps.map(|(command, it)| (command, it.raised().is_some())).collect()
+        };
+        let before = earlier.iter().flat_map(|it| steps(&it.calls));
+        // What was only sent changes no variable.
+        let before: Vec<_> = before.filter(|it| !matches!(it.0, Command::Fetch { .. })).collect();
+        if before.is_empty() {
+            return Ok(Vec::new());
+        }
+        let own = steps(&self.past.calls);
+        let commands: Vec<Command> = before.iter().chain(&own).map(|it| it.0.clone()).collect();
+        let scratch = tempfile::tempdir().map_err(anyhow::Error::from)?;
+        // Much is held while a worker starts.
+        let finding = Box::pin(async {
+            let mut tell = |_: &str| {};
+            let python = environment::prepare(&self.options.python, &mut tell).await?;
+            let sandbox = self.options.sandbox.clone();
+            let mut worker =
+                Worker::start(WorkerOptions::new(python, scratch.path(), sandbox)).await?;
+            let found = outlines(&mut worker, &commands).await;
+            worker.stop().await;
+            found
+        });
+        let outlines = turn.wait(finding).await??;
+        let failed = before.iter().chain(&own).map(|it| it.1);
+        let steps: Vec<_> = outlines.into_iter().zip(failed).collect();
+        let is_needed = needed(&steps[..before.len()], &steps[before.len()..]);
+        let chosen = before.into_iter().zip(is_needed).filter(|it| it.1);
+        Ok(chosen.map(|((command, _), _)| command).collect())
+    }
+
+    fn reply(&self, differences: &[String], turn: &mut Turn) -> anyhow::Result<TurnEnd> {
+        let past = self.past;
+        let id = past.id.trim_start_matches('0');
+        let proofs = proofs(past);
+        let named: Vec<String> = proofs.iter().map(|it| it.1.name()).collect();
+        let text = match (differences, &named[..]) {
+            ([], []) => format!("Turn {id} called nothing whose result can be compared."),
+            ([], named) => format!("Turn {id} gives the same again: {}.", named.join(", ")),
+            (found, _) => {
+                let lines: Vec<String> = found.iter().map(|it| format!("- {it}\n")).collect();
+                format!("Turn {id} gives something else:\n\n{}", lines.concat().trim_end())
+            }
+        };
+        let is_same = differences.is_empty() && !named.is_empty();
+        let status =
+            if is_same || !self.options.check { ExitStatus::Ok } else { ExitStatus::Replay };
+        let body = ReplyBody {
+            text: text.clone(),
+            blocks: crate::render::blocks::blocks(&text, &turn.charts),
+            assessment: None,
+            findings: Vec::new(),
+            computed: true,
+            stop_reason: StopReason::Complete,
+            tables: turn.tables.iter().map(|it| it.name.clone()).collect(),
+            charts: turn.charts.iter().map(|it| it.logical_name.clone()).collect(),
+            rounds: 0,
+            tool_calls: turn.n_calls,
+            usage: UsageReport::default(),
+            duration_ms: turn.duration_ms(),
+            code_path: None,
+            exit_code: status.code(),
+        };
+        turn.dir().write("reply.md", &format!("{text}\n"))?;
+        let told = turn.emit(Body::Reply(Box::new(body)));
+        let usage = Usage::default();
+        let reply = Reply { text, verdict: None, stop_reason: StopReason::Complete, usage };
+        let (status, complaint) = match told {
+            Ok(()) | Err(Ended::Stopped(ExitStatus::BrokenPipe)) => (status, None),
+            Err(Ended::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
+            Err(Ended::Stopped(status)) => (status, None),
+            Err(Ended::TimedOut) => (ExitStatus::Limit, None),
+        };
+        Ok(TurnEnd { status, reply: Some(reply), complaint, warning: None })
+    }
+}
+
+/// Returns what a turn gave then and does not give now.
+fn differences(then: &PastTurn, now: &PastTurn) -> Vec<String> {
+    let again = |it: &PastCall| now.calls.iter().find(|now| now.call.call_id == it.call.call_id);
+    let failed = |it: &&PastCall| {
+        it.status == CallStatus::Ok && again(it).is_some_and(|now| now.status != CallStatus::Ok)
+    };
+    let is_ordered = compare::asks_for_order(&then.question);
+    let mut found = Vec::new();
+    // What fails behind the first call that does, mostly fails because of it.
+    if let Some(call) = then.calls.iter().find(failed).and_then(again) {
+        let told = call.result["text"].as_str().unwrap_or_default().trim();
+        let why = told.lines().next_back().unwrap_or_default();
+        found.push(format!("`{}` failed: {why}", call.call.name));
+    }
+    for (at, proof) in proofs(then) {
+        let texts = match again(&then.calls[at]) {
+            Some(call) if call.status == CallStatus::Ok => of_proof(proof, call, is_ordered),
+            _ => vec!["it was not given again".to_owned()],
+        };
+        found.extend(texts.into_iter().map(|it| format!("{}: {it}", proof.name())));
+    }
+    found
+}
+
+fn of_proof(then: Proof, now: &PastCall, is_ordered: bool) -> Vec<String> {
+    match then {
+        Proof::Table(then) => {
+            let same = now.shown.iter().find_map(|it| match it {
+                Body::DataFrame(table) => Some(table),
+                _ => None,
+            });
+            let Some(now) = same else { return vec!["it was not sent again".to_owned()] };
+            let found = compare::frames(&then.frame(), &now.frame(), is_ordered);
+            let [old, new] = [then, now].map(|it| it.artifact.as_ref().map(|it| &it.sha256));
+            let is_behind = found.is_empty() && then.truncated && old.is_some() && old != new;
+            let n_rows = then.rows_emitted;
+            let behind = format!("rows behind the first {n_rows} are different");
+            found.into_iter().chain(is_behind.then_some(behind)).collect()
+        }
+        Proof::Chart(then) => {
+            let same = now.shown.iter().find_map(|it| match it {
+                Body::Chart(chart) => Some(chart),
+                _ => None,
+            });
+            match same {
+                Some(now) => compare::frames(&plotted(then), &plotted(now), is_ordered),
+                None => vec!["it was not drawn again".to_owned()],
+            }
+        }
+        Proof::Value(then) => match (head(&then.result), head(&now.result)) {
+            (Some(then), Some(now)) => compare::frames(&then, &now, is_ordered),
+            _ => ["text", "stdout"]
+                .iter()
+                .filter_map(|member| {
+                    let of = |it: &PastCall| it.result[*member].as_str().unwrap_or("").to_owned();
+                    compare::texts(&of(then), &of(now))
+                })
+                .collect(),
+        },
+    }
+}

@@ -1,0 +1,87 @@
+//! `rerun`: the calls of an earlier turn again, without a model.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ask::settle;
+use super::ingest::ingest_in_place;
+use super::options::ask::AnswerOptions;
+use super::options::settings::{REQUIRE_SANDBOX, Settings, TOOL_TIMEOUT};
+use super::options::{GlobalOptions, python_options, sandbox_options};
+use super::output::{Output, missing_table};
+use super::{past, signals, values};
+use crate::agent::again::{RerunOptions, rerun};
+use crate::session::Session;
+use crate::sink::seal::Seal;
+use crate::status::ExitStatus;
+
+/// Flags of `rerun`.
+#[derive(Debug, Clone, Args)]
+pub struct RerunFlags {
+    /// Number of the turn, or `last`
+    #[arg(value_name = "TURN", default_value = "last")]
+    pub turn: String,
+
+    /// Take this file in place of a dataset, read in the same way. May be repeated
+    #[arg(long, value_name = "NAME=FILE", value_parser = values::named_file)]
+    pub against: Vec<(String, PathBuf)>,
+
+    /// End with status 12 unless everything is the same
+    #[arg(long)]
+    pub check: bool,
+
+    /// Write to a file instead of stdout, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Which table `--format csv` and `tsv` write [default: the last]
+    #[arg(long, value_name = "NAME")]
+    pub table: Option<String>,
+}
+
+/// Runs the calls of a turn again, shows what they give, and says what is different.
+///
+/// # Errors
+///
+/// Fails when there is no such turn, a file cannot be read, or Python cannot be had.
+pub fn run(
+    flags: &RerunFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let environment = settings.environment();
+    let (turn, earlier) = past::read(&flags.turn, options)?;
+    let tables = turn.reply.as_ref().map_or(&[][..], |it| &it.tables);
+    if let Some(failure) = missing_table(options.format, flags.table.as_deref(), tables) {
+        return Err(failure.into());
+    }
+    let rerun_options = RerunOptions {
+        python: python_options(settings)?,
+        sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
+        tool_timeout: settings.get(&TOOL_TIMEOUT)?,
+        check: flags.check,
+    };
+    let mut session = Session::ephemeral(Some(&options.session.dir))?;
+    for (name, file) in &flags.against {
+        ingest_in_place(&mut session, name, file, options)?;
+    }
+    let answer = AnswerOptions {
+        output: flags.output.clone(),
+        events: None,
+        table: flags.table.clone(),
+        // Where a temporary session is, nobody knows.
+        abs_paths: true,
+        stream: false,
+        keeps_files: false,
+        reports: None,
+        seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
+    };
+    signals::runtime()?.block_on(async {
+        let mut signals = signals::Signals::listen()?;
+        let mut output = Output::open(&answer, options, session.dir())?;
+        let stop = signals.next();
+        let end = rerun(&rerun_options, &session, &mut output, &turn, &earlier, stop).await?;
+        settle(end, output, options)
+    })
+}

@@ -1,0 +1,134 @@
+//! The calls of a turn again, without a model: on the same data, on other data, and after other turns.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::bench::{Bench, Run, round};
+
+const SALES: &str = "region,product,revenue\nNorth,Anvil,120.5\nSouth,Rope,80\nSouth,Anvil,99.25\n\
+                     North,Glue,\nEast,Glue,11.5\n";
+
+/// A session with `sales.csv`, and a file `new.csv` with a change in it.
+fn bench(from: &str, to: &str) -> Bench {
+    let bench = Bench::with([]);
+    fs::write(bench.path("sales.csv"), SALES).unwrap();
+    fs::write(bench.path("new.csv"), SALES.replace(from, to)).unwrap();
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    bench
+}
+
+fn builtin(bench: &Bench, question: &str) {
+    bench.run(["ask", "--model", "builtin", question]).succeeds();
+}
+
+fn rerun(bench: &Bench, turn: &str) -> Run {
+    bench.run(["rerun", turn, "--against", "sales=new.csv", "--check", "--format", "reply"])
+}
+
+#[test]
+fn the_same_data_gives_the_same_and_needs_no_key() {
+    let bench = bench("", "");
+    builtin(&bench, "total revenue by region");
+    let run = bench.shell("env -u OPENAI_API_KEY csv-agent rerun --check", &[]).succeeds();
+    let told = "Turn 1 gives the same again: table `total_revenue_by_region`.\n";
+    assert!(run.stdout().ends_with(told), "{}", run.stdout());
+    assert!(run.stdout().starts_with("| region | total_revenue |\n"), "{}", run.stdout());
+}
+
+#[test]
+fn only_what_other_data_changes_is_different() {
+    let bench = bench("99.25", "100.25");
+    builtin(&bench, "total revenue by region");
+    builtin(&bench, "number of rows by product");
+    let run = rerun(&bench, "1").fails_with(12);
+    assert_eq!(
+        run.stdout(),
+        "Turn 1 gives something else:\n\n- table `total_revenue_by_region`: `region` `South`: \
+         `total_revenue` was 179.25, is 180.25\n"
+    );
+    rerun(&bench, "2").succeeds();
+    // Without `--check` it is data.
+    bench.run(["rerun", "1", "--against", "sales=new.csv"]).succeeds();
+    let csv = bench.run(["rerun", "1", "--against", "sales=new.csv", "--format", "csv"]);
+    assert!(csv.succeeds().stdout().contains("South,180.25\n"));
+}
+
+#[test]
+fn a_column_that_is_gone_is_the_reason_and_no_traceback() {
+    let bench = bench("revenue", "amount");
+    builtin(&bench, "total revenue by region");
+    let run = rerun(&bench, "1").fails_with(12);
+    let told = "- `load_dataset_columns` failed: no column `revenue` in `sales`; it has region, product, \
+                amount\n- table `total_revenue_by_region`: it was not given again\n";
+    assert!(run.stdout().ends_with(told), "{}", run.stdout());
+}
+
+#[test]
+fn rows_in_another_order_are_the_same_table() {
+    let lines: Vec<&str> = SALES.lines().collect();
+    let turned: Vec<&str> = lines[..1].iter().chain(lines[1..].iter().rev()).copied().collect();
+    let bench = bench("", "");
+    fs::write(bench.path("new.csv"), turned.join("\n") + "\n").unwrap();
+    builtin(&bench, "total revenue by region");
+    builtin(&bench, "top 2 products by revenue, as a bar chart");
+    rerun(&bench, "1").succeeds();
+    rerun(&bench, "2").succeeds();
+}
+
+#[test]
+fn what_earlier_turns_made_is_made_again_and_no_more() {
+    let bench = bench("80", "81");
+    let code = |id: &str, code: &str| round().calls(id, "python_repl", json!({"code": code}));
+    let bench = bench.script([
+        code("a1", "df = load('sales')\nimport time"),
+        code("a2", "other = 1 / 0"),
+        code("a3", "df['twice'] = df['revenue'] * 2"),
+        round().says("Done."),
+        code("b1", "print(df.shape)\ntotal = df['twice'].sum()\ntotal"),
+        round().says("It is 622.5."),
+        code("c1", "raise SystemError('never again')"),
+        code("c2", "len(load('sales'))"),
+        round().says("5 rows."),
+    ]);
+    for question in ["Load it.", "Twice the revenue?", "How many rows?"] {
+        bench.ask(question).succeeds();
+    }
+    let same = bench.run(["rerun", "2", "--check", "--format", "reply"]).succeeds();
+    assert_eq!(same.stdout(), "Turn 2 gives the same again: the value of the code.\n");
+    let run = rerun(&bench, "2").fails_with(12);
+    assert!(run.stdout().contains("- the value of the code: was `np.float64(622.5)`"), "{run}");
+    rerun(&bench, "3").succeeds();
+    // Only the turn's own calls are told.
+    let tools = |it: &str| bench.run(["rerun", it]).stderr().matches("tool python_repl").count();
+    assert_eq!((tools("1"), tools("2")), (3, 1));
+}
+
+#[test]
+fn a_file_is_read_as_the_dataset_was_told_to_be() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("old.txt"), "zip\tweight\n01234\t-\n99999\t2\n").unwrap();
+    let flags = ["--name", "codes", "--delimiter", "tab", "--null", "-", "--dtype", "zip=string"];
+    bench.run(["ingest", "old.txt"].into_iter().chain(flags)).succeeds();
+    builtin(&bench, "how many rows have no weight?");
+    let check =
+        || bench.run(["rerun", "--against", "codes=new.txt", "--check", "--format", "reply"]);
+    fs::write(bench.path("new.txt"), "zip\tweight\n1\t-\n2\t2\n").unwrap();
+    check().succeeds();
+    fs::write(bench.path("new.txt"), "zip\tweight\n1\t-\n2\t-\n").unwrap();
+    check().fails_with(12);
+}
+
+#[test]
+fn what_cannot_be_run_again_is_refused_with_the_reason() {
+    let bench = bench("", "");
+    bench.run(["rerun"]).fails_with(5);
+    builtin(&bench, "number of rows by product");
+    let run = bench.run(["rerun", "7"]).fails_with(5);
+    assert!(run.stderr().contains("no turn 7"), "{run}");
+    bench.run(["rerun", "--against", "sales"]).fails_with(2);
+    let run = bench.run(["rerun", "--against", "slaes=new.csv"]).fails_with(5);
+    assert!(run.stderr().contains("no dataset `slaes`"), "{run}");
+    bench.run(["rerun", "--against", "sales=none.csv"]).fails_with(5);
+    bench.run(["rerun", "--format", "csv", "--table", "x"]).fails_with(9);
+}
