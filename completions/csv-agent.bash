@@ -38,6 +38,9 @@ _csv__agent() {
             csv__agent,doctor)
                 cmd="csv__agent__subcmd__doctor"
                 ;;
+            csv__agent,export)
+                cmd="csv__agent__subcmd__export"
+                ;;
             csv__agent,generate)
                 cmd="csv__agent__subcmd__generate"
                 ;;
@@ -66,7 +69,7 @@ _csv__agent() {
 
     case "${cmd}" in
         csv__agent)
-            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat datasets show rerun reset doctor config decrypt completions schema help generate"
+            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat datasets show export rerun reset doctor config decrypt completions schema help generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -706,6 +709,64 @@ _csv__agent() {
                 return 0
             fi
             case "${prev}" in
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__export)
+            opts="-o -S -q -v -h --output --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help py ipynb md"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -53,6 +53,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ask" -d 'Ask a 
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask one question after another'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show the answer of an earlier turn again, in any format'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Write earlier turns as a script that proves itself, a notebook or a document'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Run the calls of an earlier turn again, without a model, and compare'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget what was asked; the datasets stay'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check what a question needs: key, Python, and how its code is confined'
@@ -281,6 +282,29 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s q -l quiet 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s o -l output -d 'Write to a file instead of stdout, whole or not at all' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l no-config -d 'Read no configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l against -d 'Take this file in place of a dataset, read in the same way. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s o -l output -d 'Write to a file instead of stdout, whole or not at all' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r

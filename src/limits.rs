@@ -56,6 +56,8 @@ pub const CHART_SERIES_MAX: usize = 10;
 
 /// Differences between a table of a turn and the same table again that are told one by one.
 pub const DIFFERENCES_MAX: usize = 20;
+/// Bytes of a source that is read to find out how plain Python reads it; its cells take ten times as much.
+pub const EXPORT_SOURCE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Pieces of 30 000 characters that an answer of our own Python may have.
 pub const STUDY_PIECES_MAX: usize = 1_000;
 

@@ -9,6 +9,7 @@ mod briefing;
 mod compact;
 pub mod egress;
 mod evidence;
+pub mod export;
 mod failure;
 mod memory;
 pub mod pairing;

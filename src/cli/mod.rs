@@ -8,6 +8,7 @@ pub mod datasets;
 pub mod decrypt;
 pub mod doctor;
 pub mod dry_run;
+pub mod export;
 pub mod flags;
 pub mod generate;
 mod image;
@@ -41,6 +42,7 @@ use crate::status::ExitStatus;
 use config::ConfigFlags;
 use datasets::DatasetsFlags;
 use doctor::DoctorFlags;
+use export::ExportFlags;
 use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags, SettingFlags};
 use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
 use ingest::IngestFlags;
@@ -130,6 +132,15 @@ Examples:
   csv-agent show 7 --format md
   csv-agent show last --format csv --table revenue_by_month";
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  csv-agent export py 7 > check.py && python3 check.py
+  csv-agent export ipynb 5 6 7 -o revenue.ipynb
+  csv-agent export md all -o report.md
+
+A script and a notebook run with plain Python and pandas on the original files, without csv-agent, and
+fail where they do not give what they gave.";
+
 const RERUN_EXAMPLES: &str = "\
 Examples:
   csv-agent rerun 7 --check
@@ -195,6 +206,9 @@ pub enum Verb {
     /// Show the answer of an earlier turn again, in any format
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowFlags),
+    /// Write earlier turns as a script that proves itself, a notebook or a document
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportFlags),
     /// Run the calls of an earlier turn again, without a model, and compare
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunFlags),
@@ -314,6 +328,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?),
         Verb::Datasets(flags) => datasets::run(&flags, &options),
         Verb::Show(flags) => show::run(&flags, environment, &options),
+        Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
         Verb::Reset(flags) => reset::run(&flags, &options),
         Verb::Doctor(flags) => doctor::run(&flags, settings, &options),

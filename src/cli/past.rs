@@ -1,5 +1,7 @@
 //! Turns of the past, as users name them: by number, or `last`.
 
+use anyhow::Context;
+
 use super::options::GlobalOptions;
 use crate::agent::again::past::PastTurn;
 use crate::session::turns::{self, TurnSummary};
@@ -42,12 +44,32 @@ pub fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary
 ///
 /// Fails as [`find`] does, and when events cannot be read.
 pub fn read(wanted: &str, options: &GlobalOptions) -> anyhow::Result<(PastTurn, Vec<PastTurn>)> {
-    let turn = find(wanted, options)?;
-    let read = |it: &TurnSummary| {
-        let (events, _) = turns::events(&it.dir)?;
-        anyhow::Ok(PastTurn::of(&it.id, events))
-    };
-    let earlier = turns::list(&options.session.dir)?.into_iter().take_while(|it| it.id != turn.id);
-    let earlier = earlier.map(|it| read(&it)).collect::<anyhow::Result<_>>()?;
-    Ok((read(&turn)?, earlier))
+    let mut turns = select(&[wanted.to_owned()], options)?;
+    let (turn, _) = turns.pop().context("a turn was found")?;
+    Ok((turn, turns.into_iter().map(|it| it.0).collect()))
+}
+
+/// Reads the turns of the session up to the last that is wanted, oldest first, each with whether it is.
+///
+/// # Errors
+///
+/// Fails as [`find`] does, and when events cannot be read.
+pub fn select(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<(PastTurn, bool)>> {
+    let mut ids = Vec::new();
+    for wanted in wanted {
+        if wanted == "all" {
+            find("last", options)?;
+            ids.extend(turns::list(&options.session.dir)?.into_iter().map(|it| it.id));
+        } else {
+            ids.push(find(wanted, options)?.id);
+        }
+    }
+    let mut read = Vec::new();
+    for turn in turns::list(&options.session.dir)? {
+        let (events, _) = turns::events(&turn.dir)?;
+        read.push((PastTurn::of(&turn.id, events), ids.contains(&turn.id)));
+    }
+    let n_read = read.iter().rposition(|it| it.1).map_or(0, |it| it + 1);
+    read.truncate(n_read);
+    Ok(read)
 }

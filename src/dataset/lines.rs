@@ -91,9 +91,7 @@ pub fn source_lines(
 ///
 /// Fails when `lines` is no such file.
 pub fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> {
-    let mut magic = [0; MAGIC.len()];
-    lines.read_exact(&mut magic).context("cannot read the line map")?;
-    ensure!(&magic == MAGIC, "the line map is of another version; ingest the file again");
+    check_magic(&mut lines)?;
     let last = rows.iter().copied().max().unwrap_or_default();
     let mut found: Vec<u64> = rows.iter().map(|row| row + 1).collect();
     let mut at = 0_u64;
@@ -107,6 +105,27 @@ pub fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> 
         behind.for_each(|(line, _)| *line = line.saturating_add(n_more));
     }
     Ok(found)
+}
+
+/// Returns the whole of a line map: each time so many rows, and how many lines more lie before the next.
+///
+/// # Errors
+///
+/// Fails when `lines` is no such file.
+pub fn line_runs(mut lines: impl Read) -> anyhow::Result<Vec<(u64, u64)>> {
+    check_magic(&mut lines)?;
+    let mut runs = Vec::new();
+    while let Some(n_rows) = read_number(&mut lines)? {
+        runs.push((n_rows, read_number(&mut lines)?.context("the line map ends early")?));
+    }
+    Ok(runs)
+}
+
+fn check_magic(lines: &mut impl Read) -> anyhow::Result<()> {
+    let mut magic = [0; MAGIC.len()];
+    lines.read_exact(&mut magic).context("cannot read the line map")?;
+    ensure!(&magic == MAGIC, "the line map is of another version; ingest the file again");
+    Ok(())
 }
 
 fn write_number(out: &mut impl Write, mut number: u64) -> std::io::Result<()> {

@@ -59,7 +59,7 @@ use std::sync::atomic::AtomicBool;
 pub use aside::Comments;
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
-pub use lines::source_lines;
+pub use lines::{line_runs, source_lines};
 pub use local::DateOrder;
 pub use number::DecimalMark;
 pub use scan::answer;

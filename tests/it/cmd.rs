@@ -99,6 +99,7 @@ fn the_whole_surface_is_there_for_programs() {
         "chat",
         "datasets",
         "show",
+        "export",
         "rerun",
         "reset",
         "doctor",

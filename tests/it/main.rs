@@ -19,6 +19,7 @@ mod chaos;
 mod cmd;
 mod config;
 mod conventions;
+mod export;
 mod failures;
 mod findings;
 mod honest;

@@ -1,7 +1,7 @@
 //! A turn of the past again, without a model: its calls run as they did then, and what they give is
 //! compared with what they gave.
 
-mod compare;
+pub mod compare;
 pub mod outline;
 pub mod past;
 pub mod proof;

@@ -9,9 +9,8 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::python::Worker;
 use crate::python::protocol::Command;
-use crate::python::study::study;
+use crate::python::study::Study;
 
 const OUTLINE: &str = include_str!("outline.py");
 
@@ -41,7 +40,7 @@ impl Outline {
 /// # Errors
 ///
 /// Fails when the worker does.
-pub async fn outlines(worker: &mut Worker, commands: &[Command]) -> anyhow::Result<Vec<Outline>> {
+pub async fn outlines(study: &mut Study, commands: &[Command]) -> anyhow::Result<Vec<Outline>> {
     let code = commands.iter().filter_map(|it| match it {
         Command::Run { code } => Some(code.as_str()),
         _ => None,
@@ -49,7 +48,7 @@ pub async fn outlines(worker: &mut Worker, commands: &[Command]) -> anyhow::Resu
     let code: Vec<&str> = code.collect();
     let mut of_code = Vec::new();
     if !code.is_empty() {
-        let found = study(worker, OUTLINE, &json!(code)).await;
+        let found = study.ask(OUTLINE, &json!(code)).await;
         let found = found.context("cannot find out what the code needs")?;
         of_code = serde_json::from_value(found).context("cannot read what the code needs")?;
     }
@@ -67,18 +66,28 @@ pub async fn outlines(worker: &mut Worker, commands: &[Command]) -> anyhow::Resu
     Ok(commands.iter().map(outline).collect())
 }
 
-/// Returns which of the `earlier` steps the `later` ones need, in order. A step that failed, as the flag
-/// says, made some of its variables or none.
-pub fn needed(earlier: &[(Outline, bool)], later: &[(Outline, bool)]) -> Vec<bool> {
+/// A step on the way to a result.
+#[derive(Debug, Clone, Default)]
+pub struct Step {
+    /// What it reads and makes.
+    pub outline: Outline,
+    /// Whether it failed: it made some of its variables or none.
+    pub failed: bool,
+    /// Whether it is wanted for itself.
+    pub is_wanted: bool,
+}
+
+/// Returns which of the steps are needed: those that are wanted, and those that made what these read.
+pub fn needed(steps: &[Step]) -> Vec<bool> {
     let mut wanted = BTreeSet::new();
-    for step in later.iter().rev() {
-        want(&mut wanted, step);
-    }
     let mut needed: Vec<bool> = Vec::new();
-    for step in earlier.iter().rev() {
-        let is_needed = wanted.iter().any(|it| step.0.makes(it));
+    for Step { outline, failed, is_wanted } in steps.iter().rev() {
+        let is_needed = *is_wanted || wanted.iter().any(|it| outline.makes(it));
+        if is_needed && !failed {
+            wanted.retain(|it| !outline.binds.contains(it));
+        }
         if is_needed {
-            want(&mut wanted, step);
+            wanted.extend(outline.reads.iter().cloned());
         }
         needed.push(is_needed);
     }
@@ -86,19 +95,12 @@ pub fn needed(earlier: &[(Outline, bool)], later: &[(Outline, bool)]) -> Vec<boo
     needed
 }
 
-fn want(wanted: &mut BTreeSet<String>, (outline, failed): &(Outline, bool)) {
-    if !failed {
-        wanted.retain(|it| !outline.binds.contains(it));
-    }
-    wanted.extend(outline.reads.iter().cloned());
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Outline, needed};
+    use super::{Outline, Step, needed};
 
     /// `a b -> c`: reads a and b, makes c. `a ~> a`: changes a. A `!` in front: it failed.
-    fn step(text: &str) -> (Outline, bool) {
+    fn step(text: &str, is_wanted: bool) -> Step {
         let (failed, text) = text.strip_prefix('!').map_or((false, text), |it| (true, it));
         let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();
         let outline = if let Some((reads, touches)) = text.split_once("~>") {
@@ -107,13 +109,14 @@ mod tests {
             let (reads, binds) = text.split_once("->").unwrap_or((text, ""));
             Outline { reads: names(reads), binds: names(binds), ..Outline::default() }
         };
-        (outline, failed)
+        Step { outline, failed, is_wanted }
     }
 
     #[track_caller]
-    fn check(earlier: &[&str], later: &[&str], expected: &[bool]) {
-        let steps = |it: &[&str]| it.iter().map(|it| step(it)).collect::<Vec<_>>();
-        assert_eq!(needed(&steps(earlier), &steps(later)), expected);
+    fn check(earlier: &[&str], wanted: &[&str], expected: &[bool]) {
+        let before = earlier.iter().map(|it| step(it, false));
+        let steps: Vec<Step> = before.chain(wanted.iter().map(|it| step(it, true))).collect();
+        assert_eq!(needed(&steps)[..earlier.len()], *expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use serde_json::Map;
 
 use super::compare;
-use super::outline::{needed, outlines};
+use super::outline::{Step, needed, outlines};
 use super::past::{PastCall, PastTurn};
 use super::proof::{Proof, head, plotted, proofs};
 use crate::agent::TurnEnd;
@@ -20,10 +20,10 @@ use crate::agent::turn::{Ended, Turn};
 use crate::catalog::Catalog;
 use crate::conversation::{Reply, ToolCall, Usage};
 use crate::event::{Body, CallStatus, Confinement, ReplyBody, Status, UsageReport};
-use crate::python::environment::{self, PythonOptions};
+use crate::python::environment::PythonOptions;
 use crate::python::protocol::Command;
 use crate::python::sandbox::SandboxOptions;
-use crate::python::{Worker, WorkerOptions};
+use crate::python::study::Study;
 use crate::session::Session;
 use crate::session::turns;
 use crate::sink::EventSink;
@@ -133,34 +133,30 @@ impl Again<'_> {
         catalog: &Catalog,
         turn: &mut Turn<'_>,
     ) -> Result<Vec<Command>, Ended> {
-        let steps = |calls: &[PastCall]| -> Vec<(Command, bool)> {
-            let steps = calls.iter().filter_map(|it| Some((it.command(catalog)?, it)));
+        let steps = |turn: &PastTurn| -> Vec<(Command, bool)> {
+            let steps = turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)));
             steps.map(|(command, it)| (command, it.raised().is_some())).collect()
         };
-        let before = earlier.iter().flat_map(|it| steps(&it.calls));
+        let before = earlier.iter().flat_map(steps);
         // What was only sent changes no variable.
         let before: Vec<_> = before.filter(|it| !matches!(it.0, Command::Fetch { .. })).collect();
         if before.is_empty() {
             return Ok(Vec::new());
         }
-        let own = steps(&self.past.calls);
+        let own = steps(self.past);
         let commands: Vec<Command> = before.iter().chain(&own).map(|it| it.0.clone()).collect();
-        let scratch = tempfile::tempdir().map_err(anyhow::Error::from)?;
         // Much is held while a worker starts.
         let finding = Box::pin(async {
-            let mut tell = |_: &str| {};
-            let python = environment::prepare(&self.options.python, &mut tell).await?;
-            let sandbox = self.options.sandbox.clone();
-            let mut worker =
-                Worker::start(WorkerOptions::new(python, scratch.path(), sandbox)).await?;
-            let found = outlines(&mut worker, &commands).await;
-            worker.stop().await;
-            found
+            let study = Study::start(&self.options.python, &self.options.sandbox, Vec::new());
+            outlines(&mut study.await?, &commands).await
         });
-        let outlines = turn.wait(finding).await??;
+        let outlines = turn.wait(finding).await??.into_iter();
         let failed = before.iter().chain(&own).map(|it| it.1);
-        let steps: Vec<_> = outlines.into_iter().zip(failed).collect();
-        let is_needed = needed(&steps[..before.len()], &steps[before.len()..]);
+        let steps = outlines.zip(failed).enumerate().map(|(at, (outline, failed))| {
+            let is_wanted = before.len() <= at;
+            Step { outline, failed, is_wanted }
+        });
+        let is_needed = needed(&steps.collect::<Vec<_>>());
         let chosen = before.into_iter().zip(is_needed).filter(|it| it.1);
         Ok(chosen.map(|((command, _), _)| command).collect())
     }

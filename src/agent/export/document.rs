@@ -1,0 +1,80 @@
+//! Turns as a document for people: question, answer, tables, charts, code.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::script::named;
+use crate::agent::again::past::{PastCall, PastTurn};
+use crate::event::Body;
+use crate::render::{sanitize, table};
+use crate::tools::RUNS_CODE;
+
+/// Writes the document. Charts are linked where they are, in the session.
+pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
+    let parts: Vec<String> = turns.iter().map(|it| of_turn(it, session_dir)).collect();
+    parts.join("\n\n")
+}
+
+fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
+    let question = sanitize::one_line(turn.question.trim());
+    let mut text = format!("# {question}\n\n*csv-agent, {}*\n", named(turn));
+    text += &answer(turn);
+    for shown in turn.calls.iter().flat_map(|it| &it.shown) {
+        // Writing to a string cannot fail.
+        match shown {
+            Body::DataFrame(sent) => {
+                let name = sanitize::one_line(&sent.logical_name);
+                let _ = write!(text, "\n## {name}\n\n{}", table::markdown(&sent.frame()));
+                if sent.truncated {
+                    let _ = write!(text, "\n{} of {} rows\n", sent.rows_emitted, sent.row_count);
+                }
+            }
+            Body::Chart(chart) => {
+                let file = chart.files.iter().find(|it| it.format == "svg");
+                let path = file.map(|it| session_dir.join(&it.path).display().to_string());
+                let alt = sanitize::one_line(&chart.alt).replace(['[', ']'], "");
+                let _ = write!(text, "\n![{alt}](<{}>)\n", path.unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    let code: Vec<String> = turn.calls.iter().filter_map(code).collect();
+    if !code.is_empty() {
+        let code = code.join("\n\n");
+        let fence = fence(&code);
+        let _ = write!(text, "\n## Code\n\n{fence}python\n{code}\n{fence}\n");
+    }
+    text
+}
+
+fn answer(turn: &PastTurn) -> String {
+    let Some(reply) = &turn.reply else { return "\nThe turn has no answer.\n".to_owned() };
+    let mut text = format!("\n{}\n", sanitize::for_terminal(reply.text.trim()));
+    if let Some(assessment) = reply.assessment {
+        let _ = write!(text, "\n**Verdict: {}**\n", assessment.name());
+    }
+    if !reply.findings.is_empty() {
+        text.push('\n');
+    }
+    for found in &reply.findings {
+        let message = sanitize::one_line(found.finding.message.trim());
+        let _ = writeln!(text, "- {}: {message}", found.finding.severity.name());
+    }
+    text
+}
+
+fn code(call: &PastCall) -> Option<String> {
+    if call.call.name != RUNS_CODE {
+        return Some(format!("# {} {}", call.call.name, sanitize::one_line(&call.call.arguments)));
+    }
+    let arguments = serde_json::from_str::<Value>(&call.call.arguments).ok()?;
+    Some(sanitize::for_terminal(arguments["code"].as_str()?.trim_end()))
+}
+
+/// Returns a fence that does not stand in the code.
+fn fence(code: &str) -> String {
+    let ticks = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat((ticks + 1).max(3))
+}

@@ -1,0 +1,158 @@
+def _text_of(path, encoding):
+    """Opens a file as text, line ends as they are."""
+    return open(path, encoding=encoding, errors="replace", newline="")
+
+
+def _unpacked_text_of(path, encoding):
+    """Opens a compressed file as text, line ends as they are."""
+    with open(path, "rb") as file:
+        begin = file.read(4)
+    if begin[:2] == b"PK":
+        archive = zipfile.ZipFile(path)
+        files = [it for it in archive.namelist() if not it.startswith("__MACOSX/")]
+        opened = archive.open(next(it for it in files if not it.endswith("/")))
+    else:
+        opened = (gzip if begin[:2] == b"\x1f\x8b" else bz2).open(path)
+    return io.TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
+
+
+def _columns_of(lines, width, first, skip=(), extra=False, **dialect):
+    """Returns the cells of each column as text; what a short row has not is empty.
+
+    Lines are counted from 1. Those before `first` and those in `skip` begin no row.
+    """
+    csv.field_size_limit(2**31 - 1)
+    columns = [[] for _ in range(width + extra)]
+    with lines:
+        records = csv.reader(lines, **dialect)
+        end = 0
+        for record in records:
+            begin, end = end + 1, records.line_num
+            if not record or begin < first or begin in skip:
+                continue
+            for at in range(width):
+                columns[at].append(record[at] if at < len(record) else "")
+            if extra:
+                columns[width].append(dialect["delimiter"].join(record[width:]))
+    return columns
+
+
+def _text(cells, missing=("",)):
+    # Text is `object` in pandas 2 and `str` in pandas 3.
+    return pd.Series([None if it in missing else it for it in cells], dtype=pd.Series(["text"]).dtype)
+
+
+def _whole_numbers(cells, missing=("",), thousands=""):
+    numbers = [None if it in missing else int(_ungrouped(it, thousands)) for it in cells]
+    return pd.Series(numbers, dtype="Int64" if None in numbers else "int64")
+
+
+def _numbers(cells, missing=("",), thousands="", decimal="."):
+    def number(cell):
+        return float(_ungrouped(cell, thousands).replace(decimal, "."))
+
+    return pd.Series([None if it in missing else number(it) for it in cells], dtype="float64")
+
+
+def _ungrouped(cell, thousands):
+    """Returns a number without what stands between its thousands."""
+    if thousands == " ":
+        return "".join(cell.split())
+    return cell.strip().replace(thousands, "") if thousands else cell.strip()
+
+
+def _truths(cells, missing=("",), yes="true"):
+    found = [None if it in missing else it.strip().lower() == yes for it in cells]
+    return pd.Series(found, dtype="boolean" if None in found else "bool")
+
+
+def _days(cells, missing=("",)):
+    found = [None if it in missing else date.fromisoformat(it.strip()) for it in cells]
+    return pd.Series(found, dtype=object)
+
+
+def _times(cells, missing=("",)):
+    found = [None if it in missing else time.fromisoformat(it.strip()) for it in cells]
+    return pd.Series(found, dtype=object)
+
+
+def _moments(cells, missing=("",)):
+    found = ["NaT" if it in missing else it.strip().replace(" ", "T") for it in cells]
+    return pd.Series(np.array(found, dtype="datetime64[us]"))
+
+
+def _instants(cells, missing=("",)):
+    found = pd.Series([None if it in missing else it.strip() for it in cells], dtype=object)
+    return pd.to_datetime(found, utc=True, format="ISO8601").dt.as_unit("us")
+
+
+def _local_days(cells, order, missing=("",)):
+    found = [None if it in missing else _local(it, order).date() for it in cells]
+    return pd.Series(found, dtype=object)
+
+
+def _local_moments(cells, order, missing=("",)):
+    found = [None if it in missing else _local(it, order) for it in cells]
+    return pd.Series(np.array(found, dtype="datetime64[us]"))
+
+
+def _local(cell, order):
+    """Returns a day as people write it, with its time of day: `31/12/24 5:30 PM`, `Jan 3, 2024`."""
+    *parts, clock = _LOCAL.fullmatch(cell.strip()).groups()
+    if parts[0][0].isalpha():
+        order = "mdy"
+    part = dict(zip(order, parts))
+    month = part["m"].lower()[:3]
+    month = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
+    year = int(part["y"])
+    if len(part["y"]) == 2:
+        year += 1900 if 69 <= year else 2000
+    hour, minute, second, fraction, half = _CLOCK.fullmatch(clock or "00:00").groups()
+    hour = int(hour)
+    if half:
+        hour = hour % 12 + (12 if half in "pP" else 0)
+    micros = int((fraction or "").ljust(6, "0")[:6])
+    return datetime(year, month, int(part["d"]), hour, int(minute), int(second or 0), micros)
+
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+
+
+_LOCAL = re.compile(r"(\w+)[\s/.,-]+(\w+)[\s/.,-]+(\w+)(?:,?[ T]+(\S.*))?")
+
+
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([aApP])?\.?[mM]?\.?")
+
+
+def _read_all(paths, readers):
+    """Reads each file."""
+    for name, path in paths.items():
+        if not os.path.exists(path):
+            sys.exit(f"no file {path}; say where it is: {name}=PATH")
+    return {name: readers[name](path) for name, path in paths.items()}
+
+
+def load(name, columns=None, n_rows=None):
+    """Returns a dataset, or a part of it, as a DataFrame of its own."""
+    frame = _TABLES[name]
+    frame = frame if columns is None else frame[list(columns)]
+    return (frame if n_rows is None else frame.head(n_rows)).copy()
+
+
+class _Datasets(dict):
+    """Datasets as Parquet files, each made when it is asked for."""
+
+    def __missing__(self, name):
+        path = os.path.join(tempfile.mkdtemp(), f"{name}.parquet")
+        load(name).to_parquet(path)
+        return self.setdefault(name, path)
+
+
+def _parquet_table(path):
+    """Returns a Parquet file as a DataFrame that keeps whole numbers and truths where some are missing."""
+    table = pyarrow.parquet.read_table(path)
+    exact = {pyarrow.int64(): pd.Int64Dtype(), pyarrow.bool_(): pd.BooleanDtype()}
+    names = [it.name for it in table.schema if it.type in exact and table[it.name].null_count]
+    kept = table.select(names).to_pandas(types_mapper=exact.get)
+    frame = table.to_pandas()
+    return frame.assign(**{name: kept[name] for name in names})

@@ -1,0 +1,188 @@
+//! How plain Python reads the sources of datasets: found out by reading them so, and comparing with the
+//! datasets. Where nothing gives the same, the dataset's own Parquet file is read.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{blocks, literal};
+use crate::catalog::{Catalog, Dataset, SourceFormat};
+use crate::dataset;
+use crate::limits::EXPORT_SOURCE_BYTES_MAX;
+use crate::python::study::Study;
+
+/// The function that reads a Parquet file.
+pub const PARQUET: &str = "_parquet_table";
+
+const FIT: &str = include_str!("fit.py");
+
+/// How a dataset is read.
+pub struct Reader {
+    /// The dataset's name.
+    pub name: String,
+    /// The file, as the user named it, or the session's own.
+    pub path: String,
+    /// What it is, in a few words.
+    pub about: String,
+    /// A function of the file's path, as an expression, and the code that it needs.
+    pub function: String,
+    /// The code.
+    pub code: String,
+    /// Why it is not the original that is read.
+    pub why: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Fit {
+    why: Option<String>,
+    #[serde(default)]
+    opener: String,
+    #[serde(default)]
+    codec: String,
+    #[serde(default)]
+    options: Map<String, Value>,
+    #[serde(default)]
+    columns: Vec<(String, Map<String, Value>)>,
+}
+
+/// Returns what is read to find out: the datasets, and the sources beside them.
+pub fn files(session_dir: &Path, catalog: &Catalog) -> Vec<(String, PathBuf)> {
+    let path = |it: &Path| std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
+    let datasets = catalog.iter();
+    let datasets = datasets.map(|(name, it)| (name.to_owned(), path(&session_dir.join(&it.path))));
+    let sources = catalog.iter().filter(|it| why_not(it.1).is_none());
+    let sources = sources.map(|(name, it)| (link(name), path(Path::new(&it.source))));
+    datasets.chain(sources).collect()
+}
+
+/// A name that no dataset has.
+fn link(name: &str) -> String {
+    format!("{name} source")
+}
+
+/// Returns why a source cannot be looked at.
+fn why_not(dataset: &Dataset) -> Option<String> {
+    if dataset.source == "-" {
+        return Some("it came from standard input".to_owned());
+    }
+    match fs::metadata(&dataset.source) {
+        Ok(file) if EXPORT_SOURCE_BYTES_MAX < file.len() => Some(format!(
+            "it has more than the {} MiB that are read to find out how",
+            EXPORT_SOURCE_BYTES_MAX >> 20
+        )),
+        Ok(file) if file.is_file() => None,
+        _ => Some(format!("there is no file `{}` here", dataset.source)),
+    }
+}
+
+/// Returns how each of some datasets is read.
+///
+/// # Errors
+///
+/// Fails when the study does.
+pub async fn readers(
+    study: &mut Study,
+    session_dir: &Path,
+    catalog: &Catalog,
+    names: &[&str],
+) -> anyhow::Result<Vec<Reader>> {
+    let mut readers = Vec::new();
+    for (name, dataset) in catalog.iter().filter(|it| names.contains(&it.0)) {
+        let why = why_not(dataset);
+        let fit = match why {
+            Some(why) => Fit { why: Some(why), ..serde_json::from_value(json!({}))? },
+            None => fit(study, session_dir, name, dataset).await?,
+        };
+        readers.push(reader(session_dir, name, dataset, fit));
+    }
+    Ok(readers)
+}
+
+async fn fit(
+    study: &mut Study,
+    session_dir: &Path,
+    name: &str,
+    dataset: &Dataset,
+) -> anyhow::Result<Fit> {
+    let dialect = &dataset.dialect;
+    let source = json!([{
+        "name": name,
+        "link": link(name),
+        "is_parquet": dialect.format == SourceFormat::Parquet,
+        "encoding": dialect.encoding,
+        "delimiter": dialect.delimiter,
+        "quote": dialect.quote,
+        "escape": dialect.escape,
+        "has_header": dialect.header,
+        "has_extra": 0 < dataset.surplus_rows,
+        "dtypes": dataset.columns.iter().map(|it| it.dtype.name()).collect::<Vec<_>>(),
+        "lines": lines(session_dir, dataset)?,
+    }]);
+    let imports = "import bz2, csv, gzip, io, json, os, re, sys, tempfile, zipfile\n\
+                   import pyarrow.parquet\nfrom datetime import date, datetime, time\n\
+                   load_dataset = load";
+    let code = format!("{imports}\n{}\n{FIT}", blocks::reader());
+    let found = study.ask(&code, &source).await?;
+    let mut fits: Vec<Fit> = serde_json::from_value(found).context("cannot read how")?;
+    fits.pop().context("nothing was found out")
+}
+
+/// Returns the runs of rows whose lines do not follow each other: rows, and lines more from there on.
+fn lines(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option<Vec<(u64, u64)>>> {
+    let path = session_dir.join(&dataset.path).with_extension("lines");
+    match File::open(&path) {
+        Ok(file) => dataset::line_runs(BufReader::new(file)).map(Some),
+        Err(_) => Ok(None),
+    }
+}
+
+fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> Reader {
+    let Dataset { row_count, sha256, source, .. } = dataset;
+    let about = format!("{row_count} rows, sha256 {}", sha256.get(..16).unwrap_or(sha256));
+    let (name_shown, path) = (name.to_owned(), source.clone());
+    if fit.why.is_some() {
+        let path = session_dir.join(&dataset.path).display().to_string();
+        let function = PARQUET.to_owned();
+        let (code, why) = (String::new(), fit.why);
+        return Reader { name: name_shown, path, about, function, code, why };
+    }
+    if fit.opener == PARQUET {
+        let function = fit.opener;
+        return Reader { name: name_shown, path, about, function, code: String::new(), why: None };
+    }
+    let options = |it: &Map<String, Value>| -> String {
+        let option = |(name, value): (&String, &Value)| {
+            format!(", {name}={}", value.as_str().unwrap_or_default())
+        };
+        it.iter().map(option).collect()
+    };
+    let column = |(at, (name, (function, given))): (usize, (&String, &(String, _)))| {
+        format!("        {}: {function}(cells[{at}]{}),\n", literal::string(name), options(given))
+    };
+    let names = dataset.columns.iter().map(|it| &it.name);
+    let columns: String = names.zip(&fit.columns).enumerate().map(column).collect();
+    let function = format!("_read_{name}");
+    let code = format!(
+        "def {function}(path):\n    lines = {}(path, {})\n    cells = _columns_of(lines{})\n    \
+         return pd.DataFrame({{\n{columns}    }})",
+        fit.opener,
+        literal::string(&fit.codec),
+        options(&fit.options)
+    );
+    Reader { name: name_shown, path, about, function, code, why: None }
+}
+
+impl Reader {
+    /// Returns what the user should know of it.
+    pub fn warning(&self) -> Option<String> {
+        let why = self.why.as_ref()?;
+        Some(format!(
+            "`{}` is read from the session's copy, `{}`, not from its source: {why}",
+            self.name, self.path
+        ))
+    }
+}

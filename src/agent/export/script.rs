@@ -1,0 +1,121 @@
+//! A program as a script for `python3`.
+
+use std::fmt::Write as _;
+
+use super::readers::{PARQUET, Reader};
+use super::steps::Piece;
+use super::{Program, blocks, literal, questions};
+use crate::agent::again::past::PastTurn;
+
+/// Takes `NAME=PATH` arguments; what else runs the code has others.
+const ARGUMENTS: &str = r#"_PATHS.update(it.split("=", 1) for it in sys.argv[1:] if it.split("=", 1)[0] in _PATHS and "=" in it)
+"#;
+
+/// How a worker shows numbers and tables.
+const DISPLAY: &str = r#"pd.set_option("display.width", 160, "display.max_columns", 40, "display.max_colwidth", 80)
+"#;
+
+/// Writes the script.
+pub fn script(program: &Program) -> String {
+    let code: Vec<String> = program.pieces.iter().map(|it| piece_code(program, it)).collect();
+    let code = code.join("\n\n");
+    let checks = checks(program);
+    let prelude = prelude(program, &format!("{code}\n{checks}"));
+    let head = heading(program);
+    format!(
+        "#!/usr/bin/env python3\n{head}\n\n{prelude}\n\n{code}\n\n# %% What it gave\n{checks}\n"
+    )
+}
+
+/// Returns what stands before the steps: imports, functions, where the data is.
+pub fn prelude(program: &Program, code: &str) -> String {
+    let mut given = String::new();
+    if !program.readers.is_empty() {
+        let entries = |value: fn(&Reader) -> String| -> String {
+            let entry =
+                |it: &Reader| format!("    {}: {},\n", literal::string(&it.name), value(it));
+            program.readers.iter().map(entry).collect()
+        };
+        let paths = entries(|it| literal::string(&it.path));
+        let readers = entries(|it| it.function.clone());
+        given = format!(
+            "_PATHS = {{\n{paths}}}\n_READERS = {{\n{readers}}}\n{ARGUMENTS}_TABLES = _read_all(_PATHS, \
+             _READERS)\n"
+        );
+    }
+    if blocks::says(code, "datasets") {
+        given += "datasets = _Datasets()\n";
+    }
+    if blocks::says(code, "data") {
+        given += "data = {}\n";
+    }
+    given += DISPLAY;
+    if code.contains("sys.stdout.take()") {
+        given += "sys.stdout = _Printed(sys.stdout)\n";
+    }
+    let readers = program.readers.iter().filter(|it| !it.code.is_empty());
+    let readers: Vec<&str> = readers.map(|it| it.code.as_str()).collect();
+    let readers = readers.join("\n\n\n");
+    let used = blocks::used_by(&[readers.as_str(), &given, code].join("\n"));
+    let parts = [used.as_str(), &readers, &given];
+    let parts: Vec<&str> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+    let parts = parts.join("\n\n\n");
+    // The REPL has both at hand.
+    let imports = blocks::imports(&format!("{parts}\n{code}\nnp pd"));
+    format!("{imports}\n\n\n{parts}")
+}
+
+fn heading(program: &Program) -> String {
+    let turns: Vec<String> = program.turns.iter().map(named).collect();
+    let mut text = questions(&program.turns).join("\n");
+    let turns = turns.join(", ");
+    // Writing to a string cannot fail.
+    let needs_arrow = program.readers.iter().any(|it| it.function == PARQUET);
+    let packages = if needs_arrow { "pandas and pyarrow" } else { "pandas" };
+    let _ = write!(
+        text,
+        "\n\nThe code that csv-agent ran for {turns}, and what it gave. Needs Python 3.10 or later and\n\
+         {packages}, and ends with 0 if it gives the same again. Names of its own begin with an underscore."
+    );
+    if !program.readers.is_empty() {
+        text += "\nIt reads these files; others are given as arguments, NAME=PATH.\n";
+    }
+    for reader in &program.readers {
+        let _ = write!(text, "\n  {}  {} ({})", reader.name, reader.path, reader.about);
+        if let Some(why) = &reader.why {
+            let _ = write!(text, "\n    the session's copy of the source: {why}");
+        }
+    }
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"\"\"{text}\n\"\"\"")
+}
+
+/// Returns a turn's name: its number and its day.
+pub fn named(turn: &PastTurn) -> String {
+    let day = turn.started.split('T').next().unwrap_or_default();
+    format!("turn {} ({day})", turn.id.trim_start_matches('0'))
+}
+
+fn piece_code(program: &Program, piece: &Piece) -> String {
+    let is_own = program.turns.iter().any(|it| it.id == piece.turn);
+    let from = if is_own && program.turns.len() == 1 {
+        String::new()
+    } else {
+        format!(", of turn {}", piece.turn.trim_start_matches('0'))
+    };
+    let shown = piece.shows.as_ref().filter(|_| is_own);
+    let shown = shown.map_or(String::new(), |it| format!("\nprint({it})"));
+    format!("# %% {}{from}\n{}{shown}", piece.title.replace(['\n', '\r'], " "), piece.code)
+}
+
+/// Returns what is checked in the end.
+pub fn checks(program: &Program) -> String {
+    let checks = || program.pieces.iter().flat_map(|it| &it.checks);
+    let lines: Vec<&str> = checks().map(|it| it.1.as_str()).collect();
+    let names: Vec<&str> = checks().map(|it| it.0.as_str()).collect();
+    let told = match &names[..] {
+        [] => "nothing was checked".to_owned(),
+        names => format!("the same as then: {}", names.join(", ")),
+    };
+    format!("{}\nprint({})", lines.join("\n"), literal::string(&told))
+}

@@ -1,0 +1,235 @@
+//! The steps of a program: what ran, as code that keeps what is to be checked, and the checks.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{Did, literal, member};
+use crate::agent::again::compare::asks_for_order;
+use crate::agent::again::past::{PastCall, PastTurn};
+use crate::agent::again::proof::{Proof, head, plotted, proofs};
+use crate::frame::Frame;
+use crate::python::protocol::Command;
+
+/// A piece of the program: a step, or what is checked in the end.
+pub struct Piece {
+    /// The turn that it belongs to, as its directory is named.
+    pub turn: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// Python.
+    pub code: String,
+    /// What it shows when it has run: an expression.
+    pub shows: Option<String>,
+    /// Python that checks what it gave, and what that is called.
+    pub checks: Vec<(String, String)>,
+}
+
+/// Makes the pieces of what was done. What cannot be said in plain Python is told as a warning.
+pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<String>) -> Vec<Piece> {
+    let proofs: Vec<_> = turns.iter().map(|(turn, _)| proofs(turn)).collect();
+    let keys = keys_used(done);
+    let mut pieces = Vec::new();
+    for (at, it) in done.iter().enumerate() {
+        let (turn, is_wanted) = &turns[it.turn];
+        let same = |call: usize| std::ptr::eq(&raw const turn.calls[call], it.call);
+        let own = proofs[it.turn].iter().filter(|(call, _)| *is_wanted && same(*call));
+        let own: Vec<Proof> = own.map(|it| it.1).collect();
+        let place =
+            Place { number: at + 1, is_ordered: asks_for_order(&turn.question), keys: &keys };
+        let mut piece = piece(it, &own, &place);
+        piece.turn.clone_from(&turn.id);
+        pieces.push(piece);
+    }
+    let made: Vec<&str> = done.iter().flat_map(|it| keys_of(it.call)).map(|it| it.1).collect();
+    for key in keys.iter().filter(|it| !made.contains(&it.as_str())) {
+        warnings
+            .push(format!("data[\"{key}\"] is known to csv-agent only; the code will fail there"));
+    }
+    for (turn, is_wanted) in turns {
+        let id = turn.id.trim_start_matches('0');
+        let has_check = pieces.iter().any(|it| it.turn == turn.id && !it.checks.is_empty());
+        if *is_wanted && !has_check {
+            warnings.push(format!("turn {id} gave nothing that plain Python can check"));
+        }
+    }
+    pieces
+}
+
+struct Place<'a> {
+    /// From 1.
+    number: usize,
+    is_ordered: bool,
+    /// Keys of outputs that some code asks for.
+    keys: &'a BTreeSet<String>,
+}
+
+fn piece(done: &Did, proofs: &[Proof], place: &Place) -> Piece {
+    let number = place.number;
+    let mut title = done.call.call.name.clone();
+    let mut checks = Vec::new();
+    let mut shows = None;
+    let code = match &done.command {
+        Command::Load { dataset, variable, columns, n_rows } => {
+            let columns = columns.as_ref().map(|it| format!(", {}", literal::list(it)));
+            let rows = n_rows.map(|it| format!(", n_rows={it}"));
+            let arguments = [columns.unwrap_or_default(), rows.unwrap_or_default()].concat();
+            format!("{variable} = load({}{arguments})", literal::string(dataset))
+        }
+        Command::Fetch { variable, .. } => {
+            let kept = format!("sent_{number}");
+            for proof in proofs {
+                let (what, frame, labels) = match proof {
+                    Proof::Table(table) => (proof.name(), table.frame(), false),
+                    Proof::Chart(chart) => {
+                        let frame = plotted(chart);
+                        let labels = frame.columns.iter().any(|it| it == "index");
+                        (proof.name(), frame, labels)
+                    }
+                    Proof::Value(_) => continue,
+                };
+                title.clone_from(&what);
+                let check = table_check(&what, &kept, &frame, place.is_ordered, labels);
+                checks.push((what, check));
+            }
+            shows = Some(kept.clone());
+            format!("{kept} = {variable}.copy()")
+        }
+        Command::Run { code } => {
+            let code = code.replace("\r\n", "\n").replace('\r', "\n");
+            let is_checked = proofs.iter().any(|it| matches!(it, Proof::Value(_)));
+            let ran = run(done, code.trim_end(), is_checked, place);
+            (shows, checks) = (ran.1, ran.2);
+            ran.0
+        }
+        Command::Keep { .. } => String::new(),
+    };
+    Piece { turn: String::new(), title, code, shows, checks }
+}
+
+type Checks = Vec<(String, String)>;
+
+/// Returns the code of a step, what it shows, and what is checked of it.
+fn run(
+    done: &Did,
+    code: &str,
+    is_checked: bool,
+    place: &Place,
+) -> (String, Option<String>, Checks) {
+    let (number, result) = (place.number, &done.call.result);
+    if let Some(kind) = done.call.raised() {
+        let code = format!("# It failed, with {kind}.\n_attempt({})", literal::string(code));
+        return (code, None, Vec::new());
+    }
+    let used = keys_of(done.call).into_iter().filter(|it| place.keys.contains(it.1));
+    let used: Vec<(&str, &str)> = used.collect();
+    let keeps = |member: &str| used.iter().any(|it| it.0 == member);
+    let (value, printed) = (format!("value_{number}"), format!("printed_{number}"));
+    let has_value = result["kind"] != "none";
+    let kept = done.outline.last.filter(|_| has_value && (is_checked || keeps("data_key")));
+    let mut text = match kept {
+        Some(last) => with_value(code, last, &value),
+        None => code.to_owned(),
+    };
+    let has_printed = result.get("stdout").is_some() && (is_checked || keeps("stdout_key"));
+    if has_printed {
+        // What was printed before is nobody's.
+        text = format!("sys.stdout.take()\n{text}\n{printed} = sys.stdout.take()");
+    }
+    for (member, key) in used {
+        let from = if member == "data_key" { &value } else { &printed };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\ndata[{}] = {from}", literal::string(key));
+    }
+    let mut checks = Vec::new();
+    let what = "the value of the code".to_owned();
+    match head(result) {
+        _ if !is_checked => {}
+        Some(frame) if kept.is_some() => {
+            let check = table_check(&what, &value, &frame, place.is_ordered, true);
+            checks.push((what, check));
+        }
+        _ => {
+            if let (Some(then), Some(_)) = (member(result, "text"), kept) {
+                checks.push((what.clone(), text_check(&what, then, &format!("repr({value})"))));
+            }
+        }
+    }
+    if let (Some(then), true) = (member(result, "stdout"), is_checked) {
+        let what = "what the code printed".to_owned();
+        let check = text_check(&what, then, &printed);
+        checks.push((what, check));
+    }
+    (text, kept.map(|_| value), checks)
+}
+
+/// Gives the value of the last expression a name.
+fn with_value(code: &str, [line, byte, end_line, end_byte]: [usize; 4], name: &str) -> String {
+    let offset = |line: usize, byte: usize| {
+        let before = code.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+        code.floor_char_boundary(before + byte)
+    };
+    let (from, to) = (offset(line, byte), offset(end_line, end_byte));
+    let expression = &code[from..to];
+    let assigned = if expression.contains('\n') {
+        format!("{name} = (\n{expression}\n)")
+    } else {
+        format!("{name} = {expression}")
+    };
+    format!("{}{assigned}{}", &code[..from], &code[to..])
+}
+
+fn table_check(what: &str, value: &str, frame: &Frame, is_ordered: bool, labels: bool) -> String {
+    let ordered = if is_ordered { ", ordered=True" } else { "" };
+    let labels = if labels { ", row_labels=True" } else { "" };
+    let (columns, rows) = (literal::list(&frame.columns), literal::rows(&frame.rows));
+    let what = literal::string(what);
+    format!(
+        "_check_table({what}, {value}, {columns}, {rows}, {}{ordered}{labels})",
+        frame.row_count
+    )
+}
+
+fn text_check(what: &str, then: &str, now: &str) -> String {
+    format!("_check_text({}, {}, {now})", literal::string(what), literal::string(then))
+}
+
+/// Returns the keys under which outputs of a call were kept, each with the member that says it.
+fn keys_of(call: &PastCall) -> Vec<(&'static str, &str)> {
+    let key = |member| Some((member, call.result.get(member).and_then(Value::as_str)?));
+    ["data_key", "stdout_key"].into_iter().filter_map(key).collect()
+}
+
+/// Returns the keys of outputs that code asks for: `python_repl_` and eight digits.
+fn keys_used(done: &[Did]) -> BTreeSet<String> {
+    let code = done.iter().filter_map(|it| match &it.command {
+        Command::Run { code } => Some(code.as_str()),
+        _ => None,
+    });
+    let words = code.flat_map(|it| it.split(|it: char| !it.is_ascii_alphanumeric() && it != '_'));
+    let is_key = |it: &&str| {
+        it.rsplit_once('_').is_some_and(|(tool, digits)| {
+            let is_tool = crate::tools::TOOLS.iter().any(|it| it.name == tool);
+            is_tool && digits.len() == 8 && digits.bytes().all(|it| it.is_ascii_hexdigit())
+        })
+    };
+    words.filter(is_key).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_value;
+
+    #[track_caller]
+    fn check(code: &str, last: [usize; 4], expected: &str) {
+        assert_eq!(with_value(code, last, "v"), expected);
+    }
+
+    #[test]
+    fn the_last_expression_gets_a_name_where_it_stands() {
+        check("a = 1\na + 1  # one more", [2, 0, 2, 5], "a = 1\nv = a + 1  # one more");
+        check("é = 1; é", [1, 8, 1, 10], "é = 1; v = é");
+        check("(df\n .sum())", [1, 0, 2, 8], "v = (\n(df\n .sum())\n)");
+    }
+}

@@ -1,0 +1,89 @@
+//! `export`: earlier turns as a script, a notebook or a document.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::options::settings::{REQUIRE_SANDBOX, Settings};
+use super::options::{GlobalOptions, python_options, sandbox_options};
+use super::out::{self, WholeFile};
+use super::{past, report, signals};
+use crate::agent::export::{Sources, document, notebook, program, script};
+use crate::session::Session;
+use crate::status::{ExitStatus, Failure};
+
+/// Flags of `export`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportFlags {
+    /// What to write
+    #[arg(value_name = "FORM", value_enum)]
+    pub form: Form,
+
+    /// Numbers of the turns, `last`, or `all`
+    #[arg(value_name = "TURN", default_value = "last")]
+    pub turns: Vec<String>,
+
+    /// Write to a file instead of stdout, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What turns become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// A script that reads the original files and ends well if it gives the same again
+    Py,
+    /// The same as a Jupyter notebook
+    Ipynb,
+    /// A document: question, answer, tables, charts, code
+    Md,
+}
+
+/// Writes turns in another form.
+///
+/// # Errors
+///
+/// Fails when there is no such turn, it ran no code, or the file cannot be written.
+pub fn run(
+    flags: &ExportFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let turns = past::select(&flags.turns, options)?;
+    let session_dir = &options.session.dir;
+    let text = if flags.form == Form::Md {
+        let turns: Vec<_> = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
+        document(&turns, session_dir)
+    } else {
+        let catalog = Session::read_catalog(session_dir)?;
+        let sources = Sources {
+            python: python_options(settings)?,
+            sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, settings.environment())?,
+            session_dir,
+            catalog: &catalog,
+            turns,
+        };
+        let program = signals::runtime()?.block_on(async {
+            let mut signals = signals::Signals::listen()?;
+            tokio::select! {
+                // What was started is killed with the future.
+                status = signals.next() => Err(Failure::new(status, "interrupted").into()),
+                program = Box::pin(program(sources)) => program,
+            }
+        })?;
+        for warning in &program.warnings {
+            report::warning(warning, options.terminal.stderr.colour);
+        }
+        if flags.form == Form::Py { script(&program) } else { notebook(&program)? }
+    };
+    match &flags.output {
+        Some(path) => {
+            let file = WholeFile::create(path)?;
+            file.writer()?.write_all(text.as_bytes())?;
+            file.finish()?;
+        }
+        None => out::answer(|out| Ok(out.write_all(text.as_bytes())?))?,
+    }
+    Ok(ExitStatus::Ok)
+}

@@ -1,0 +1,164 @@
+//! Turns as scripts, notebooks and documents: they run without csv-agent and prove themselves.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Run, round};
+
+/// Runs lines of a shell, in which `python` is a Python with pandas and no csv-agent.
+fn shell(bench: &Bench, script: &str) -> Run {
+    let python = "python() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
+    bench.shell(&format!("set -eu\n{python}\n{script}"), &[])
+}
+
+fn builtin(bench: &Bench, file: &str, question: &str) {
+    bench.run(["ask", "--model", "builtin", "-f", file, question]).succeeds();
+}
+
+/// Writes a file, asks about it, and runs the script of the turn. Returns what `export` said.
+#[track_caller]
+fn check(name: &str, content: &[u8], said: &str) {
+    let bench = Bench::with([]);
+    fs::write(bench.path(name), content).unwrap();
+    builtin(&bench, name, "how many rows are there?");
+    let run = shell(&bench, "csv-agent export py > turn.py && python turn.py").succeeds();
+    assert!(run.stdout().contains("the same as then: "), "{run}");
+    assert_eq!(run.stderr().contains("warning: "), !said.is_empty(), "{run}");
+    assert!(run.stderr().contains(said), "{run}");
+    let script = fs::read_to_string(bench.path("turn.py")).unwrap();
+    assert_eq!(script.contains("/datasets/"), !said.is_empty(), "{script}");
+}
+
+#[test]
+fn a_script_reads_the_original_file_as_ingest_did() {
+    check("plain.csv", b"id,name,n\n1,a,2\n2,,3\n", "");
+    check("german.csv", b"Datum;Betrag;ok\n31.12.2024;1.234,50;ja\n01.02.2025;7,25;nein\n", "");
+    check("notes.csv", b"Report\n\n# x\nid,n\n1,2\n# y\n3,4\n\n5,6\nTotal,12\n", "");
+    check("lines.csv", b"id,text\n1,\"a\nb\"\n2,\"c, d\"\n", "");
+    check("us.csv", b"d,t,n,b\n12/31/2024,\"Jan 3, 2024\",\"1,234.50\",yes\n1/2/2025,,,no\n", "");
+    check(
+        "codes.csv",
+        b"zip,when\n01234,2024-01-01T00:00:00Z\n99999,2024-06-01T01:00:00+02:00\n",
+        "",
+    );
+    check("latin.csv", b"id,caf\xe9\n1,\xfcber\n2,na\xefve\n", "");
+    check("short.csv", b"id,a,b\n1,x,y\n2,z\n3,q,r\n", "");
+}
+
+#[test]
+fn where_plain_python_gives_something_else_the_copy_is_read_and_the_user_told() {
+    check("both.csv", b"id,a\n1,\"\"\n2,\n3,x\n", "column `a` has cells that are empty text");
+    check("wide.csv", b"a::b\n1::2\n3::4\n", "its delimiter has several characters");
+}
+
+#[test]
+fn a_script_fails_where_the_data_is_another_and_says_where() {
+    let bench = Bench::with(["sales.csv"]);
+    builtin(&bench, "sales.csv", "top 3 products by revenue, as a bar chart");
+    let run = shell(&bench, "csv-agent export py > a.py && python a.py").succeeds();
+    assert!(run.stdout().contains("chart `"), "{run}");
+    let other = "sed 's/Coffee/Cacao/' sales.csv > other.csv; python a.py sales=other.csv";
+    let run = shell(&bench, other).fails_with(1);
+    assert!(run.stderr().contains("AssertionError: table `"), "{run}");
+    let run = shell(&bench, "rm sales.csv; python a.py").fails_with(1);
+    assert!(run.stderr().contains("no file sales.csv; say where it is: sales=PATH"), "{run}");
+}
+
+#[test]
+fn a_script_has_what_earlier_turns_made_and_what_failed_only_where_it_counts() {
+    let code = |id: &str, code: &str| round().calls(id, "python_repl", json!({"code": code}));
+    let send = json!({"df_name": "by", "logical_name": "by product"});
+    let bench = Bench::with(["sales.csv"]).script([
+        code("a1", "df = load('sales')\nunused = 1"),
+        code("a2", "df['more'] = df.revenue + 1\ndf.nothing"),
+        code("a3", "df.head()"),
+        round().says("Loaded."),
+        code("b1", "1 / 0"),
+        code("b2", "print('no text of its own')\nlong = 'x' * 20_000\nlong"),
+        code("b3", "text = date = 'taken'\nby = df.groupby('product')[['more']].sum()"),
+        round().calls("b4", "send_data_to_ui_as_df", send),
+        round().says("Done."),
+        code("c1", "print('rows', len(df)); round(df.more.mean(), 2)"),
+        round().says("Mean."),
+    ]);
+    for question in ["Load.", "\"More\" \\ by product?", "Mean?"] {
+        bench.ask(question).succeeds();
+    }
+    let run = shell(&bench, "csv-agent export py 2 > b.py && python b.py").succeeds();
+    assert!(run.stdout().ends_with("the same as then: table `by product`\n"), "{run}");
+    let script = fs::read_to_string(bench.path("b.py")).unwrap();
+    assert!(script.contains("_attempt(") && !script.contains("1 / 0"), "{script}");
+    assert!(!script.contains("df.head()"), "{script}");
+    let run = shell(&bench, "csv-agent export py last > c.py && python c.py").succeeds();
+    let told = "the same as then: the value of the code, what the code printed\n";
+    assert!(run.stdout().ends_with(told), "{run}");
+    shell(&bench, "csv-agent export py all > all.py && python all.py").succeeds();
+}
+
+#[test]
+fn what_was_too_long_for_the_model_is_at_hand_in_a_script() {
+    let code = |id: &str, code: &str| round().calls(id, "python_repl", json!({"code": code}));
+    let bench = Bench::with(["sales.csv"]);
+    let bench = bench.script([code("a1", "list(range(20_000))"), round().says("Long.")]);
+    bench.ask("List.").succeeds();
+    let shown = bench.run(["show", "--json"]).succeeds();
+    let events = fs::read_to_string(bench.session().join("turns/0001/events.jsonl")).unwrap();
+    let key = events.split("\"data_key\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert!(shown.stdout().starts_with('{'));
+    bench.answers([code("b1", &format!("sum(data['{key}'])")), round().says("Sum.")]);
+    bench.ask("Sum?").succeeds();
+    // The key is made by the turn before, which the code does not say.
+    let run = shell(&bench, "csv-agent export py 1 2 > b.py && python b.py").succeeds();
+    assert!(run.stdout().contains("199990000"), "{run}");
+}
+
+#[test]
+fn a_notebook_is_of_its_format_and_its_cells_run_in_order() {
+    let bench = Bench::with(["sales.csv"]);
+    builtin(&bench, "sales.csv", "total revenue by product");
+    builtin(&bench, "sales.csv", "how many rows per product?");
+    bench.run(["export", "ipynb", "all", "-o", "turns.ipynb"]).succeeds();
+    let notebook = fs::read_to_string(bench.path("turns.ipynb")).unwrap();
+    let notebook: Value = serde_json::from_str(&notebook).unwrap();
+    assert_eq!((&notebook["nbformat"], &notebook["nbformat_minor"]), (&json!(4), &json!(5)));
+    let cells = notebook["cells"].as_array().unwrap();
+    assert!(cells.iter().all(|it| it["id"].is_string() && it["source"].is_array()));
+    assert!(
+        cells.iter().any(|it| it["cell_type"] == "markdown"
+            && it["source"][0] == "## total revenue by product\n")
+    );
+    let run = "import json, sys\n\
+               for cell in json.load(open('turns.ipynb'))['cells']:\n    \
+                   if cell['cell_type'] == 'code': exec(''.join(cell['source']), globals())\n";
+    fs::write(bench.path("run.py"), run).unwrap();
+    let run = shell(&bench, "python run.py").succeeds();
+    assert!(run.stdout().contains("the same as then: table"), "{run}");
+}
+
+#[test]
+fn a_document_has_question_answer_table_chart_and_code() {
+    let bench = Bench::with(["sales.csv"]);
+    builtin(&bench, "sales.csv", "total revenue by product as a bar chart");
+    let run = bench.run(["export", "md"]).succeeds();
+    let lines = [
+        "# total revenue by product",
+        "## total_revenue_by_product",
+        "| product |",
+        "![",
+        "## Code",
+    ];
+    let places: Vec<Option<usize>> = lines.iter().map(|it| run.stdout().find(it)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} {run}");
+}
+
+#[test]
+fn what_ran_no_code_is_refused_with_the_reason() {
+    let bench = Bench::with(["sales.csv"]).script([round().says("Hello.")]);
+    bench.ask("Hello?").succeeds();
+    let run = bench.run(["export", "py"]).fails_with(5);
+    assert!(run.stderr().contains("turn 1 ran no code"), "{run}");
+    bench.run(["export", "md"]).succeeds();
+    bench.run(["export", "doc"]).fails_with(2);
+    bench.run(["export", "py", "9"]).fails_with(5);
+}
