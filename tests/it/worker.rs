@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
+use csv_agent::agent::again::outline::{Outline, outlines};
 use csv_agent::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_MEMORY_BYTES};
 use csv_agent::python::environment::{Interpreter, PythonOptions, prepare};
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
 use csv_agent::python::sandbox::SandboxOptions;
+use csv_agent::python::study::Study;
 use csv_agent::python::{Worker, WorkerError, WorkerOptions};
 
 #[expect(clippy::disallowed_methods, reason = "tests take the developer's environment")]
@@ -750,4 +752,35 @@ async fn a_damaged_snapshot_loses_no_more_than_what_is_damaged() {
     let nowhere = Some(repl.path().join("nowhere"));
     let mut fourth = Bench::with(|it| it.saved = nowhere).await;
     assert_eq!(fourth.run("1").await, json!({"kind": "text", "text": "1"}));
+}
+
+#[tokio::test]
+async fn what_code_reads_and_makes_is_found_without_running_it() {
+    // Code, what it reads, what it makes whatever happens, what it may make or change.
+    let cases = [
+        ("for x in y:\n  z = x\nz", "y", "x z", ""),
+        ("if a:\n  b = 1\nelse:\n  b = 2\nb", "a", "b", ""),
+        ("if a:\n  b = 1\nb", "a b", "", "b"),
+        ("def f(q):\n  return q + g\nf(1)", "g", "f", ""),
+        ("[i for i in df if i > k]", "df k", "", ""),
+        ("df['x'] = 1", "df", "", "df"),
+        ("df.drop(columns='a', inplace=True)", "df", "", "df"),
+        ("clean(df)", "clean df", "", "df"),
+        ("import numpy as np, os.path\nnp.x", "", "np os", ""),
+        ("try:\n  a = 1\nexcept E as e:\n  print(e)", "E", "a e", ""),
+        ("a, *b = c\nx += 1", "c x", "a b x", "x"),
+        ("match p:\n  case {'k': v}: q = v", "p", "", "q v"),
+        ("df = df.assign(y=lambda d: d.x * m)", "df m", "df", ""),
+        ("this is no Python", "", "", ""),
+    ];
+    let commands = cases.map(|it| Command::Run { code: it.0.to_owned() });
+    let mut study = Study::start(&python_options(), &sandbox(), Vec::new()).await.unwrap();
+    let found = outlines(&mut study, &commands).await.unwrap();
+    let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();
+    for ((code, reads, binds, others), found) in cases.into_iter().zip(found) {
+        let Outline { may_bind, touches, .. } = &found;
+        assert_eq!(found.reads, names(reads), "{code}");
+        assert_eq!(found.binds, names(binds), "{code}");
+        assert_eq!(may_bind | touches, names(others), "{code}");
+    }
 }

@@ -12,20 +12,16 @@ class Outline(ast.NodeVisitor):
 
     def __init__(self):
         self.reads, self.binds, self.may_bind, self.touches = set(), set(), set(), set()
-        self.depth = 0  # of branches, loops and functions around the statement
 
     def read(self, name):
         if name not in self.binds and not hasattr(builtins, name):
             self.reads.add(name)
 
-    def bind(self, name):
-        (self.may_bind if self.depth else self.binds).add(name)
-
     def visit_Name(self, node):
         if isinstance(node.ctx, ast.Load):
             self.read(node.id)
         else:
-            self.bind(node.id)
+            self.binds.add(node.id)
 
     def visit_Assign(self, node):
         self.visit(node.value)
@@ -62,6 +58,13 @@ class Outline(ast.NodeVisitor):
         if inner and isinstance(node, ast.Name):
             self.touches.add(node.id)
 
+    def visit_For(self, node):
+        # The target is made before the body reads it.
+        for part in (node.iter, node.target, *node.body, *node.orelse):
+            self.visit(part)
+
+    visit_AsyncFor = visit_For
+
     def visit_Delete(self, node):
         for target in node.targets:
             self.touch(target)
@@ -81,43 +84,43 @@ class Outline(ast.NodeVisitor):
                 self.touches.update(it.id for it in call.args if isinstance(it, ast.Name))
         self.visit(call)
 
-    def visit_For(self, node):
-        self.visit(node.iter)
-        self.inside([node.target, *node.body, *node.orelse])
+    def visit_named(self, node):
+        # `except Error as error`, and names in a pattern.
+        if node.name is not None:
+            self.binds.add(node.name)
+        self.generic_visit(node)
 
-    def visit_While(self, node):
-        self.visit(node.test)
-        self.inside([*node.body, *node.orelse])
+    visit_ExceptHandler = visit_MatchAs = visit_MatchStar = visit_named
 
     def visit_If(self, node):
         self.visit(node.test)
-        self.inside([*node.body, *node.orelse])
-
-    def visit_Try(self, node):
-        self.inside([*node.body, *node.handlers, *node.orelse, *node.finalbody])
-
-    visit_TryStar = visit_Try
+        self.either([node.body, node.orelse])
 
     def visit_Match(self, node):
         self.visit(node.subject)
-        self.inside(node.cases)
+        self.either([[it] for it in node.cases] + [[]])
 
-    def inside(self, nodes):
-        self.depth += 1
-        for node in nodes:
-            self.visit(node)
-        self.depth -= 1
+    def either(self, branches):
+        """Takes what every branch makes as made. Loops are taken to run at least once."""
+        before, made = set(self.binds), []
+        for branch in branches:
+            self.binds = set(before)
+            for node in branch:
+                self.visit(node)
+            made.append(self.binds)
+        self.binds = set.intersection(*made)
+        self.may_bind |= set.union(*made) - self.binds
 
     def visit_Import(self, node):
         for alias in node.names:
-            self.bind(alias.asname or alias.name.split(".")[0])
+            self.binds.add(alias.asname or alias.name.split(".")[0])
 
     visit_ImportFrom = visit_Import
 
     def visit_FunctionDef(self, node):
         for it in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(it)
-        self.bind(node.name)
+        self.binds.add(node.name)
         self.visit_scope(node.args, node.body)
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -128,7 +131,7 @@ class Outline(ast.NodeVisitor):
     def visit_ClassDef(self, node):
         for it in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(it)
-        self.bind(node.name)
+        self.binds.add(node.name)
         self.visit_scope(None, node.body)
 
     def visit_scope(self, args, body):

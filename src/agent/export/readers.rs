@@ -122,9 +122,10 @@ async fn fit(
         "dtypes": dataset.columns.iter().map(|it| it.dtype.name()).collect::<Vec<_>>(),
         "lines": lines(session_dir, dataset)?,
     }]);
+    // The functions of a script include a `load` of their own.
     let imports = "import bz2, csv, gzip, io, json, os, re, sys, tempfile, zipfile\n\
                    import pyarrow.parquet\nfrom datetime import date, datetime, time\n\
-                   load_dataset = load";
+                   load_dataset = globals().get('load_dataset', load)";
     let code = format!("{imports}\n{}\n{FIT}", blocks::reader());
     let found = study.ask(&code, &source).await?;
     let mut fits: Vec<Fit> = serde_json::from_value(found).context("cannot read how")?;
