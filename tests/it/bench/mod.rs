@@ -153,6 +153,11 @@ impl Bench {
         command
     }
 
+    /// Returns what a script needs to ask the server.
+    pub fn server_settings(&self) -> String {
+        format!("export OPENAI_API_KEY={KEY} OPENAI_BASE_URL={}", self.server.base_url())
+    }
+
     /// Runs a script with `csv-agent` on its path, without a key and without the server.
     pub fn shell(&self, script: &str, variables: &[(&str, PathBuf)]) -> Run {
         let binary = Path::new(env!("CARGO_BIN_EXE_csv-agent")).parent().unwrap().to_owned();
