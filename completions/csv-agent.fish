@@ -113,6 +113,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Wh
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`' -r -f -a "never\t'None: a verdict is only part of the answer'
 bad\t'Only a bad one'
 warning\t'A bad one or a warning'"
@@ -159,7 +160,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'An
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let an answer pass `--fail-on` and `--require` that a model without tools gave'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l stream -d 'Show the answer while it is being written; the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-stream -d 'Wait for whole responses'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
@@ -173,6 +174,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s h -l help -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`' -r -f -a "never\t'None: a verdict is only part of the answer'
 bad\t'Only a bad one'
 warning\t'A bad one or a warning'"
@@ -218,7 +220,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fresh -d 'A
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let an answer pass `--fail-on` and `--require` that a model without tools gave'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l stream -d 'Show the answer while it is being written; the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-stream -d 'Wait for whole responses'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'

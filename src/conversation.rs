@@ -203,8 +203,10 @@ pub enum Effort {
 pub struct AnswerFormat {
     /// Matches `[a-zA-Z0-9_-]{1,64}`.
     pub name: String,
-    /// A JSON Schema within the strict subset.
+    /// A JSON Schema whose root is an object.
     pub schema: Value,
+    /// Whether it is within the subset that a provider can enforce.
+    pub strict: bool,
 }
 
 /// One request to a provider: the whole conversation, because requests are stateless.

@@ -4,7 +4,7 @@
 //! its one `tool_result`, and the frames and charts of that call stand between the two; the last line
 //! is the one terminal event, a `reply` or an `error` that is fatal.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::chart::{Chart, ChartRejected, ChartSpec, ChartType, RejectedCode, Series};
@@ -393,6 +393,11 @@ fn yes() -> bool {
     true
 }
 
+/// Reads a value that is there, which may be null.
+fn there<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
 /// A reason for the assessment, and what shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingShown {
@@ -424,6 +429,9 @@ pub struct ReplyBody {
     pub assessment: Option<Assessment>,
     /// The reasons for the assessment.
     pub findings: Vec<FindingShown>,
+    /// The answer as JSON of the schema that was given; absent when none was, or it does not hold.
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "there")]
+    pub output: Option<Value>,
     /// Whether the model had tools to compute the answer with. It had in turns of earlier versions.
     #[serde(default = "yes")]
     pub computed: bool,

@@ -105,6 +105,20 @@ pub const INSTRUCTIONS_BYTES_MAX: usize = 48 * 1024;
 pub const KNOWLEDGE_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of a file with knowledge. A longer one is data that was meant for `-f`.
 pub const KNOWLEDGE_FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Bytes of a schema for answers. All of it is in the instructions, beyond their own bound.
+pub const ANSWER_SCHEMA_BYTES_MAX: usize = 64 * 1024;
+/// Places of an answer that are told when it does not hold to its schema; the model mends them at once.
+pub const MISFITS_MAX: usize = 5;
+/// Bytes of what is wrong at one of them.
+pub const MISFIT_BYTES_MAX: usize = 200;
+/// Levels of objects in a schema that the API enforces. Source: `OpenAI` guide, "Structured outputs".
+pub const STRICT_LEVELS_MAX: usize = 10;
+/// Values of all enums of such a schema. Source: as above.
+pub const STRICT_ENUM_VALUES_MAX: usize = 1_000;
+/// Values of one enum beyond which all of its strings have a bound. Source: as above.
+pub const STRICT_ENUM_SMALL_MAX: usize = 250;
+/// Characters of the strings of such an enum. Source: as above.
+pub const STRICT_ENUM_CHARS_MAX: usize = 15_000;
 /// Bytes of thresholds in the instructions. The last ones are left out, and told.
 pub const THRESHOLDS_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of dataset schemas in the instructions. Wider catalogs are summarised.

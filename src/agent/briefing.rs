@@ -26,6 +26,7 @@ impl Agent {
             catalog,
             findings: &past.collect::<Vec<_>>(),
             verdict: question.verdict,
+            schema: self.options.schema.as_ref().map(|it| it.value()),
         }))
     }
 }

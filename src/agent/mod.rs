@@ -11,6 +11,7 @@ pub mod egress;
 mod evidence;
 pub mod export;
 mod failure;
+mod form;
 mod memory;
 pub mod pairing;
 pub mod preview;
@@ -21,6 +22,7 @@ mod repl;
 mod reply;
 mod room;
 mod round;
+pub mod schema;
 mod standing;
 mod stash;
 mod turn;
@@ -28,17 +30,20 @@ mod untooled;
 pub mod verdict;
 
 use std::future::Future;
+use std::rc::Rc;
 
 use serde_json::{Map, json};
 
 use crate::agent::answer::{Answer, CONTENT_FILTER, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
+use crate::agent::form::Form;
 use crate::agent::memory::Memory;
 use crate::agent::prompt::{Briefing, Instructions};
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
 use crate::agent::room::Room;
 use crate::agent::round::Round;
+use crate::agent::schema::AnswerSchema;
 use crate::agent::standing::{Next, Standing};
 use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::untooled::needs_no_tools;
@@ -60,10 +65,6 @@ use crate::tools::TOOLS;
 
 /// What a model that answered nothing is told, once.
 const NUDGE: &str = "Your last message was empty. Answer the question now, or call a tool.";
-
-/// What a model that answered in another form is told, once, where tools and form exclude each other.
-const FORM: &str = "Write that answer again, as the one JSON object that the instructions on the \
-                    verdict ask for, and nothing else.";
 
 pub use failure::refuse;
 
@@ -89,6 +90,8 @@ pub struct AgentOptions {
     pub fresh: bool,
     /// What the model is to know in every turn.
     pub briefing: Briefing,
+    /// What each answer must hold to, if it is JSON for a program.
+    pub schema: Option<Rc<AnswerSchema>>,
 }
 
 /// A model, a REPL, and the loop between them. It lives as long as the process.
@@ -161,7 +164,7 @@ impl Agent {
             }
         };
         let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
-        turn.shows_partial = !question.verdict;
+        turn.shows_partial = self.form(&question).is_free();
         turn.price = self.options.price;
         let mut items = vec![question.item()];
         let mut conversation = Conversation { history, items: &mut items, room: Room::default() };
@@ -205,6 +208,11 @@ impl Agent {
         self.repl.stop().await;
     }
 
+    /// Returns what the answer to a question must be.
+    fn form(&self, question: &Question) -> Form {
+        Form { verdict: question.verdict, schema: self.options.schema.clone() }
+    }
+
     /// Asks the server in the dialect in which it answered last.
     fn recall(&mut self, session: &Session) {
         if let Some(api) = self.provider.server().and_then(|it| session.api_of(it)) {
@@ -223,6 +231,7 @@ impl Agent {
         if question.verdict {
             self.rate(session, catalog, turn).await?;
         }
+        let form = self.form(question);
         let limits = self.options.limits.clone();
         let is_out_of_tokens =
             |turn: &Turn| limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
@@ -276,15 +285,15 @@ impl Agent {
             let next = standing.next(&received)?;
             conversation.items.extend(received);
             match next {
-                Next::Answer(answer)
-                    if question.verdict
-                        && verdict::read(&answer.text).is_none()
-                        && !self.provider.enforces_format(how.1)
-                        && standing.ask_for_form(&answer) =>
-                {
-                    conversation.items.push(Item::user(FORM));
+                Next::Answer(answer) => {
+                    let is_enforced = self.provider.enforces_format(how.1);
+                    match form.repair(&answer.text, is_enforced) {
+                        Some(repair) if standing.ask_for_form(&answer) => {
+                            conversation.items.push(Item::user(&repair));
+                        }
+                        _ => return Ok(answer),
+                    }
                 }
-                Next::Answer(answer) => return Ok(answer),
                 Next::More => {}
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
@@ -315,7 +324,7 @@ impl Agent {
             items: pairing::repair(items),
             tools: TOOLS.iter().map(crate::tools::Tool::declaration).collect(),
             tool_choice,
-            format: question.verdict.then(verdict::format),
+            format: self.form(question).format(),
             reasoning: self.options.reasoning,
             cache_key: session.id().to_owned(),
         }

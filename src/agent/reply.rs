@@ -2,8 +2,9 @@
 
 use crate::agent::answer::Answer;
 use crate::agent::failure::{describe, fail};
+use crate::agent::form::Said;
 use crate::agent::turn::{Ended, Turn};
-use crate::agent::verdict::{self, Given};
+use crate::agent::verdict::Given;
 use crate::agent::{Agent, TurnEnd, evidence};
 use crate::catalog::Catalog;
 use crate::conversation::{Question, Reply};
@@ -36,11 +37,7 @@ impl Agent {
         answer: &Answer,
         turn: &mut Turn,
     ) -> anyhow::Result<TurnEnd> {
-        let read = if question.verdict { verdict::read(&answer.text) } else { None };
-        let (text, verdict) = match read {
-            Some((text, verdict)) => (text, Some(verdict)),
-            None => (answer.text.clone(), None),
-        };
+        let Said { text, verdict, output, misfit } = self.form(question).read(&answer.text);
         let said = verdict.as_ref().map_or(&[][..], |it| &it.findings);
         let (findings, notes) = evidence::shown(said, turn, catalog, session.dir());
         let assessment = turn.rated.iter().map(|it| it.severity).max();
@@ -52,6 +49,7 @@ impl Agent {
         let tables: Vec<String> = turn.tables.iter().map(|it| it.name.clone()).collect();
         let given = Given {
             is_computed: turn.is_computed,
+            misfit: misfit.as_deref(),
             verdict: verdict.as_ref(),
             assessment,
             tables: &tables,
@@ -66,6 +64,7 @@ impl Agent {
             text: text.clone(),
             assessment,
             findings,
+            output,
             computed: turn.is_computed,
             stop_reason: answer.stop_reason,
             tables,

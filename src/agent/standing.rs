@@ -57,7 +57,8 @@ impl Standing {
     /// Asks for an answer once more, in its form and without tools. Returns false when there is no
     /// round left, the turn is over for another reason, or the form was asked for before.
     pub fn ask_for_form(&mut self, answer: &Answer) -> bool {
-        let may_ask = answer.stop_reason == StopReason::Complete && !self.is_last;
+        let is_over = self.is_last || self.is_spent();
+        let may_ask = answer.stop_reason == StopReason::Complete && !is_over;
         may_ask && !std::mem::replace(&mut self.is_form_due, true)
     }
 
@@ -104,9 +105,9 @@ impl Standing {
     }
 
     /// Returns whether the model had to answer before it wanted to. A turn of one round had no call
-    /// to cut off.
+    /// to cut off, and one that only writes its answer again wanted none.
     fn was_cut(&self) -> bool {
-        self.is_stuck || (self.is_last && 1 < self.round)
+        self.is_stuck || (self.is_last && 1 < self.round && !self.is_form_due)
     }
 
     fn cut_by(&self) -> StopReason {
@@ -185,6 +186,19 @@ mod tests {
         check(more(), 1, remark, Some((1, Complete)));
         let out = Standing { is_out_of_tokens: true, ..more() };
         check(out, 10, remark, Some((1, Complete)));
+    }
+
+    #[test]
+    fn an_answer_that_is_written_again_in_the_last_round_was_not_cut() {
+        let mut standing = Standing::default();
+        for round in 1..=2 {
+            standing.begin_round(2);
+            let Next::Answer(answer) = standing.next(&[Item::assistant("42")]).unwrap() else {
+                panic!("no answer");
+            };
+            assert_eq!(answer.stop_reason, Complete);
+            assert_eq!(standing.ask_for_form(&answer), round == 1);
+        }
     }
 
     #[test]

@@ -5,9 +5,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::agent::answer::{Answer, Said, said};
+use crate::agent::form::{self, Form};
 use crate::agent::profile::profile;
 use crate::agent::turn::{Ended, Turn};
-use crate::agent::{Agent, Conversation, prompt, tell_cut, warn};
+use crate::agent::{Agent, Conversation, prompt, tell_cut, verdict, warn};
 use crate::catalog::Catalog;
 use crate::conversation::{
     AnswerFormat, Assessment, Ending, Finding, Item, ItemKind, Question, Request, ToolChoice,
@@ -19,7 +20,8 @@ use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::session::Session;
 use crate::status::StopReason;
 
-const PROMPT: &str = include_str!("prompt/untooled.md");
+const ROLE: &str = include_str!("prompt/untooled.md");
+const FORM: &str = include_str!("prompt/untooled_form.md");
 
 /// Stands before every answer that nothing was computed for.
 const NOT_COMPUTED: &str = "**Not computed.** The model has no tools; it answered from a profile of \
@@ -32,7 +34,7 @@ pub fn needs_no_tools(error: &anyhow::Error) -> bool {
 }
 
 impl Agent {
-    /// Asks the question without tools, once.
+    /// Asks the question without tools, once, and once more where the answer does not hold to its schema.
     ///
     /// # Errors
     ///
@@ -59,18 +61,44 @@ impl Agent {
         items.extend_from_slice(conversation.items);
         // Calls of earlier turns, with another model, would be tools again.
         items.retain(|it| matches!(it.kind(), ItemKind::UserMessage | ItemKind::AssistantMessage));
-        let request = Request {
+        let form = self.form(question);
+        let asked = match &form.schema {
+            Some(schema) => prompt::form(form.verdict, Some(schema.value())),
+            None => FORM.to_owned(),
+        };
+        let mut request = Request {
             model: self.options.model.clone(),
-            instructions: format!("{PROMPT}\n{told_before}\nProfile of the data:\n{profile}"),
+            instructions: format!(
+                "{ROLE}\n{asked}\n{told_before}\nProfile of the data:\n{profile}"
+            ),
             items,
             tools: Vec::new(),
             tool_choice: ToolChoice::None,
-            format: Some(format()),
+            format: if form.schema.is_some() { form.format() } else { Some(format()) },
             reasoning: self.options.reasoning,
             cache_key: session.id().to_owned(),
         };
+        let answer = self.untooled_answer(&form, &request, conversation, turn).await?;
+        let may_ask = answer.stop_reason == StopReason::Complete
+            && turn.round < self.options.limits.rounds_max;
+        let repair = form.schema.is_some().then(|| form.repair(&answer.text, true)).flatten();
+        let Some(repair) = repair.filter(|_| may_ask) else { return Ok(answer) };
+        turn.round += 1;
+        conversation.items.push(Item::user(&repair));
+        request.items.extend([Item::assistant(&answer.text), Item::user(&repair)]);
+        self.untooled_answer(&form, &request, conversation, turn).await
+    }
+
+    /// Sends a request and makes an answer of what comes.
+    async fn untooled_answer(
+        &mut self,
+        form: &Form,
+        request: &Request,
+        conversation: &mut Conversation<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<Answer, Ended> {
         let round = turn.round;
-        let response = self.respond(&request, round, turn).await?;
+        let response = self.respond(request, round, turn).await?;
         let text = match said(&response.items) {
             Some(Said::Text(text)) => text,
             Some(Said::Refusal(text)) => {
@@ -79,20 +107,24 @@ impl Agent {
             }
             None => String::new(),
         };
+        let told = |verdict: bool| match &form.schema {
+            Some(_) => told_in_form(&text, form),
+            None => told(&text, verdict),
+        };
         let answer = match response.ending {
             Ending::Incomplete(reason) => {
                 tell_cut(&reason, turn)?;
-                let said = Some(Said::Text(told(&text, false))).filter(|_| !text.is_empty());
+                let said = Some(Said::Text(told(false))).filter(|_| !text.is_empty());
                 Answer::incomplete(said, &reason, round)
             }
             Ending::Completed => Answer {
-                text: told(&text, question.verdict),
+                text: told(form.verdict),
                 stop_reason: StopReason::Complete,
                 rounds: round,
             },
         };
         // A later turn reads what the user read, and not JSON that no other turn has.
-        conversation.items.push(Item::assistant(&told(&text, false)));
+        conversation.items.push(Item::assistant(&told(false)));
         Ok(answer)
     }
 }
@@ -135,7 +167,7 @@ fn format() -> AnswerFormat {
             ["summary", "assessment", "explanation", "potential_issues", "recommendations"],
         "additionalProperties": false,
     });
-    AnswerFormat { name: "analysis".to_owned(), schema }
+    AnswerFormat { name: "analysis".to_owned(), schema, strict: true }
 }
 
 /// An answer in that form. A small model leaves out what it has nothing to say to, says null instead,
@@ -211,16 +243,36 @@ fn told(text: &str, verdict: bool) -> String {
     json!({"text": text, "findings": findings, "assessment": assessment}).to_string()
 }
 
+/// Returns an answer in the form that the user asked for, without thoughts. What is for people in it is
+/// marked; the JSON for the program has no place for a mark.
+fn told_in_form(text: &str, form: &Form) -> String {
+    let text = match without_thoughts(text) {
+        "" => "The model answered with nothing.",
+        text => text,
+    };
+    let marked = form::json(text).ok().filter(|_| form.verdict).and_then(|(_, mut envelope)| {
+        let (said, _) = verdict::read(&envelope)?;
+        envelope["text"] = format!("{NOT_COMPUTED}\n\n{said}").into();
+        Some(envelope.to_string())
+    });
+    marked.unwrap_or_else(|| text.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::told;
-    use crate::agent::verdict;
-    use crate::conversation::Assessment;
+    use crate::agent::form::Form;
+    use crate::conversation::{Assessment, Verdict};
 
     const LEGACY: &str = r#"```json
         {"summary": "Two columns are empty.", "assessment": "bad", "explanation": "See `a`.",
          "potential_issues": ["`a` is empty", "`b` is empty"], "recommendations": []}
         ```"#;
+
+    fn read(told: &str) -> (String, Verdict) {
+        let said = Form { verdict: true, schema: None }.read(told);
+        (said.text, said.verdict.unwrap())
+    }
 
     #[test]
     fn a_legacy_answer_is_told_as_text_that_says_what_it_is() {
@@ -241,7 +293,7 @@ mod tests {
         let loose = "<think>\nA {list}?\n</think>\n{\"summary\": \"One is empty.\", \"assessment\": \
                      \"BAD\", \"explanation\": null, \"potential_issues\": \"`a` is empty\", \
                      \"recommendations\": null}";
-        let (text, verdict) = verdict::read(&told(loose, true)).unwrap();
+        let (text, verdict) = read(&told(loose, true));
         assert!(text.ends_with("\n\nOne is empty.\n\nPotential issues:\n- `a` is empty"), "{text}");
         assert_eq!(verdict.assessment, Some(Assessment::Bad));
         assert_eq!(verdict.findings.len(), 1);
@@ -252,7 +304,7 @@ mod tests {
 
     #[test]
     fn its_assessment_is_a_verdict() {
-        let (text, verdict) = verdict::read(&told(LEGACY, true)).unwrap();
+        let (text, verdict) = read(&told(LEGACY, true));
         assert!(text.starts_with("**Not computed.**"), "{text}");
         assert_eq!(verdict.assessment, Some(Assessment::Bad));
         assert_eq!(verdict.findings[1].message, "`b` is empty");

@@ -1,9 +1,9 @@
 //! The verdict: the form in which it is asked for, how it is read, and what a gate makes of it.
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::conversation::{AnswerFormat, Assessment, Verdict};
+use crate::conversation::{Assessment, Verdict};
 use crate::sink::rows;
 use crate::status::ExitStatus;
 
@@ -13,6 +13,8 @@ use crate::status::ExitStatus;
 pub struct Gates {
     /// Ask for a verdict.
     pub verdict: bool,
+    /// Ask for JSON of a schema.
+    pub schema: bool,
     /// Fail when the verdict is this bad or worse.
     pub fail_on: Option<Assessment>,
     /// Fail when no table was sent.
@@ -30,6 +32,8 @@ pub struct Gates {
 pub struct Given<'a> {
     /// Whether the model had tools to compute with.
     pub is_computed: bool,
+    /// What of the answer does not hold to its schema.
+    pub misfit: Option<&'a str>,
     /// The verdict of the model, if there was one.
     pub verdict: Option<&'a Verdict>,
     /// The assessment that counts: the model's, or a worse one of the thresholds.
@@ -48,7 +52,12 @@ impl Gates {
         if self.verdict && given.verdict.and_then(|it| it.assessment).is_none() {
             missing.push("a verdict was asked for, and the answer has none".to_owned());
         }
-        let is_gated = self.fail_on.is_some() || self.require_table || self.require_chart;
+        if let Some(misfit) = given.misfit {
+            missing.push(format!("the answer does not hold to the schema: {misfit}"));
+        }
+        // A program that reads JSON sees no mark on what was not computed.
+        let is_gated =
+            self.fail_on.is_some() || self.require_table || self.require_chart || self.schema;
         if is_gated && !given.is_computed && !self.allow_untooled {
             let why = "the answer was not computed, since the model has no tools";
             missing.push(format!("{why}; `--allow-untooled` lets it pass"));
@@ -80,8 +89,8 @@ impl Gates {
     }
 }
 
-/// Returns the form of an answer with a verdict.
-pub fn format() -> AnswerFormat {
+/// Returns the schema of an answer with a verdict.
+pub fn schema() -> Value {
     let severity = json!({"type": "string", "enum": ["good", "warning", "bad"]});
     let nullable = json!({"type": ["string", "null"]});
     let finding = json!({
@@ -100,7 +109,7 @@ pub fn format() -> AnswerFormat {
     let assessment = json!({
         "anyOf": [{"type": "string", "enum": ["good", "warning", "bad"]}, {"type": "null"}],
     });
-    let schema = json!({
+    json!({
         "type": "object",
         "properties": {
             "text": {"type": "string"},
@@ -109,30 +118,37 @@ pub fn format() -> AnswerFormat {
         },
         "required": ["text", "findings", "assessment"],
         "additionalProperties": false,
-    });
-    AnswerFormat { name: "verdict".to_owned(), schema }
+    })
 }
 
 /// Reads an answer of that form: the reply for people, and the verdict. None when it has another form.
-pub fn read(answer: &str) -> Option<(String, Verdict)> {
+pub fn read(answer: &Value) -> Option<(String, Verdict)> {
     #[derive(Deserialize)]
     struct Answer {
         text: String,
         #[serde(flatten)]
         verdict: Verdict,
     }
-    let Answer { text, verdict } = serde_json::from_str(answer.trim()).ok()?;
+    let Answer { text, verdict } = Answer::deserialize(answer).ok()?;
     Some((text, verdict))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{Gates, Given, read};
     use crate::conversation::{Assessment, Verdict};
     use crate::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
 
-    const GIVEN: Given =
-        Given { is_computed: true, verdict: None, assessment: None, tables: &[], n_charts: 0 };
+    const GIVEN: Given = Given {
+        is_computed: true,
+        misfit: None,
+        verdict: None,
+        assessment: None,
+        tables: &[],
+        n_charts: 0,
+    };
 
     #[track_caller]
     fn check(fail_on: Option<Assessment>, found: Option<Assessment>, status: ExitStatus) {
@@ -191,6 +207,8 @@ mod tests {
             assessment: verdict.assessment,
             ..GIVEN
         };
+        let asks = Gates { schema: true, ..Gates::default() };
+        assert_eq!(asks.judge(given).0, Contract, "a program sees no mark");
         let mut gates = Gates { verdict: true, ..Gates::default() };
         assert_eq!(gates.judge(given).0, Ok, "a verdict alone is no gate");
         gates.fail_on = Some(Assessment::Bad);
@@ -208,17 +226,27 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_hold_to_the_schema_is_named() {
+        let gates = Gates { schema: true, ..Gates::default() };
+        let (status, missing) = gates.judge(Given { misfit: Some("`$.n` is missing"), ..GIVEN });
+        assert_eq!(status, Contract);
+        assert_eq!(missing, ["the answer does not hold to the schema: `$.n` is missing"]);
+        assert_eq!(gates.judge(GIVEN).0, Ok);
+    }
+
+    #[test]
     fn what_is_no_row_is_left_out_of_a_finding() {
-        let answer = r#"{"text": "t", "assessment": "bad", "findings": [{"severity": "bad", "message": "m",
-            "dataset": null, "column": null, "rows": [3, -1, "x", 1.5], "table": null}]}"#;
-        assert_eq!(read(answer).unwrap().1.findings[0].rows, [3]);
+        let answer = json!({"text": "t", "assessment": "bad", "findings": [{"severity": "bad",
+            "message": "m", "dataset": null, "column": null, "rows": [3, -1, "x", 1.5],
+            "table": null}]});
+        assert_eq!(read(&answer).unwrap().1.findings[0].rows, [3]);
     }
 
     #[test]
     fn an_answer_in_another_form_has_no_verdict() {
-        let answer = r#"{"text": "ok", "findings": [], "assessment": "good"}"#;
-        assert_eq!(read(answer).unwrap().1.assessment, Some(Assessment::Good));
-        assert_eq!(read("All is well."), None);
-        assert_eq!(read(r#"{"text": "ok"}"#), None);
+        let answer = json!({"text": "ok", "findings": [], "assessment": "good"});
+        assert_eq!(read(&answer).unwrap().1.assessment, Some(Assessment::Good));
+        assert_eq!(read(&json!("All is well.")), None);
+        assert_eq!(read(&json!({"text": "ok"})), None);
     }
 }

@@ -149,6 +149,7 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         limits: options.limits.clone(),
         gates: Gates {
             verdict: options.verdict,
+            schema: options.schema.is_some(),
             fail_on: match options.fail_on {
                 FailOn::Never => None,
                 FailOn::Bad => Some(Assessment::Bad),
@@ -164,5 +165,6 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         datasets: options.datasets.clone(),
         fresh: options.fresh,
         briefing: options.briefing.clone(),
+        schema: options.schema.clone(),
     }
 }

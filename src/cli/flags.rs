@@ -192,6 +192,11 @@ pub struct TurnFlags {
     #[arg(long, help_heading = "Checks")]
     pub verdict: bool,
 
+    /// Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9
+    /// when the answer does not hold to it
+    #[arg(long, value_name = "FILE|JSON", help_heading = "Checks")]
+    pub schema: Option<String>,
+
     /// Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "Checks")]
     pub fail_on: FailOn,
@@ -200,7 +205,7 @@ pub struct TurnFlags {
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Checks")]
     pub require: Vec<Require>,
 
-    /// Let an answer pass `--fail-on` and `--require` that a model without tools gave
+    /// Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave
     #[arg(long, help_heading = "Checks")]
     pub allow_untooled: bool,
 

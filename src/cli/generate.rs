@@ -198,7 +198,7 @@ mod tests {
             json!({"type": "chart_rejected", "call_id": "c", "logical_name": "l", "reason": "r",
                 "code": "empty", "limit": null, "actual": null, "spec": spec}),
             json!({"type": "reply", "text": "t", "blocks": [], "assessment": null,
-                "findings": [finding], "computed": true, "stop_reason": "complete", "tables": [], "charts": [],
+                "findings": [finding], "output": null, "computed": true, "stop_reason": "complete", "tables": [], "charts": [],
                 "rounds": 1, "tool_calls": 0, "usage": report, "duration_ms": 1,
                 "code_path": null, "exit_code": 0}),
             json!({"type": "error", "fatal": true, "code": "c", "message": "m", "hint": null,

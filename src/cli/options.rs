@@ -5,6 +5,7 @@ pub mod ask;
 pub mod briefing;
 pub mod config;
 pub mod key;
+pub mod schema;
 pub mod session;
 pub mod settings;
 

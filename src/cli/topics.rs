@@ -45,7 +45,7 @@ pub const EXIT_CODES: &[(ExitStatus, &str, &str)] = &[
     (
         ExitStatus::Contract,
         "contract",
-        "the model refused, or a verdict, table or chart that was asked for is missing",
+        "the model refused; a verdict, schema, table or chart asked for is missing",
     ),
     (
         ExitStatus::VerdictWarning,

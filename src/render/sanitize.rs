@@ -11,6 +11,15 @@ use std::fmt::Write;
 ///
 /// Line feeds and tabs stay; a carriage return before a line feed goes.
 pub fn for_terminal(text: &str) -> String {
+    safe(text, show)
+}
+
+/// Returns JSON that means the same, with everything that could steer a terminal as JSON escapes it.
+pub fn json_for_terminal(json: &str) -> String {
+    safe(json, escape)
+}
+
+fn safe(text: &str, show: fn(char, &mut String)) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
     }
@@ -66,6 +75,12 @@ fn show(char: char, safe: &mut String) {
     let shown =
         if code <= 0xff { write!(safe, "\\x{code:02x}") } else { write!(safe, "\\u{{{code:x}}}") };
     shown.expect("a String takes any text");
+}
+
+fn escape(char: char, safe: &mut String) {
+    for unit in char.encode_utf16(&mut [0; 2]) {
+        write!(safe, "\\u{unit:04x}").expect("a String takes any text");
+    }
 }
 
 #[cfg(test)]

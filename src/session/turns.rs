@@ -203,6 +203,7 @@ mod tests {
             blocks: Vec::new(),
             computed: true,
             assessment: None,
+            output: None,
             findings: Vec::new(),
             stop_reason: StopReason::Complete,
             tables: Vec::new(),

@@ -62,6 +62,7 @@ impl Document {
             "blocks": or_empty("blocks"),
             "assessment": ending["assessment"],
             "findings": or_empty("findings"),
+            "output": ending["output"],
             "computed": ending["computed"],
             "stop_reason": ending["stop_reason"],
             "tables": std::mem::take(&mut self.tables),

@@ -93,6 +93,15 @@ fn judged(name: &'static str, message: &'static str) -> Tape {
     Tape { name, takes: vec![take("q", [round().says(message)]), asked] }
 }
 
+const COUNT: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}"#;
+
+/// Answers with JSON of a schema, or with other JSON twice.
+fn counted(name: &'static str, answers: [&'static str; 2], code: i32) -> Tape {
+    let answers = answers.into_iter().filter(|it| !it.is_empty());
+    let rounds = [self::code("c1", "10")].into_iter().chain(answers.map(|it| round().says(it)));
+    Tape { name, takes: vec![take("q", rounds).with(&["--schema", COUNT]).ends_with(code)] }
+}
+
 const ANSWER: &str = "Coffee earned the most: 8746.8.";
 const LONG_AND_WIDE: &str = "df = pd.DataFrame({\"x\": range(300), \"y\": range(300)})\n\
     wide = pd.DataFrame({f\"y{i}\": [1, 2] for i in range(12)}).assign(x=[1, 2])";
@@ -191,6 +200,8 @@ fn told() -> Vec<Tape> {
                 take("q", [round().says("Who can say.")]).with(&["--verdict"]).ends_with(9),
             ],
         },
+        counted("schema_ok", ["{\"n\": 10}", ""], 0),
+        counted("schema_bad", ["{\"n\": \"ten\"}", "{\"n\": 10.5}"], 9),
         Tape {
             name: "loop",
             takes: vec![

@@ -395,6 +395,21 @@ fn c47_to_c50_a_verdict_is_data_until_there_is_a_gate() {
 }
 
 #[test]
+fn c51_an_answer_holds_to_its_schema_or_says_where_it_does_not() {
+    let schema = r#"--schema '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}'"#;
+    let found = ok(&format!("ask schema_ok {schema} --format json q")).json();
+    assert!(found["output"]["n"].is_number(), "{found}");
+    let wrong = ends_with(9, &format!("ask schema_bad {schema} --format json q"));
+    assert!(wrong.stderr.contains("`$.n` has type number and not integer"), "{}", wrong.stderr);
+    assert_eq!(wrong.json()["output"], Value::Null);
+    let shell = Shell::new();
+    let refused = shell.ends_with(2, "csv-agent ask -f \"$FX/sales.csv\" --schema '{' q");
+    refused.is_silent();
+    assert!(refused.stderr.contains("line 1 column 1"), "{}", refused.stderr);
+    assert!(!shell.bench.session().exists());
+}
+
+#[test]
 fn c53_c55_c57_a_terminal_gets_colour_width_and_progress() {
     let shell = Shell::new();
     shell.ok("csv-agent ingest -q \"$FX/sales.csv\"");

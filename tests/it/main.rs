@@ -33,6 +33,7 @@ mod readme;
 mod real;
 mod reports;
 mod rerun;
+mod schema;
 mod tidy;
 mod untooled;
 mod wires;

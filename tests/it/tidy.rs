@@ -27,7 +27,7 @@ const FLOORS: [(&str, u32); 18] = [
 ];
 
 /// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
-const DOORS: [(&str, &[&str]); 23] = [
+const DOORS: [(&str, &[&str]); 24] = [
     ("reqwest", &["provider/transport/http.rs"]),
     ("polars", &["dataset/"]),
     ("parquet", &["dataset/"]),
@@ -36,6 +36,7 @@ const DOORS: [(&str, &[&str]); 23] = [
     ("seccompiler", &["python/sandbox/layers.rs"]),
     ("libc", &["python/sandbox/"]),
     ("fernet", &["sink/seal.rs"]),
+    ("boon", &["agent/schema.rs"]),
     ("comfy_table", &["render/"]),
     ("quick_xml", &["render/report/junit.rs"]),
     ("plotters", &["render/"]),

@@ -182,6 +182,7 @@ impl Again<'_> {
             blocks: crate::render::blocks::blocks(&text, &turn.charts),
             assessment: None,
             findings: Vec::new(),
+            output: None,
             computed: true,
             stop_reason: StopReason::Complete,
             tables: turn.tables.iter().map(|it| it.name.clone()).collect(),

@@ -12,6 +12,8 @@ pub mod findings;
 pub mod knowledge;
 pub mod thresholds;
 
+use serde_json::Value;
+
 use crate::catalog::Catalog;
 use crate::limits::{
     FINDINGS_BYTES_MAX, INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX,
@@ -25,6 +27,12 @@ use thresholds::Threshold;
 const ROLE: &str = include_str!("role.md");
 const OUTPUT: &str = include_str!("output.md");
 const VERDICT: &str = include_str!("verdict.md");
+const SCHEMA: &str = include_str!("schema.md");
+const JSON: &str = "\
+Form: a program reads this answer. Reply with JSON that holds to the schema below, and nothing else: no
+Markdown, no fence, no words around it.
+";
+const OUTPUT_JSON: &str = "- output: the answer as JSON that holds to the schema below.\n";
 
 /// What the user wants the model to know in every turn.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,12 +56,14 @@ pub struct Parts<'a> {
     pub findings: &'a [PastFinding],
     /// Whether a verdict is asked for.
     pub verdict: bool,
+    /// The schema that the answer must hold to.
+    pub schema: Option<&'a Value>,
 }
 
 /// The instructions of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instructions {
-    /// At most [`INSTRUCTIONS_BYTES_MAX`] bytes.
+    /// At most [`INSTRUCTIONS_BYTES_MAX`] bytes, and the schema of the answer.
     pub text: String,
     /// The columns that it names, each after its dataset.
     pub columns: Vec<(String, String)>,
@@ -63,10 +73,10 @@ pub struct Instructions {
 
 /// Assembles the instructions of a turn.
 pub fn instructions(parts: &Parts) -> Instructions {
-    let Parts { briefing, catalog, findings, verdict } = *parts;
+    let Parts { briefing, catalog, findings, verdict, schema } = *parts;
     let role = ROLE.to_owned();
     let ([language, knowledge, thresholds], notes) = said(briefing, catalog);
-    let rules = if verdict { format!("{OUTPUT}\n{VERDICT}") } else { OUTPUT.to_owned() };
+    let rules = joined([OUTPUT.to_owned(), form(verdict, None)]);
     let n_bytes: usize =
         [&role, &language, &knowledge, &thresholds, &rules].iter().map(|it| it.len() + 1).sum();
     // Two blank lines belong to the parts that are still to come.
@@ -74,8 +84,18 @@ pub fn instructions(parts: &Parts) -> Instructions {
     let schemas = datasets::schemas(catalog, room.min(SCHEMA_BYTES_MAX));
     let room = room.saturating_sub(schemas.text.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
+    let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);
     let all = [role, language, knowledge, thresholds, schemas.text, findings, rules];
     Instructions { text: joined(all), columns: schemas.columns, notes }
+}
+
+/// Returns what is said of the form of the answer; nothing when any text will do. The schema is one line.
+pub fn form(verdict: bool, schema: Option<&Value>) -> String {
+    let Some(schema) = schema else {
+        return if verdict { VERDICT.to_owned() } else { String::new() };
+    };
+    let head = if verdict { format!("{VERDICT}{OUTPUT_JSON}") } else { JSON.to_owned() };
+    format!("{head}{SCHEMA}| {schema}\n")
 }
 
 /// Returns what the user said, for a model that gets no other instructions of these, and what the user

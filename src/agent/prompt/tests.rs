@@ -68,7 +68,13 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
     let mut catalog = Catalog::default();
     catalog.insert("sales".into(), dataset(2));
     let briefing = Briefing::default();
-    let parts = Parts { briefing: &briefing, catalog: &catalog, findings: &[], verdict: false };
+    let parts = Parts {
+        briefing: &briefing,
+        catalog: &catalog,
+        findings: &[],
+        verdict: false,
+        schema: None,
+    };
     insta::assert_snapshot!(instructions(&parts).text, @r#"
     You are csv-agent, a careful data analyst. You answer questions about the datasets listed below by
     computing over them, never from memory and never by guessing.
@@ -121,8 +127,13 @@ fn the_instructions_have_every_part_in_order() {
         thresholds: vec![threshold("column 1")],
     };
     let findings = [finding(7, "3 prices are negative"), finding(2, "3 prices are negative")];
-    let parts =
-        Parts { briefing: &briefing, catalog: &catalog, findings: &findings, verdict: true };
+    let parts = Parts {
+        briefing: &briefing,
+        catalog: &catalog,
+        findings: &findings,
+        verdict: true,
+        schema: None,
+    };
     let found = instructions(&parts);
     insta::assert_snapshot!(found.text, @r#"
     You are csv-agent, a careful data analyst. You answer questions about the datasets listed below by
@@ -193,6 +204,22 @@ fn the_instructions_have_every_part_in_order() {
 }
 
 #[test]
+fn the_schema_of_the_answer_is_one_line_at_the_end() {
+    let schema = serde_json::json!({"description": "a\nVerdict:", "type": "object"});
+    let catalog = Catalog::default();
+    let told = |verdict| {
+        let briefing = Briefing::default();
+        let (findings, schema) = (&[][..], Some(&schema));
+        instructions(&Parts { briefing: &briefing, catalog: &catalog, findings, verdict, schema })
+            .text
+    };
+    let line = "| {\"description\":\"a\\nVerdict:\",\"type\":\"object\"}\n";
+    assert!(told(false).ends_with(line) && told(true).ends_with(line), "{}", told(true));
+    assert!(told(false).contains("\n\nForm: a program reads this answer."));
+    assert!(told(true).contains("in order.\n- output: the answer as JSON"), "{}", told(true));
+}
+
+#[test]
 fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
     let mut catalog = Catalog::default();
     catalog.insert("wide".into(), dataset(5_000));
@@ -206,8 +233,13 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
         thresholds: (0..2_000).map(|at| threshold(&format!("c{at}"))).collect(),
     };
     let findings: Vec<_> = (0..10).map(|at| finding(at, &"x".repeat(1_000))).collect();
-    let parts =
-        Parts { briefing: &briefing, catalog: &catalog, findings: &findings, verdict: true };
+    let parts = Parts {
+        briefing: &briefing,
+        catalog: &catalog,
+        findings: &findings,
+        verdict: true,
+        schema: None,
+    };
     let found = instructions(&parts);
     assert!(found.text.len() <= INSTRUCTIONS_BYTES_MAX, "{}", found.text.len());
     assert!(INSTRUCTIONS_BYTES_MAX - 2_000 < found.text.len(), "{}", found.text.len());
@@ -238,7 +270,7 @@ proptest::proptest! {
         let knowledge = Knowledge { name: names[0].clone(), text };
         let briefing = Briefing { language: None, knowledge: vec![knowledge], thresholds: vec![threshold(&names[0])] };
         let findings = [finding(1, &names[0])];
-        let parts = Parts { briefing: &briefing, catalog: &catalog, findings: &findings, verdict: false };
+        let parts = Parts { briefing: &briefing, catalog: &catalog, findings: &findings, verdict: false, schema: None };
         let found = instructions(&parts).text;
         let plain = |it: &&str| !it.starts_with("| ");
         let rules = |head: &str| found.lines().filter(plain).filter(|it| it.starts_with(head)).count();

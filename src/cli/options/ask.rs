@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::Context;
 
 use super::briefing::briefing;
 use super::config::prices;
 use super::key::KeySource;
+use super::schema::answer_schema;
 use super::settings::{
     API, BASE_URL_OF_MODEL, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION,
     Origin, PROJECT, REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT,
@@ -16,6 +18,7 @@ use super::settings::{
 };
 use super::{Environment, GlobalOptions, python_options, sandbox_options};
 use crate::agent::prompt::Briefing;
+use crate::agent::schema::AnswerSchema;
 use crate::cli::flags::{ApiFlag, AskFlags, ChatFlags, FailOn, ReportTarget, Require, TurnFlags};
 use crate::cli::ingest::Input;
 use crate::conversation::{Assessment, Effort, Price};
@@ -81,6 +84,8 @@ pub struct TurnOptions {
     pub limits: Limits,
     /// Whether a verdict is asked for: `--verdict`, or `--fail-on` with a level.
     pub verdict: bool,
+    /// What the answer must hold to, as JSON.
+    pub schema: Option<Rc<AnswerSchema>>,
     /// Which verdicts end the process with a status of their own.
     pub fail_on: FailOn,
     /// What the answer must come with.
@@ -229,6 +234,7 @@ impl TurnOptions {
         global: GlobalOptions,
         settings: &Settings,
     ) -> anyhow::Result<TurnOptions> {
+        let schema = flags.schema.as_deref().map(answer_schema).transpose()?.map(Rc::new);
         let stream = settings.get(&STREAM)?;
         let limits = Limits {
             rounds_max: settings.get(&MAX_ROUNDS)?,
@@ -259,7 +265,7 @@ impl TurnOptions {
         };
         let provider = match flags.replay {
             Some(cassette) => ProviderChoice::Replay(cassette),
-            None if model == BUILTIN => builtin(settings, flags.chain)?,
+            None if model == BUILTIN => builtin(settings, flags.chain, schema.is_some())?,
             None => remote(settings, flags.chain)?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
@@ -280,6 +286,7 @@ impl TurnOptions {
             reasoning: settings.choose(&REASONING)?.value.map(Effort::from),
             limits,
             verdict: flags.verdict || flags.fail_on != FailOn::Never,
+            schema,
             fail_on: flags.fail_on,
             require: flags.require,
             allow_untooled: flags.allow_untooled,
@@ -328,7 +335,14 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
 }
 
 /// What only a server understands is refused, so that nobody takes the analyst for one.
-fn builtin(settings: &Settings, chain: bool) -> anyhow::Result<ProviderChoice> {
+fn builtin(settings: &Settings, chain: bool, schema: bool) -> anyhow::Result<ProviderChoice> {
+    if schema {
+        let message =
+            "`--schema`: the built-in analyst answers in sentences, and fills in no schema";
+        let hint = "name a model with `--model NAME`, or leave out `--schema`: `--json` has the tables of an \
+                    answer as data";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
     let base_url = settings.choose(&BASE_URL_OF_MODEL)?.origin;
     let flag = match base_url {
         Origin::Flag(name) => Some(name),

@@ -135,8 +135,11 @@ pub fn check(body: &Value, responses: &[Vec<Value>]) -> Vec<String> {
     demand(body.get("tools").is_none() || has_tools, "`tools` is empty");
     demand(has_tools || body.get("tool_choice").is_none(), "a choice among no tools");
     if let Some(format) = body.get("response_format") {
-        demand(format["json_schema"]["strict"] == true, "the answer's format is not strict");
-        check_schema(&format["json_schema"]["schema"], "response_format", &mut demand);
+        let is_strict = &format["json_schema"]["strict"];
+        demand(is_strict.is_boolean(), "whether the answer's format is strict is not said");
+        if *is_strict == true {
+            check_schema(&format["json_schema"]["schema"], "response_format", &mut demand);
+        }
         demand(!has_tools || body["tool_choice"] == "none", "a format that forbids calls");
     }
     let Some(messages) = body["messages"].as_array() else {

@@ -28,8 +28,11 @@ pub fn check(body: &Value, responses: &[Vec<Value>]) -> Vec<String> {
         check_schema(&tool["parameters"], name, &mut demand);
     }
     if let Some(format) = body.pointer("/text/format") {
-        demand(format["strict"] == true, "the answer's format is not strict");
-        check_schema(&format["schema"], "text.format", &mut demand);
+        demand(format["strict"].is_boolean(), "whether the answer's format is strict is not said");
+        demand(format["schema"]["type"] == "object", "the answer's format is no object");
+        if format["strict"] == true {
+            check_schema(&format["schema"], "text.format", &mut demand);
+        }
     }
     let Some(input) = body["input"].as_array() else {
         demand(false, "`input` is no list");

@@ -226,7 +226,7 @@ fn the_form_of_an_answer_is_demanded_when_tools_are_over() {
     let schema = json!({"type": "object", "properties": {}, "required": [],
         "additionalProperties": false});
     let mut asked = question();
-    asked.format = Some(AnswerFormat { name: "verdict".into(), schema });
+    asked.format = Some(AnswerFormat { name: "verdict".into(), schema, strict: true });
     let server = server([good(), good()]);
     let options = RemoteOptions { api: Some(Api::Chat), ..options(&server) };
     let mut provider = Provider::remote(options).unwrap();

@@ -37,7 +37,7 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     let may_call = !request.tools.is_empty() && request.tool_choice == ToolChoice::Auto;
     let enforces = enforces_format(may_call, terms.profile);
     if let Some(format) = request.format.as_ref().filter(|_| enforces) {
-        let schema = json!({"name": format.name, "schema": format.schema, "strict": true});
+        let schema = json!({"name": format.name, "schema": format.schema, "strict": format.strict});
         let format = json!({"type": "json_schema", "json_schema": schema});
         body.insert("response_format".into(), format);
     }
@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn the_form_of_the_answer_never_keeps_a_model_from_calling_tools() {
         let mut request = request();
-        request.format = Some(AnswerFormat { name: "answer".into(), schema: json!({}) });
+        request.format =
+            Some(AnswerFormat { name: "answer".into(), schema: json!({}), strict: true });
         let format = json!({"type": "json_schema",
             "json_schema": {"name": "answer", "schema": {}, "strict": true}});
         check(&request, &terms(Profile::OpenAi), "response_format", &format);

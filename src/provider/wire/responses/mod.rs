@@ -48,7 +48,7 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
             "type": "json_schema",
             "name": format.name,
             "schema": format.schema,
-            "strict": true,
+            "strict": format.strict,
         });
         body.insert("text".into(), json!({"format": format}));
     }
@@ -144,7 +144,8 @@ mod tests {
         let mut request = request();
         request.reasoning = Some(Effort::High);
         request.tool_choice = ToolChoice::None;
-        request.format = Some(AnswerFormat { name: "answer".into(), schema: json!({}) });
+        request.format =
+            Some(AnswerFormat { name: "answer".into(), schema: json!({}), strict: true });
         let mut terms = terms(Profile::OpenAi);
         check(&request, &terms, "reasoning", &json!({"effort": "high"}));
         check(&request, &terms, "tool_choice", &json!("none"));

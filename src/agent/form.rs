@@ -1,0 +1,306 @@
+//! The form in which an answer is asked for: plain text, a verdict, JSON of the user's schema, or both.
+//!
+//! Pure: an answer's text goes in, what it says and what of it does not hold comes out.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::agent::schema::{AnswerSchema, Misfit, joined};
+use crate::agent::verdict;
+use crate::conversation::{AnswerFormat, Verdict};
+use crate::render::sanitize::json_for_terminal;
+use crate::tools::strict;
+
+/// What a model that gave no verdict is told, once, where tools and form exclude each other.
+const VERDICT: &str = "Write that answer again, as the one JSON object that the instructions on the \
+                       verdict ask for, and nothing else.";
+
+/// The member of an answer with a verdict that holds the user's JSON.
+const OUTPUT: &str = "output";
+
+/// Members of a schema that hold other schemas by name.
+const MAPS: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/// Members of a schema that hold data.
+const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
+
+/// Where definitions stand, which are found from the root of the whole.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
+/// Names the draft, at the root only.
+const DRAFT: &str = "$schema";
+
+/// What the answer of a turn must be.
+#[derive(Debug, Clone)]
+pub struct Form {
+    /// Whether it has a verdict.
+    pub verdict: bool,
+    /// The schema that it holds to.
+    pub schema: Option<Rc<AnswerSchema>>,
+}
+
+/// What an answer says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// The reply for people. With a schema and no verdict, the JSON.
+    pub text: String,
+    /// None when it has none, or none was asked for.
+    pub verdict: Option<Verdict>,
+    /// None when no schema was given, or it does not hold.
+    pub output: Option<Value>,
+    /// What of the answer does not hold to the schema, in words.
+    pub misfit: Option<String>,
+}
+
+impl Form {
+    /// Returns whether any text will do.
+    pub fn is_free(&self) -> bool {
+        !self.verdict && self.schema.is_none()
+    }
+
+    /// Returns the form as a provider gets it; none when there is none, or none that it can take.
+    pub fn format(&self) -> Option<AnswerFormat> {
+        let (name, schema) = match &self.schema {
+            None if self.verdict => ("verdict", verdict::schema()),
+            Some(it) if self.verdict => ("answer", envelope(it.value())),
+            // The API takes objects only; the instructions have the schema.
+            Some(it) if it.value()["type"] == "object" => ("answer", it.value().clone()),
+            _ => return None,
+        };
+        let strict = strict::check(&schema).is_ok();
+        Some(AnswerFormat { name: name.to_owned(), schema, strict })
+    }
+
+    /// Reads an answer.
+    pub fn read(&self, answer: &str) -> Said {
+        let plain = |misfit| Said { text: answer.to_owned(), verdict: None, output: None, misfit };
+        if self.is_free() {
+            return plain(None);
+        }
+        let (text, value) = match json(answer) {
+            Ok(found) => found,
+            Err(_) if self.schema.is_none() => return plain(None),
+            Err(why) => return plain(Some(format!("it is no JSON: {why}"))),
+        };
+        if !self.verdict {
+            return match self.output(Some(&value)) {
+                Ok(output) => Said { text: json_for_terminal(text), output, ..plain(None) },
+                Err(misfit) => plain(Some(misfit)),
+            };
+        }
+        let read = verdict::read(&value);
+        let output = self.output(value.get(OUTPUT));
+        let misfit = output.as_ref().err().cloned();
+        let (text, verdict) = match read {
+            Some((text, verdict)) => (text, Some(verdict)),
+            None => (answer.to_owned(), None),
+        };
+        Said { text, verdict, output: output.unwrap_or_default(), misfit }
+    }
+
+    /// Returns what the model is told of an answer that is to be written again; none when it will do.
+    /// A verdict that the provider had to enforce is not asked for again.
+    pub fn repair(&self, answer: &str, is_enforced: bool) -> Option<String> {
+        if self.is_free() {
+            return None;
+        }
+        let said = self.read(answer);
+        let is_bare = self.verdict && said.verdict.is_none();
+        if let Some(misfit) = said.misfit {
+            let place = if self.verdict { "`output` of that answer" } else { "That answer" };
+            return Some(format!(
+                "{place} does not hold to the schema: {misfit}. Write the whole answer again, as the JSON \
+                 that the instructions ask for, and nothing else. Keep what you have found; do not \
+                 make up what you have not."
+            ));
+        }
+        (is_bare && !is_enforced).then(|| VERDICT.to_owned())
+    }
+
+    /// Returns the user's JSON, if a schema was given. Fails with what of it does not hold.
+    fn output(&self, value: Option<&Value>) -> Result<Option<Value>, String> {
+        let Some(schema) = &self.schema else { return Ok(None) };
+        let Some(value) = value else {
+            let path = format!("$.{OUTPUT}");
+            return Err(Misfit { path, reason: "is missing".to_owned() }.to_string());
+        };
+        let misfits = schema.misfits(value);
+        if misfits.is_empty() { Ok(Some(value.clone())) } else { Err(joined(&misfits)) }
+    }
+}
+
+/// Reads JSON that is the whole of a text, or stands in the only fence of one. Returns it as it was
+/// written, too.
+pub fn json(text: &str) -> Result<(&str, Value), String> {
+    let text = text.trim();
+    let error = match serde_json::from_str(text) {
+        Ok(value) => return Ok((text, value)),
+        Err(error) => error,
+    };
+    // JSON has no line ends within strings, so a line that begins like a fence is one.
+    let starts = text.split_inclusive('\n').scan(0, |end, line| {
+        let start = *end;
+        *end += line.len();
+        Some((start, *end, line.trim_start().starts_with("```")))
+    });
+    let fences: Vec<(usize, usize, bool)> = starts.filter(|it| it.2).collect();
+    if let [(_, from, _), (to, ..)] = fences[..]
+        && let Ok(value) = serde_json::from_str(&text[from..to])
+    {
+        return Ok((text[from..to].trim(), value));
+    }
+    Err(error.to_string())
+}
+
+/// Returns the schema of an answer with a verdict and the user's JSON. What has its place at the root moves
+/// there, where references find it.
+fn envelope(schema: &Value) -> Value {
+    let mut whole = verdict::schema();
+    let mut inner = schema.clone();
+    redirect(&mut inner);
+    for name in DEFINITIONS.into_iter().chain([DRAFT]) {
+        if let Some(found) = inner.as_object_mut().and_then(|it| it.shift_remove(name)) {
+            whole[name] = found;
+        }
+    }
+    whole["properties"][OUTPUT] = inner;
+    if let Some(required) = whole["required"].as_array_mut() {
+        required.push(OUTPUT.into());
+    }
+    whole
+}
+
+/// Makes references to the root of a schema such to its new place. One with a name of its own keeps them.
+fn redirect(schema: &mut Value) {
+    let Some(members) = schema.as_object_mut().filter(|it| !it.contains_key("$id")) else { return };
+    for (name, value) in members {
+        match value {
+            Value::String(to) if name == "$ref" => {
+                let stays = DEFINITIONS.iter().any(|it| to.starts_with(&format!("#/{it}/")));
+                if let Some(rest) = to.strip_prefix('#').filter(|it| it.is_empty() || !stays)
+                    && (rest.is_empty() || rest.starts_with('/'))
+                {
+                    *to = format!("#/properties/{OUTPUT}{rest}");
+                }
+            }
+            Value::Object(named) if MAPS.contains(&name.as_str()) => {
+                named.values_mut().for_each(redirect);
+            }
+            Value::Array(all) if !DATA.contains(&name.as_str()) => {
+                all.iter_mut().for_each(redirect);
+            }
+            value if !DATA.contains(&name.as_str()) => redirect(value),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use serde_json::{Value, json};
+
+    use super::Form;
+    use crate::agent::schema::AnswerSchema;
+    use crate::conversation::Assessment;
+
+    fn form(schema: Value, verdict: bool) -> Form {
+        Form { verdict, schema: Some(Rc::new(AnswerSchema::compile(schema).unwrap())) }
+    }
+
+    fn count() -> Value {
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
+            "additionalProperties": false})
+    }
+
+    #[track_caller]
+    fn check(answer: &str, text: &str, output: Result<Value, &str>) {
+        let said = form(count(), false).read(answer);
+        assert_eq!(said.text, text, "{answer}");
+        let (output, misfit) = match output {
+            Ok(output) => (Some(output), None),
+            Err(misfit) => (None, Some(misfit.to_owned())),
+        };
+        assert_eq!((said.output, said.misfit), (output, misfit), "{answer}");
+    }
+
+    #[test]
+    fn an_answer_is_json_or_has_it_in_its_only_fence() {
+        let seven = || Ok(json!({"n": 7}));
+        check(" {\"n\": 7}\n", "{\"n\": 7}", seven());
+        check("```json\n{\"n\":\n 7}\n```", "{\"n\":\n 7}", seven());
+        check("It is:\n\n```\n{\"n\": 7}\n```\nDone.", "{\"n\": 7}", seven());
+        let two = "```\n{\"n\": 7}\n```\n```\n{\"n\": 8}\n```";
+        check(two, two, Err("it is no JSON: expected value at line 1 column 1"));
+        let twice = "{\"n\": 7} {\"n\": 8}";
+        check(twice, twice, Err("it is no JSON: trailing characters at line 1 column 10"));
+        check("{\"n\": \"7\"}", "{\"n\": \"7\"}", Err("`$.n` has type string and not integer"));
+    }
+
+    #[test]
+    fn what_a_terminal_must_not_get_stays_json() {
+        let said = form(json!({"type": "string"}), false).read("\"a\u{202e}b\u{9b}\"");
+        assert_eq!(said.text, "\"a\\u202eb\\u009b\"");
+        let again: Value = serde_json::from_str(&said.text).unwrap();
+        assert_eq!(Some(again), said.output);
+    }
+
+    #[test]
+    fn a_verdict_and_json_stand_in_one_envelope() {
+        let form = form(count(), true);
+        let answer = |output: Value| {
+            json!({"text": "t", "findings": [], "assessment": "good", "output": output}).to_string()
+        };
+        let said = form.read(&answer(json!({"n": 1})));
+        assert_eq!((said.text.as_str(), said.output), ("t", Some(json!({"n": 1}))));
+        assert_eq!(said.verdict.unwrap().assessment, Some(Assessment::Good));
+        let wrong = answer(json!({}));
+        assert_eq!(form.read(&wrong).misfit.unwrap(), "`$.n` is missing");
+        assert!(form.read(&wrong).verdict.is_some(), "the verdict counts all the same");
+        let told = form.repair(&wrong, true).unwrap();
+        assert!(told.starts_with("`output` of that answer does not hold to the schema: `$.n` is"));
+        let bare = form.read("{\"n\": 1}");
+        assert_eq!(bare.misfit.as_deref(), Some("`$.output` is missing"));
+    }
+
+    #[test]
+    fn a_provider_gets_what_it_can_take() {
+        let format = form(count(), false).format().unwrap();
+        assert_eq!((format.schema, format.strict), (count(), true));
+        assert!(!form(json!({"type": "object"}), false).format().unwrap().strict);
+        assert_eq!(form(json!({"type": "array"}), false).format(), None);
+        assert_eq!(form(json!(true), false).format(), None);
+        assert!(form(count(), true).format().unwrap().strict);
+        assert!(!form(json!(true), true).format().unwrap().strict);
+    }
+
+    #[test]
+    fn references_are_found_in_the_envelope() {
+        let tree = json!({"type": "object", "additionalProperties": false, "required": ["a", "b", "c"],
+            "properties": {
+                "a": {"$ref": "#/$defs/leaf"},
+                "b": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+                "c": {"$ref": "#/properties/a"},
+            },
+            "$defs": {"leaf": {"type": "string", "enum": ["$ref", "#"]}}});
+        let format = form(tree.clone(), true).format().unwrap();
+        let envelope = &format.schema;
+        assert_eq!(envelope["$defs"]["leaf"]["enum"], json!(["$ref", "#"]));
+        let output = &envelope["properties"]["output"];
+        assert_eq!(output["properties"]["a"]["$ref"], "#/$defs/leaf");
+        assert_eq!(output["properties"]["b"]["anyOf"][0]["$ref"], "#/properties/output");
+        assert_eq!(output["properties"]["c"]["$ref"], "#/properties/output/properties/a");
+        assert_eq!(output.get("$defs"), None);
+        assert!(format.strict);
+        let whole = AnswerSchema::compile(envelope.clone()).unwrap();
+        let answer = |leaf: &str| {
+            json!({"text": "t", "findings": [], "assessment": null,
+                "output": {"a": leaf, "b": null, "c": "#"}})
+        };
+        assert_eq!(whole.misfits(&answer("#")), []);
+        assert_eq!(whole.misfits(&answer("x"))[0].path, "$.output.a");
+    }
+}

@@ -1,0 +1,103 @@
+//! `--schema`: the JSON Schema that answers must hold to, read before anything is asked.
+
+use std::fs::File;
+use std::io::Read;
+
+use crate::agent::schema::AnswerSchema;
+use crate::limits::ANSWER_SCHEMA_BYTES_MAX;
+use crate::status::{ExitStatus, Failure};
+
+/// Reads a schema: the text itself where it begins with `{`, else the file of that name.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when the file cannot be read, or holds no schema that can be used.
+pub fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
+    let (shown, text) = if given.trim_start().starts_with('{') {
+        ("`--schema`".to_owned(), given.as_bytes().to_vec())
+    } else {
+        (format!("`{given}`"), read(given)?)
+    };
+    if ANSWER_SCHEMA_BYTES_MAX < text.len() {
+        let message =
+            format!("{shown} is longer than the {ANSWER_SCHEMA_BYTES_MAX} bytes of a schema");
+        let hint = "ask for less at once: each request carries all of it";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+    }
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
+    let value = serde_json::from_slice(text).map_err(|error| {
+        let hint =
+            "write it as `--schema '{\"type\": \"object\", …}'`, or name a file that holds it";
+        Failure::new(ExitStatus::Usage, format!("{shown} is no JSON: {error}")).hint(hint)
+    })?;
+    AnswerSchema::compile(value).map_err(|reason| {
+        let failure = Failure::new(
+            ExitStatus::Usage,
+            format!("cannot use {shown} as a JSON Schema: {reason}"),
+        );
+        if !reason.starts_with("it refers to") {
+            return failure;
+        }
+        failure.hint("put what it refers to under `$defs`, and refer to `#/$defs/NAME`")
+    })
+}
+
+fn read(path: &str) -> Result<Vec<u8>, Failure> {
+    let cannot = |error: std::io::Error| {
+        let message = format!("cannot read the schema `{path}`: {error}");
+        let hint = "check the path; a schema on the command line begins with `{`";
+        Failure::new(ExitStatus::Usage, message).hint(hint)
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(cannot)?;
+    file.take(ANSWER_SCHEMA_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::answer_schema;
+    use crate::limits::ANSWER_SCHEMA_BYTES_MAX;
+
+    #[track_caller]
+    fn check(given: &str, message: &str) {
+        let found = answer_schema(given).map_err(|it| it.to_string());
+        assert_eq!(found.err().unwrap_or_default(), message);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_schema_is_told() {
+        check(" {\"type\": \"object\"}", "");
+        let eof = "EOF while parsing an object at line 1 column 1";
+        check("{", &format!("`--schema` is no JSON: {eof}"));
+        check(
+            "{\"minimum\": \"1\"}",
+            "cannot use `--schema` as a JSON Schema: `$.minimum` has type string and not number",
+        );
+        let away = "it refers to `https://a.example/b`, and nothing is fetched";
+        check(
+            "{\"$ref\": \"https://a.example/b\"}",
+            &format!("cannot use `--schema` as a JSON Schema: {away}"),
+        );
+        let missing = "No such file or directory (os error 2)";
+        check("nowhere.json", &format!("cannot read the schema `nowhere.json`: {missing}"));
+        let long = format!("{{\"title\": \"{}\"}}", "x".repeat(ANSWER_SCHEMA_BYTES_MAX));
+        check(&long, "`--schema` is longer than the 65536 bytes of a schema");
+    }
+
+    #[test]
+    fn a_file_may_hold_any_schema_and_a_mark_of_its_encoding() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.json");
+        for text in ["true", "\u{feff}{\n}\n"] {
+            std::fs::write(&path, text).unwrap();
+            check(path.to_str().unwrap(), "");
+        }
+        std::fs::write(&path, "{\n  \"type\": \"obj\"\n}").unwrap();
+        let told = answer_schema(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(told.contains("`$.type` "), "{told}");
+        std::fs::write(&path, "{\n  \"type\" \"object\"}").unwrap();
+        let told = answer_schema(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(told.ends_with("is no JSON: expected `:` at line 2 column 10"), "{told}");
+    }
+}
