@@ -1,9 +1,17 @@
 //! A reply as blocks: its text, then its charts as Plotly specs.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::chart::{ChartType, Series};
 use crate::event::ChartDrawn;
+use crate::render::chart::time;
+
+/// Characters of a line of a note, which Plotly does not break.
+const NOTE_CHARS: usize = 90;
+/// What stands for a missing label.
+const MISSING: &str = "(none)";
 
 /// Returns `{"type": "text" | "chart", "content", "chart"}` objects: the text, then each chart.
 ///
@@ -12,53 +20,107 @@ use crate::event::ChartDrawn;
 pub fn blocks(text: &str, charts: &[ChartDrawn]) -> Vec<Value> {
     let mut blocks = vec![json!({"type": "text", "content": text, "chart": null})];
     let drawn = charts.iter().map(|chart| {
-        let traces: Vec<_> = chart.series.iter().map(|it| trace(chart, it)).collect();
-        let spec = json!({"data": traces, "layout": layout(chart)});
+        let rows = Rows::of(chart);
+        let traces: Vec<_> = chart.series.iter().map(|it| trace(chart, &rows.at, it)).collect();
+        let spec = json!({"data": traces, "layout": layout(chart, rows.axis)});
         json!({"type": "chart", "content": null, "chart": spec})
     });
     blocks.extend(drawn);
     blocks
 }
 
-fn trace(chart: &ChartDrawn, series: &Series) -> Value {
-    let x = column(&chart.data, &chart.x_field);
-    let y = column(&chart.data, &series.y_field);
-    let name = &series.name;
+/// Where the rows of a chart stand on the axis that is not for amounts.
+struct Rows {
+    /// One a row.
+    at: Vec<Value>,
+    /// Members of the axis. What kind it is, is never left to Plotly, which takes codes for numbers.
+    axis: Value,
+}
+
+impl Rows {
+    fn of(chart: &ChartDrawn) -> Rows {
+        let cells = column(&chart.data, &chart.x_field);
+        let labels: Vec<String> = cells.iter().map(label).collect();
+        let are_distinct = labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
+        let known = || cells.iter().filter(|it| !it.is_null());
+        let is_bar = !matches!(chart.chart_type, ChartType::Line | ChartType::Scatter);
+        // A bar has a place of its own, whatever its neighbours are.
+        let is_time = |it: &Value| it.as_str().and_then(time::parse).is_some();
+        let has_places = !is_bar || (are_distinct && !cells.iter().any(Value::is_null));
+        if has_places && known().next().is_some() && known().all(is_time) {
+            return Rows { at: cells, axis: json!({"type": "date"}) };
+        }
+        if !is_bar && known().all(Value::is_number) {
+            return Rows { at: cells, axis: json!({"type": "linear"}) };
+        }
+        if are_distinct {
+            let text = |(cell, label): (&Value, String)| match cell {
+                Value::Number(_) | Value::Bool(_) => cell.clone(),
+                _ => label.into(),
+            };
+            let at = cells.iter().zip(labels).map(text).collect();
+            return Rows { at, axis: json!({"type": "category"}) };
+        }
+        // The same category twice would be one place, where one mark hides the other.
+        let at: Vec<Value> = (0..labels.len()).map(Value::from).collect();
+        let axis = json!({"type": "linear", "tickmode": "array", "tickvals": at, "ticktext": labels,
+            "zeroline": false});
+        Rows { at, axis }
+    }
+}
+
+fn label(cell: &Value) -> String {
+    match cell {
+        Value::Null => MISSING.to_owned(),
+        Value::String(text) => escaped(text),
+        other => escaped(&other.to_string()),
+    }
+}
+
+/// Plotly takes tags for tags, links included; text of a file or a model is shown as it is.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn trace(chart: &ChartDrawn, at: &[Value], series: &Series) -> Value {
+    let amounts = column(&chart.data, &series.y_field);
+    let name = escaped(&series.name);
     match chart.chart_type {
         ChartType::Bar => {
-            json!({"type": "bar", "orientation": "h", "name": name, "x": y, "y": x})
+            json!({"type": "bar", "orientation": "h", "name": name, "x": amounts, "y": at})
         }
         ChartType::Column | ChartType::StackedColumn => {
-            json!({"type": "bar", "name": name, "x": x, "y": y})
+            json!({"type": "bar", "name": name, "x": at, "y": amounts})
         }
         ChartType::Line => {
-            json!({"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": y})
+            json!({"type": "scatter", "mode": "lines+markers", "name": name, "x": at, "y": amounts})
         }
         ChartType::Scatter => {
-            json!({"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y})
+            json!({"type": "scatter", "mode": "markers", "name": name, "x": at, "y": amounts})
         }
     }
 }
 
-fn layout(chart: &ChartDrawn) -> Value {
-    let x_label = chart.x_label.as_ref().unwrap_or(&chart.x_field);
+fn layout(chart: &ChartDrawn, axis: Value) -> Value {
     let only = (chart.series.len() == 1).then(|| &chart.series[0].name);
-    let mut category = json!({"title": {"text": x_label}, "automargin": true});
-    let mut amount =
-        json!({"title": {"text": chart.y_label.as_ref().or(only)}, "automargin": true});
+    let mut level = axis;
+    let mut amount = json!({"type": "linear"});
+    let level_title = escaped(chart.x_label.as_ref().unwrap_or(&chart.x_field));
+    let amount_title = chart.y_label.as_ref().or(only).map(|it| escaped(it));
     let mut layout = Map::new();
     if let Some(title) = &chart.title {
-        layout.insert("title".into(), json!({"text": title}));
+        layout.insert("title".into(), json!({"text": escaped(title)}));
     }
+    let note = chart.note.as_deref();
     if matches!(chart.chart_type, ChartType::Bar) {
         // The first row is the top one, as in a table.
-        category["autorange"] = json!("reversed");
+        level["autorange"] = json!("reversed");
         amount["rangemode"] = json!("tozero");
-        layout.insert("xaxis".into(), amount);
-        layout.insert("yaxis".into(), category);
+        layout.insert("xaxis".into(), titled(amount, with_note(amount_title, note)));
+        layout.insert("yaxis".into(), titled(level, Some(level_title)));
     } else {
-        layout.insert("xaxis".into(), category);
-        layout.insert("yaxis".into(), amount);
+        layout.insert("xaxis".into(), titled(level, with_note(Some(level_title), note)));
+        layout.insert("yaxis".into(), titled(amount, amount_title));
     }
     match chart.chart_type {
         ChartType::Bar | ChartType::Column => {
@@ -71,14 +133,33 @@ fn layout(chart: &ChartDrawn) -> Value {
         ChartType::Line | ChartType::Scatter => {}
     }
     layout.insert("showlegend".into(), json!(1 < chart.series.len()));
-    if let Some(note) = &chart.note {
-        let note = json!({
-            "text": note, "showarrow": false, "align": "left",
-            "xref": "paper", "yref": "paper", "x": 0, "y": -0.2,
-        });
-        layout.insert("annotations".into(), json!([note]));
-    }
     Value::Object(layout)
+}
+
+fn titled(mut axis: Value, title: Option<String>) -> Value {
+    axis["title"]["text"] = title.into();
+    axis["automargin"] = json!(true);
+    axis
+}
+
+/// Puts a note under the title of the lower axis, the one place below a chart that no label reaches.
+fn with_note(title: Option<String>, note: Option<&str>) -> Option<String> {
+    let Some(note) = note else { return title };
+    let mut lines = vec![String::new()];
+    for word in note.split_whitespace() {
+        let line = lines.last_mut().expect("there is a line from the beginning on");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + word.chars().count() < NOTE_CHARS {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    let lines: Vec<String> = lines.iter().map(|it| escaped(it)).collect();
+    let note = format!("<span style=\"font-size:11px\">{}</span>", lines.join("<br>"));
+    Some(title.map_or(note.clone(), |it| format!("{it}<br>{note}")))
 }
 
 fn column(data: &Value, field: &str) -> Vec<Value> {
@@ -88,7 +169,7 @@ fn column(data: &Value, field: &str) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::blocks;
     use crate::chart::{ChartType, Series};
@@ -131,8 +212,8 @@ mod tests {
                     ],
                     "layout": {
                         "title": {"text": "Revenue"},
-                        "xaxis": {"title": {"text": "product"}, "automargin": true},
-                        "yaxis": {"title": {"text": "EUR"}, "automargin": true},
+                        "xaxis": {"type": "category", "title": {"text": "product"}, "automargin": true},
+                        "yaxis": {"type": "linear", "title": {"text": "EUR"}, "automargin": true},
                         "barmode": "relative",
                         "showlegend": true,
                     },
@@ -149,5 +230,53 @@ mod tests {
         assert_eq!(spec["data"][0]["y"], json!(["Anvil", "Rope"]));
         assert_eq!(spec["layout"]["yaxis"]["autorange"], "reversed");
         assert_eq!(spec["layout"]["xaxis"]["title"]["text"], "EUR");
+    }
+
+    /// Draws rows of `x` and compares where they stand and what kind of axis that is.
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]
+    fn check(chart_type: ChartType, x: Value, at: Value, axis: Value) {
+        let rows = x.as_array().unwrap().iter();
+        let data = rows.map(|it| json!({"product": it, "q2": 1, "q3": 2})).collect();
+        let spec = blocks("", &[ChartDrawn { data, ..chart(chart_type) }])[1]["chart"].clone();
+        assert_eq!(spec["data"][0]["x"], at);
+        let found = &spec["layout"]["xaxis"];
+        for (member, value) in axis.as_object().unwrap() {
+            assert_eq!(&found[member], value, "{found}");
+        }
+    }
+
+    #[test]
+    fn what_kind_of_axis_it_is_is_not_left_to_plotly() {
+        let [category, linear, date] = ["category", "linear", "date"].map(|it| json!({"type": it}));
+        let codes = json!(["007", "1e5"]);
+        check(ChartType::Column, codes.clone(), codes, category.clone());
+        check(ChartType::Column, json!([101, 999]), json!([101, 999]), category.clone());
+        check(ChartType::Line, json!([101, null]), json!([101, null]), linear);
+        let days = json!(["2026-01-01", "2026-02-01"]);
+        check(ChartType::Column, days.clone(), days, date.clone());
+        let gap = json!(["2026-01-01", null]);
+        check(ChartType::Line, gap.clone(), gap, date);
+        check(ChartType::Column, json!(["a", null]), json!(["a", "(none)"]), category);
+        let twice = json!({"type": "linear", "tickmode": "array", "tickvals": [0, 1, 2],
+            "ticktext": ["a", "a", "b"]});
+        check(ChartType::Column, json!(["a", "a", "b"]), json!([0, 1, 2]), twice);
+    }
+
+    #[test]
+    fn text_of_others_is_no_markup() {
+        let mut chart = chart(ChartType::Bar);
+        chart.title = Some("<b>R&D</b>".into());
+        chart.note = Some(format!("<a href='x'>y</a> {}", "word ".repeat(30)));
+        chart.series[0].name = "<i>".into();
+        chart.data = json!([{"product": "A <br> & B", "q2": 1, "q3": 2}]);
+        let found = blocks("", &[chart])[1]["chart"].clone();
+        assert_eq!(found["data"][0]["name"], "&lt;i&gt;");
+        assert_eq!(found["data"][0]["y"], json!(["A &lt;br&gt; &amp; B"]));
+        assert_eq!(found["layout"]["title"]["text"], "&lt;b&gt;R&amp;D&lt;/b&gt;");
+        let lower = found["layout"]["xaxis"]["title"]["text"].as_str().unwrap();
+        let head = "EUR<br><span style=\"font-size:11px\">&lt;a href='x'&gt;y&lt;/a&gt; word";
+        assert!(lower.starts_with(head), "{lower}");
+        assert_eq!(lower.matches("<br>").count(), 2, "{lower}");
     }
 }

@@ -6,7 +6,7 @@
 
 mod plot;
 mod ticks;
-mod time;
+pub(super) mod time;
 mod text;
 mod scene;
 mod sheet;
