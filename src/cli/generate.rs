@@ -144,6 +144,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::EVENTS_SCHEMA;
+    use crate::agent::schema::AnswerSchema;
     use crate::event::Event;
 
     /// Every type of line, with every field that it can have.
@@ -207,64 +208,10 @@ mod tests {
         ]
     }
 
-    /// Returns why a value does not fit, for as much of JSON Schema as the file uses.
-    fn misfit(schema: &Value, value: &Value, root: &Value) -> Option<String> {
-        if let Some(reference) = schema["$ref"].as_str() {
-            return misfit(root.pointer(reference.trim_start_matches('#'))?, value, root);
-        }
-        if !schema["const"].is_null() && schema["const"] != *value {
-            return Some(format!("{value} is not {}", schema["const"]));
-        }
-        let types = schema["type"].as_array().cloned().unwrap_or(vec![schema["type"].clone()]);
-        if !types.iter().any(|it| it.as_str().is_none_or(|it| is(value, it))) {
-            return Some(format!("{value} is none of {types:?}"));
-        }
-        if let Some(values) = schema["enum"].as_array()
-            && !values.contains(value)
-        {
-            return Some(format!("{value} is none of {values:?}"));
-        }
-        if let Some(some) = schema["oneOf"].as_array()
-            && some.iter().filter(|it| misfit(it, value, root).is_none()).count() != 1
-        {
-            return Some(format!("{value} fits none or several"));
-        }
-        for rule in schema["allOf"].as_array().into_iter().flatten() {
-            let applies = misfit(&rule["if"], value, root).is_none();
-            if let Some(why) = applies.then(|| misfit(&rule["then"], value, root)).flatten() {
-                return Some(why);
-            }
-        }
-        for name in schema["required"].as_array().into_iter().flatten() {
-            if value.get(name.as_str()?).is_none() {
-                return Some(format!("no {name} in {value}"));
-            }
-        }
-        for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-            let why = value.get(name).and_then(|it| misfit(member, it, root));
-            if why.is_some() {
-                return why;
-            }
-        }
-        let items = value.as_array().filter(|_| !schema["items"].is_null()).into_iter().flatten();
-        items.into_iter().find_map(|it| misfit(&schema["items"], it, root))
-    }
-
-    fn is(value: &Value, type_name: &str) -> bool {
-        match type_name {
-            "object" => value.is_object(),
-            "array" => value.is_array(),
-            "string" => value.is_string(),
-            "boolean" => value.is_boolean(),
-            "null" => value.is_null(),
-            "integer" => value.is_u64(),
-            _ => value.is_number(),
-        }
-    }
-
     #[test]
     fn every_line_fits_the_schema_and_every_field_is_in_it() {
         let schema: Value = serde_json::from_str(EVENTS_SCHEMA).unwrap();
+        let rules = AnswerSchema::compile(schema.clone()).unwrap();
         for body in lines() {
             let mut line = json!({"v": 1, "seq": 0, "ts": "2026-01-01T00:00:00.000Z",
                 "session_id": "s", "turn_id": "0001"});
@@ -272,7 +219,7 @@ mod tests {
             // A round through the type drops what it does not know and adds what it must have.
             let event: Event = serde_json::from_value(line.clone()).unwrap();
             assert_eq!(serde_json::to_value(&event).unwrap(), line);
-            assert_eq!(misfit(&schema, &line, &schema), None, "{line}");
+            assert_eq!(rules.misfits(&line), [], "{line}");
             let definition = &schema["$defs"][body["type"].as_str().unwrap()];
             for field in body.as_object().unwrap().keys() {
                 let phases = definition["allOf"].as_array().into_iter().flatten();

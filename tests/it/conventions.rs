@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use csv_agent::agent::schema::AnswerSchema;
 use serde_json::Value;
 
 use crate::bench::{Bench, Run};
@@ -193,7 +194,7 @@ fn c17_to_c19_stdin_is_read_only_when_asked_for() {
 }
 
 #[test]
-fn c21_to_c25_events_keep_the_order_law() {
+fn c21_to_c25_c78_events_keep_the_order_law_and_fit_their_schema() {
     const TYPES: [&str; 9] = [
         "chart",
         "chart_rejected",
@@ -205,6 +206,9 @@ fn c21_to_c25_events_keep_the_order_law() {
         "tool_call",
         "tool_result",
     ];
+    let schema = ok("csv-agent schema events").json();
+    assert!(schema["$schema"].is_string() && schema["title"].is_string());
+    let schema = AnswerSchema::compile(schema).unwrap();
     for cassette in
         ["table", "tables2", "chart", "chart_bad", "parallel", "py_error", "stream", "retry"]
     {
@@ -213,6 +217,7 @@ fn c21_to_c25_events_keep_the_order_law() {
         let events = output.events();
         for (at, event) in events.iter().enumerate() {
             assert_eq!(event["seq"], at, "{cassette}");
+            assert_eq!(schema.misfits(event), [], "{cassette}: {event}");
             assert_eq!(event["v"], 1);
             assert!(event["ts"].as_str().unwrap().ends_with('Z'));
             assert!(event["session_id"].is_string() && event["turn_id"].is_string());
