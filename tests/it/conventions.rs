@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use csv_agent::agent::schema::AnswerSchema;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::bench::{Bench, Run};
+use crate::bench::{Bench, Run, round};
 
 const SETUP: &str = r#"
 set -u
@@ -100,7 +100,10 @@ fn c01_help_is_on_stdout_with_examples_and_all_subcommands() {
     let help = ok("csv-agent --help");
     assert_eq!(help.stderr, "");
     assert!(help.stdout.lines().take(3).any(|it| it.starts_with("Usage:")), "{}", help.stdout);
-    for name in ["ingest", "ask", "chat", "reset", "datasets", "show", "decrypt"] {
+    for name in [
+        "ingest", "ask", "chat", "reset", "datasets", "show", "export", "rerun", "doctor",
+        "decrypt",
+    ] {
         assert!(help.stdout.contains(name), "{name}");
     }
     assert!(3 <= help.stdout.matches("csv-agent a").count());
@@ -415,6 +418,16 @@ fn c51_an_answer_holds_to_its_schema_or_says_where_it_does_not() {
 }
 
 #[test]
+fn c52_reports_are_well_formed_and_name_lines_of_the_source() {
+    let shell = Shell::new();
+    let line = "ask bad --report junit=j.xml --report sarif=s.json --report github q 2>err";
+    shell.ok(line);
+    let junit = "import xml.etree.ElementTree as e; e.parse('j.xml')";
+    shell.ok(&format!("python3 -c \"{junit}\" && jq -e '.version==\"2.1.0\"' s.json"));
+    shell.ok("grep -Eq '^::(error|warning) file=[^,]+,line=[0-9]+' err");
+}
+
+#[test]
 fn c53_c55_c57_a_terminal_gets_colour_width_and_progress() {
     let shell = Shell::new();
     shell.ok("csv-agent ingest -q \"$FX/sales.csv\"");
@@ -621,6 +634,21 @@ fn c71_a_replay_is_strict() {
 }
 
 #[test]
+fn c72_a_turn_is_a_script_and_runs_again_without_a_model() {
+    let shell = Shell::new();
+    let python = "python3() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
+    shell.ok(&format!(
+        "{python}; csv-agent ask --replay \"$FX/table.cass.jsonl\" -f \"$FX/sales.csv\" q && \
+         csv-agent export py last > a.py && python3 a.py"
+    ));
+    shell.ok("csv-agent rerun last --check");
+    let line = "csv-agent rerun last --against sales=\"$FX/semi.csv\" --check --format reply";
+    let found = shell.ends_with(12, line);
+    assert!(found.stdout.contains("\n- "), "{}", found.stdout);
+    assert!(!found.stdout.contains("Traceback") && !found.stderr.contains("Traceback"));
+}
+
+#[test]
 fn c73_numbers_are_exact() {
     let script = "csv-agent ask --ephemeral -f \"$FX/big_ints.csv\" --replay \"$FX/table.cass.jsonl\" \
                   --format json q";
@@ -648,4 +676,88 @@ fn c75_c76_usage_is_counted_and_usage_errors_are_json() {
         (&error["error"]["code"], &error["error"]["token"]),
         (&"usage".into(), &"--frmat".into())
     );
+}
+
+/// A session with orders, and what a script needs to ask the analyst inside the binary.
+fn orders() -> Shell {
+    let shell = Shell::new();
+    let orders = "order_id,day,product,revenue,email\n1,2024-01-03,Tea,120.5,a@x.org\n\
+                  2,2024-01-20,Coffee,80,\n3,2024-02-02,Tea,99.25,b@x.org\n";
+    fs::write(shell.path("orders.csv"), orders).unwrap();
+    fs::write(shell.path("data.csv"), orders).unwrap();
+    fs::write(shell.path("new.csv"), orders.replace("99.25", "99.5")).unwrap();
+    shell.ok("csv-agent ingest -q orders.csv");
+    shell
+}
+
+#[test]
+fn one_liners_with_tables_run_as_printed() {
+    let shell = orders();
+    let line = |script: &str| {
+        let script = format!("export CSV_AGENT_MODEL=builtin; set -o pipefail; {script}");
+        shell.ok(&script).stdout
+    };
+    line("echo \"which column has most nulls?\" | csv-agent ask -");
+    let text = line(
+        r#"csv-agent ask --format jsonl "top 5 products" | jq -r 'select(.type=="reply").text'"#,
+    );
+    assert!(text.contains("Tea"), "{text}");
+    let rows = line(
+        r#"csv-agent ask --format jsonl "monthly revenue" | jq -c 'select(.type=="data_frame")|.rows[]'"#,
+    );
+    assert_eq!(rows.lines().count(), 2, "{rows}");
+    line(r#"csv-agent ask --format csv "revenue per month" > monthly.csv"#);
+    let monthly = fs::read_to_string(shell.path("monthly.csv")).unwrap();
+    assert_eq!(monthly.lines().nth(1), Some("2024-01,200.5"), "{monthly}");
+    let text = line(
+        "export CSV_AGENT_SESSION_DIR=$D/none; cat data.csv | csv-agent ask --ephemeral -f - \"how many rows \
+         have no email?\" --format reply",
+    );
+    assert!(text.contains("**1**"), "{text}");
+    let checked = line(
+        "csv-agent datasets --names -0 | xargs -0 -I{} -P4 csv-agent ask --ephemeral -d {} --format json \
+         \"duplicate keys?\" | jq -s 'map({d:.datasets,v:.assessment})'",
+    );
+    assert!(checked.contains("orders"), "{checked}");
+    let path = line(
+        r#"csv-agent ask "plot revenue by month" --json | jq -r '.charts[].files[]|select(.format=="svg").path'"#,
+    );
+    assert!(shell.bench.session().join(path.trim()).exists(), "{path}");
+    let cost = "jq -s '[.[]|select(.type==\"reply\").usage.cost_usd]|add' \"$D\"/../session/turns/*/events.jsonl";
+    assert_eq!(line(cost), "null\n");
+    let turn = "export py 3 > check.py && csv-agent rerun 3 --against orders=new.csv --check";
+    shell.ends_with(12, &format!("csv-agent {turn}"));
+}
+
+#[test]
+fn one_liners_with_a_verdict_run_as_printed() {
+    let shell = orders();
+    let finding = json!({"severity": "bad", "message": "m", "dataset": "orders", "column": null,
+        "rows": [1], "table": null});
+    let answer = json!({"text": "Bad.", "assessment": "bad", "findings": [finding]}).to_string();
+    let verdict = || [round().runs("c1", "1 + 1"), round().says(&answer)];
+    shell.bench.answers(verdict().into_iter().chain(verdict()));
+    shell.bench.answers([round().says("q"), round().says("q")]);
+    let line = |script: &str| format!("{}; {script}", shell.bench.server_settings());
+    shell.ends_with(
+        11,
+        &line(
+            "set -euo pipefail; csv-agent ask -f orders.csv --ephemeral --fail-on bad --report \
+             junit=dq.xml --report github \"Do order totals match line items?\"",
+        ),
+    );
+    shell.ends_with(
+        1,
+        &line(
+            "rc=0; csv-agent ask --fail-on warning \"Is anything off?\" || rc=$?; case $rc in 0) ;; \
+             10|11) echo \"data problem\"; exit 1;; *) echo \"checker broke: $rc\"; exit 2;; esac",
+        ),
+    );
+    shell.ok(&line(
+        "csv-agent ask \"q\" --events fd:3 3>events.jsonl && grep -q reply events.jsonl",
+    ));
+    shell.ok(&line(
+        "csv-agent ask --fresh --record q.cass.jsonl \"q\" && env -u OPENAI_API_KEY csv-agent ask --fresh \
+         --replay q.cass.jsonl \"q\"",
+    ));
 }

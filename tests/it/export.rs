@@ -97,6 +97,27 @@ fn a_script_has_what_earlier_turns_made_and_what_failed_only_where_it_counts() {
 }
 
 #[test]
+fn datasets_are_at_hand_as_files_as_well() {
+    let files =
+        "import pyarrow.parquet as pq\nsum(pq.read_table(it).num_rows for it in datasets.values())";
+    let named =
+        "df = pd.read_parquet(datasets['gaps'])\n(str(df.n.dtype), df.n.sum(), df.ok.tolist())";
+    let bench = Bench::with([]).script([
+        round().runs("a1", named),
+        round().says("Named."),
+        round().runs("b1", files),
+        round().says("Files."),
+    ]);
+    fs::write(bench.path("gaps.csv"), "n,ok\n1,true\n,\n3,false\n").unwrap();
+    bench.run(["ingest", "gaps.csv"]).succeeds();
+    bench.ask("Named?").succeeds();
+    bench.ask("Files?").succeeds();
+    let run = shell(&bench, "csv-agent export py 1 > a.py && python a.py").succeeds();
+    assert!(run.stdout().starts_with("('float64', "), "{run}");
+    shell(&bench, "csv-agent export py 2 > b.py && python b.py").succeeds();
+}
+
+#[test]
 fn what_was_too_long_for_the_model_is_at_hand_in_a_script() {
     let code = |id: &str, code: &str| round().calls(id, "python_repl", json!({"code": code}));
     let bench = Bench::with(["sales.csv"]);

@@ -8,6 +8,7 @@ mod readers;
 mod script;
 mod steps;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
@@ -97,8 +98,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let steps: Vec<Step> = done.iter().map(step).collect();
     let is_needed = needed(&steps);
     let kept: Vec<Did> = done.into_iter().zip(is_needed).filter(|it| it.1).map(|it| it.0).collect();
-    let names = catalog.names().filter(|name| kept.iter().any(|it| reads(it, name)));
-    let names: Vec<&str> = names.collect();
+    let names = read_by(&kept, catalog);
     let readers = readers::readers(&mut study, session_dir, catalog, &names);
     let readers = readers.await.context("cannot find out how plain Python reads the data")?;
     let mut warnings: Vec<String> = readers.iter().filter_map(Reader::warning).collect();
@@ -112,16 +112,23 @@ fn step(done: &Did) -> Step {
     Step { outline: done.outline.clone(), failed, is_wanted: done.is_wanted && !failed }
 }
 
-/// Returns whether a call may read a dataset: code says its name, or makes it up.
-fn reads(done: &Did, name: &str) -> bool {
-    match &done.command {
-        Command::Load { dataset, .. } => dataset == name,
-        Command::Run { code } => {
-            let reads = |it: &str| done.outline.reads.contains(it);
-            (reads("load") || reads("datasets")) && code.contains(name)
+/// Returns the datasets that some calls may read.
+fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
+    let mut names = BTreeSet::new();
+    for Did { command, outline, .. } in done {
+        match command {
+            Command::Load { dataset, .. } => names.extend(catalog.names().find(|it| it == dataset)),
+            Command::Run { code } => {
+                if ["load", "datasets"].iter().any(|it| outline.reads.contains(*it)) {
+                    let said: Vec<&str> = catalog.names().filter(|it| code.contains(it)).collect();
+                    // Code that names none may take any.
+                    if said.is_empty() { names.extend(catalog.names()) } else { names.extend(said) }
+                }
+            }
+            Command::Fetch { .. } | Command::Keep { .. } => {}
         }
-        Command::Fetch { .. } | Command::Keep { .. } => false,
     }
+    names.into_iter().collect()
 }
 
 /// Returns the questions of the turns, for a heading.

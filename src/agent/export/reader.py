@@ -139,13 +139,32 @@ def load(name, columns=None, n_rows=None):
     return (frame if n_rows is None else frame.head(n_rows)).copy()
 
 
-class _Datasets(dict):
-    """Datasets as Parquet files, each made when it is asked for."""
+def _parquet_names():
+    """Returns the datasets as names of Parquet files, which `pd.read_parquet` takes for what they hold."""
+    names = {f"{name}.parquet": name for name in _TABLES}
+    read_parquet = pd.read_parquet
 
-    def __missing__(self, name):
-        path = os.path.join(tempfile.mkdtemp(), f"{name}.parquet")
+    def read(path, *args, columns=None, **options):
+        if path not in names:
+            return read_parquet(path, *args, columns=columns, **options)
+        frame = load(names[path], columns)
+        # Of a file, pandas makes floats of whole numbers where some are missing.
+        floats = {it: "float64" for it, dtype in frame.dtypes.items() if dtype == "Int64"}
+        objects = [it for it, dtype in frame.dtypes.items() if dtype == "boolean"]
+        truths = {it: frame[it].astype(object).where(frame[it].notna(), None) for it in objects}
+        return frame.astype(floats).assign(**truths)
+
+    pd.read_parquet = read
+    return {name: path for path, name in names.items()}
+
+
+def _parquet_files():
+    """Returns the datasets as Parquet files."""
+    directory = tempfile.mkdtemp()
+    files = {name: os.path.join(directory, f"{name}.parquet") for name in _TABLES}
+    for name, path in files.items():
         load(name).to_parquet(path)
-        return self.setdefault(name, path)
+    return files
 
 
 def _parquet_table(path):

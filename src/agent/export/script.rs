@@ -44,7 +44,13 @@ pub fn prelude(program: &Program, code: &str) -> String {
         );
     }
     if blocks::says(code, "datasets") {
-        given += "datasets = _Datasets()\n";
+        // What reads Parquet without pandas needs files.
+        let has_files = ["pyarrow", "pq", "open"].iter().any(|it| blocks::says(code, it));
+        given += if has_files {
+            "datasets = _parquet_files()\n"
+        } else {
+            "datasets = _parquet_names()\n"
+        };
     }
     if blocks::says(code, "data") {
         given += "data = {}\n";
