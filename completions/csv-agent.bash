@@ -174,7 +174,7 @@ _csv__agent() {
                     return 0
                     ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "never bad warning" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "never bad warning ungrounded" -- "${cur}"))
                     return 0
                     ;;
                 --require)
@@ -324,7 +324,7 @@ _csv__agent() {
                     return 0
                     ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "never bad warning" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "never bad warning ungrounded" -- "${cur}"))
                     return 0
                     ;;
                 --require)

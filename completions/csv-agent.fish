@@ -114,9 +114,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`' -r -f -a "never\t'None: a verdict is only part of the answer'
-bad\t'Only a bad one'
-warning\t'A bad one or a warning'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning, either of which implies `--verdict`; with 9 when the answer has a number that no tool result contains [default: never]' -r -f -a "never\t'Nothing, whatever was said before'
+bad\t'A bad verdict'
+warning\t'A bad verdict or a warning'
+ungrounded\t'A number that no tool result contains; may be combined with one of the others'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
 chart\t'A chart'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F
@@ -175,9 +176,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`' -r -f -a "never\t'None: a verdict is only part of the answer'
-bad\t'Only a bad one'
-warning\t'A bad one or a warning'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning, either of which implies `--verdict`; with 9 when the answer has a number that no tool result contains [default: never]' -r -f -a "never\t'Nothing, whatever was said before'
+bad\t'A bad verdict'
+warning\t'A bad verdict or a warning'
+ungrounded\t'A number that no tool result contains; may be combined with one of the others'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require -d 'Exit with 9 unless the answer comes with a table or a chart. May be repeated' -r -f -a "table\t'A table'
 chart\t'A chart'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F

@@ -418,6 +418,17 @@ pub struct FindingShown {
     pub source_lines: Vec<u64>,
 }
 
+/// A number of an answer that nothing of the turn contains.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ungrounded {
+    /// As it stands there.
+    pub text: String,
+    /// Where it begins, in Unicode characters.
+    pub offset: u64,
+    /// The finding in whose message it stands, the first being 0; none for the text of the answer.
+    pub finding: Option<u64>,
+}
+
 /// The turn's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplyBody {
@@ -432,6 +443,10 @@ pub struct ReplyBody {
     /// The answer as JSON of the schema that was given; absent when none was, or it does not hold.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "there")]
     pub output: Option<Value>,
+    /// Numbers of the text and the findings that nothing of the turn contains. Turns of earlier versions
+    /// did not tell.
+    #[serde(default)]
+    pub ungrounded: Vec<Ungrounded>,
     /// Whether the model had tools to compute the answer with. It had in turns of earlier versions.
     #[serde(default = "yes")]
     pub computed: bool,

@@ -135,6 +135,18 @@ pub const RULE_ID_BYTES_MAX: usize = 80;
 pub const FINDINGS_MAX: usize = 10;
 /// Turns in which they are looked for, the last ones.
 pub const FINDINGS_TURNS_MAX: usize = 20;
+/// Numbers that a turn has shown and that a reply is compared with. Tables that were sent have as many
+/// cells as [`TABLE_CELLS_MAX`] each.
+pub const GROUNDS_MAX: usize = 2_000_000;
+/// Numbers of a table from which differences, shares and the like are derived. Of more, some two have
+/// nearly any difference.
+pub const DERIVED_FROM_MAX: usize = 50;
+/// Tables of a turn from which these are derived.
+pub const DERIVED_TABLES_MAX: usize = 64;
+/// Numbers of a reply that are listed because nothing grounds them. With more, the answer as a whole is.
+pub const UNGROUNDED_MAX: usize = 100;
+/// Characters of each of them, with its unit.
+pub const UNGROUNDED_CHARS_MAX: usize = 60;
 /// Bytes at the end of a turn's events that hold the reply with its findings, unless it is very long.
 pub const REPLY_EVENT_BYTES_MAX: u64 = 128 * 1024;
 /// Times that one call may come with the same arguments and outcome before the model is told.

@@ -12,6 +12,7 @@ mod evidence;
 pub mod export;
 mod failure;
 mod form;
+pub mod grounding;
 mod memory;
 pub mod pairing;
 pub mod preview;
@@ -174,6 +175,7 @@ impl Agent {
             Err(ended) => Err(ended),
         };
         let room = conversation.room;
+        conversation.history.items().iter().for_each(|it| turn.grounds.item(it));
         let mut end = match ended {
             Ok(answer) => self.reply_or_fail(session, &catalog, &question, &answer, &mut turn),
             Err(Ended::TimedOut) => {

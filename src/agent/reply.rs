@@ -5,13 +5,13 @@ use crate::agent::failure::{describe, fail};
 use crate::agent::form::Said;
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::verdict::Given;
-use crate::agent::{Agent, TurnEnd, evidence};
+use crate::agent::{Agent, TurnEnd, evidence, prompt};
 use crate::catalog::Catalog;
-use crate::conversation::{Question, Reply};
-use crate::event::{Body, ReplyBody, Status};
-use crate::render::blocks;
+use crate::conversation::{Finding, Question, Reply};
+use crate::event::{Body, ReplyBody, Status, Ungrounded};
+use crate::render::{blocks, report};
 use crate::session::Session;
-use crate::status::ExitStatus;
+use crate::status::{ExitStatus, StopReason};
 
 impl Agent {
     /// Ends a turn that has an answer: writes it down and tells it.
@@ -46,6 +46,11 @@ impl Agent {
             // A turn that cannot tell this cannot tell its reply, and says why.
             let _ = turn.status(Status::Warning { code: "lines".to_owned(), message });
         }
+        let ungrounded = match answer.stop_reason {
+            // It claims nothing.
+            StopReason::Refused => Vec::new(),
+            _ => self.ungrounded(catalog, question, &text, said, turn),
+        };
         let tables: Vec<String> = turn.tables.iter().map(|it| it.name.clone()).collect();
         let given = Given {
             is_computed: turn.is_computed,
@@ -54,7 +59,12 @@ impl Agent {
             assessment,
             tables: &tables,
             n_charts: turn.charts.len(),
+            ungrounded: &ungrounded,
         };
+        if !ungrounded.is_empty() && !self.options.gates.ungrounded {
+            let message = report::ungrounded(&ungrounded);
+            let _ = turn.status(Status::Warning { code: "ungrounded".to_owned(), message });
+        }
         let (gate, missing) = self.options.gates.judge(given);
         let status = answer.stop_reason.exit_status().worst(gate);
         turn.dir().write("reply.md", &format!("{}\n", text.trim_end()))?;
@@ -65,6 +75,7 @@ impl Agent {
             assessment,
             findings,
             output,
+            ungrounded,
             computed: turn.is_computed,
             stop_reason: answer.stop_reason,
             tables,
@@ -87,6 +98,27 @@ impl Agent {
             Err(Ended::TimedOut) => (ExitStatus::Limit, None),
         };
         Ok(TurnEnd { status, reply: Some(reply), complaint, warning: None })
+    }
+
+    /// Finds the numbers of an answer that nothing contains which the turn has shown or the model was told.
+    fn ungrounded(
+        &self,
+        catalog: &Catalog,
+        question: &Question,
+        text: &str,
+        findings: &[Finding],
+        turn: &mut Turn,
+    ) -> Vec<Ungrounded> {
+        let mut grounds = std::mem::take(&mut turn.grounds);
+        grounds.text(&question.text);
+        grounds.text(&prompt::said_by_user(&self.options.briefing, catalog).0);
+        grounds.count(catalog.len() as u64);
+        catalog.iter().for_each(|(name, dataset)| grounds.dataset(name, dataset));
+        turn.rated.iter().for_each(|it| grounds.text(&it.message));
+        turn.cells.iter().for_each(|it| grounds.code(it));
+        let places = turn.rated.len() as u64..;
+        let findings = places.zip(findings).map(|(at, it)| (at, it.message.as_str()));
+        grounds.ungrounded(text, findings)
     }
 }
 

@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::agent::grounding::Grounds;
 use crate::conversation::{Finding, Price, ToolCall, Usage};
 use crate::event::{
     Body, CallError, CallStatus, ChartDrawn, Event, Shown, Status, ToolOutput, UsageReport, VERSION,
@@ -90,6 +91,8 @@ pub struct Turn<'a> {
     pub charts: Vec<ChartDrawn>,
     /// What the thresholds found, without the model.
     pub rated: Vec<Finding>,
+    /// What numbers of the answer may come from.
+    pub grounds: Grounds,
     /// Tool calls answered.
     pub n_calls: u32,
     /// The code that ran, cell by cell.
@@ -130,6 +133,7 @@ impl<'a> Turn<'a> {
             last_run: None,
             charts: Vec::new(),
             rated: Vec::new(),
+            grounds: Grounds::default(),
             n_calls: 0,
             cells: Vec::new(),
         }
@@ -281,6 +285,7 @@ impl<'a> Turn<'a> {
         }
         self.open_calls.retain(|it| it.call_id != call.call_id);
         self.n_calls += 1;
+        self.grounds.result(&closed.result);
         self.emit(Body::ToolResult {
             call_id: call.call_id.clone(),
             name: call.name.clone(),
@@ -347,10 +352,14 @@ impl<'a> Turn<'a> {
     pub fn show(&mut self, body: Body) -> Result<(), Ended> {
         match &body {
             Body::DataFrame(table) => {
+                self.grounds.sent(table);
                 let (name, call_id) = (table.logical_name.clone(), table.call_id.clone());
                 self.tables.push(TableSent { name, call_id });
             }
-            Body::Chart(chart) => self.charts.push(chart.as_ref().clone()),
+            Body::Chart(chart) => {
+                self.grounds.result(&chart.data);
+                self.charts.push(chart.as_ref().clone());
+            }
             _ => {}
         }
         self.emit(body)

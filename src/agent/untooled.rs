@@ -55,6 +55,7 @@ impl Agent {
             .to_owned();
         turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
         let profile = profile_of(session, catalog, turn).await?;
+        turn.grounds.text(&profile);
         let (told_before, notes) = prompt::said_by_user(&self.options.briefing, catalog);
         warn(turn, "instructions", notes)?;
         let mut items = conversation.history.items();

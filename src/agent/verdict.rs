@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::conversation::{Assessment, Verdict};
+use crate::event::Ungrounded;
+use crate::render::report;
 use crate::sink::rows;
 use crate::status::ExitStatus;
 
@@ -17,6 +19,8 @@ pub struct Gates {
     pub schema: bool,
     /// Fail when the verdict is this bad or worse.
     pub fail_on: Option<Assessment>,
+    /// Fail when the answer has a number that nothing grounds.
+    pub ungrounded: bool,
     /// Fail when no table was sent.
     pub require_table: bool,
     /// The table, by name or number, that must be among those sent; any when none is named.
@@ -42,6 +46,8 @@ pub struct Given<'a> {
     pub tables: &'a [String],
     /// Charts sent.
     pub n_charts: usize,
+    /// Numbers of the answer that nothing grounds.
+    pub ungrounded: &'a [Ungrounded],
 }
 
 impl Gates {
@@ -55,9 +61,15 @@ impl Gates {
         if let Some(misfit) = given.misfit {
             missing.push(format!("the answer does not hold to the schema: {misfit}"));
         }
+        if self.ungrounded && !given.ungrounded.is_empty() {
+            missing.push(report::ungrounded(given.ungrounded));
+        }
         // A program that reads JSON sees no mark on what was not computed.
-        let is_gated =
-            self.fail_on.is_some() || self.require_table || self.require_chart || self.schema;
+        let is_gated = self.fail_on.is_some()
+            || self.ungrounded
+            || self.require_table
+            || self.require_chart
+            || self.schema;
         if is_gated && !given.is_computed && !self.allow_untooled {
             let why = "the answer was not computed, since the model has no tools";
             missing.push(format!("{why}; `--allow-untooled` lets it pass"));
@@ -139,6 +151,7 @@ mod tests {
 
     use super::{Gates, Given, read};
     use crate::conversation::{Assessment, Verdict};
+    use crate::event::Ungrounded;
     use crate::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
 
     const GIVEN: Given = Given {
@@ -148,6 +161,7 @@ mod tests {
         assessment: None,
         tables: &[],
         n_charts: 0,
+        ungrounded: &[],
     };
 
     #[track_caller]
@@ -232,6 +246,25 @@ mod tests {
         assert_eq!(status, Contract);
         assert_eq!(missing, ["the answer does not hold to the schema: `$.n` is missing"]);
         assert_eq!(gates.judge(GIVEN).0, Ok);
+    }
+
+    #[test]
+    fn a_number_that_nothing_grounds_fails_where_it_must_not_be() {
+        let number = |at: u64| Ungrounded { text: at.to_string(), offset: at, finding: None };
+        let numbers: Vec<_> = (1..=12).map(number).collect();
+        let given = Given { ungrounded: &numbers, ..GIVEN };
+        assert_eq!(Gates::default().judge(given).0, Ok);
+        let gates = Gates { ungrounded: true, ..Gates::default() };
+        assert_eq!(gates.judge(GIVEN).0, Ok);
+        let (status, missing) = gates.judge(given);
+        assert_eq!(status, Contract);
+        assert_eq!(
+            missing,
+            [
+                "no tool result contains these numbers of the answer: `1`, `2`, `3`, `4`, `5`, `6`, `7`, \
+              `8`, `9`, `10` and 2 more"
+            ]
+        );
     }
 
     #[test]

@@ -5,14 +5,13 @@ use std::ops::ControlFlow;
 use crate::agent::verdict::Gates;
 use crate::agent::{Agent, AgentOptions, TurnEnd, refuse};
 use crate::cli::dry_run;
-use crate::cli::flags::{FailOn, Require};
+use crate::cli::flags::Require;
 use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
 use crate::cli::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::cli::output::Output;
 use crate::cli::report;
 use crate::cli::signals::{self, Signals};
-use crate::conversation::Assessment;
 use crate::provider::{Key, Provider, RemoteOptions};
 use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
@@ -150,11 +149,8 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         gates: Gates {
             verdict: options.verdict,
             schema: options.schema.is_some(),
-            fail_on: match options.fail_on {
-                FailOn::Never => None,
-                FailOn::Bad => Some(Assessment::Bad),
-                FailOn::Warning => Some(Assessment::Warning),
-            },
+            fail_on: options.fail_on,
+            ungrounded: options.fail_on_ungrounded,
             require_table: writes_table || options.require.contains(&Require::Table),
             table: options.answer.table.clone().filter(|_| writes_table),
             allow_untooled: options.allow_untooled,

@@ -35,7 +35,7 @@ impl Reports {
         Ok(Reports {
             open: open.collect::<anyhow::Result<_>>()?,
             summary: options.summary.clone(),
-            turn: TurnReport::new(options.fails_from),
+            turn: TurnReport::new(options.fails_from, options.fails_ungrounded),
         })
     }
 

@@ -197,9 +197,10 @@ pub struct TurnFlags {
     #[arg(long, value_name = "FILE|JSON", help_heading = "Checks")]
     pub schema: Option<String>,
 
-    /// Exit with 11 when the verdict is bad, 10 when it is a warning; implies `--verdict`
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "Checks")]
-    pub fail_on: FailOn,
+    /// Exit with 11 when the verdict is bad, 10 when it is a warning, either of which implies
+    /// `--verdict`; with 9 when the answer has a number that no tool result contains [default: never]
+    #[arg(long, value_name = "WHAT,…", value_enum, value_delimiter = ',', help_heading = "Checks")]
+    pub fail_on: Vec<FailOn>,
 
     /// Exit with 9 unless the answer comes with a table or a chart. May be repeated
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Checks")]
@@ -297,16 +298,17 @@ pub struct SettingFlags {
     pub reasoning: Option<Reasoning>,
 }
 
-/// Which verdicts end the process with a status of their own.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+/// What in an answer ends the process with a status of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
-    /// None: a verdict is only part of the answer
-    #[default]
+    /// Nothing, whatever was said before
     Never,
-    /// Only a bad one
+    /// A bad verdict
     Bad,
-    /// A bad one or a warning
+    /// A bad verdict or a warning
     Warning,
+    /// A number that no tool result contains; may be combined with one of the others
+    Ungrounded,
 }
 
 /// A report, and where it goes.

@@ -9,6 +9,7 @@ use super::options::{Environment, GlobalOptions};
 use super::output::{Output, missing_table};
 use super::{past, report};
 use crate::event::{self, Body, ErrorBody, Event};
+use crate::render::report::ungrounded;
 use crate::session::turns::{self, TurnSummary};
 use crate::sink::EventSink;
 use crate::sink::seal::Seal;
@@ -73,7 +74,12 @@ pub fn run(
         output.emit(event)?;
     }
     let tables = match events.last().map(|it| &it.body) {
-        Some(Body::Reply(reply)) => &reply.tables[..],
+        Some(Body::Reply(reply)) => {
+            if !reply.ungrounded.is_empty() {
+                report::warning(&ungrounded(&reply.ungrounded), colour);
+            }
+            &reply.tables[..]
+        }
         Some(Body::Error(error)) => {
             tell_failure(&turn, error, colour);
             &[]

@@ -45,7 +45,8 @@ pub const EXIT_CODES: &[(ExitStatus, &str, &str)] = &[
     (
         ExitStatus::Contract,
         "contract",
-        "the model refused; a verdict, schema, table or chart asked for is missing",
+        "the model refused; a verdict, schema, table or chart asked for is missing; a number is in no \
+         tool result, with --fail-on ungrounded",
     ),
     (
         ExitStatus::VerdictWarning,

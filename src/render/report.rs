@@ -8,8 +8,11 @@ mod markdown;
 mod sarif;
 
 use crate::conversation::Assessment;
-use crate::event::{ErrorBody, FindingShown, ReplyBody};
+use crate::event::{ErrorBody, FindingShown, ReplyBody, Ungrounded};
 use crate::render::sanitize;
+
+/// Numbers that a sentence names one by one.
+const NUMBERS_TOLD_MAX: usize = 10;
 
 /// What a report is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub struct TurnReport {
     pub ended: String,
     /// The severity from which a finding fails the check.
     pub fails_from: Assessment,
+    /// Whether a number that no tool result contains fails it.
+    pub fails_ungrounded: bool,
     /// How it ended.
     pub ending: Ending,
 }
@@ -50,12 +55,13 @@ pub enum Ending {
 
 impl TurnReport {
     /// Makes the report of a turn that has not begun.
-    pub fn new(fails_from: Assessment) -> TurnReport {
+    pub fn new(fails_from: Assessment, fails_ungrounded: bool) -> TurnReport {
         TurnReport {
             question: String::new(),
             started: String::new(),
             ended: String::new(),
             fails_from,
+            fails_ungrounded,
             ending: Ending::Failed(Box::default()),
         }
     }
@@ -95,12 +101,15 @@ impl TurnReport {
         self.fails_from <= severity
     }
 
-    /// Returns why there is no verdict: the turn failed, or its answer has none.
+    /// Returns why there is no verdict to go by: the turn failed, or its answer has none or does not hold.
     fn trouble(&self) -> Option<(String, String)> {
         match &self.ending {
             Ending::Failed(error) => Some((error.code.clone(), error.message.clone())),
             Ending::Answered(reply) if reply.assessment.is_none() => {
                 Some(("contract".to_owned(), "the answer has no verdict".to_owned()))
+            }
+            Ending::Answered(reply) if self.fails_ungrounded && !reply.ungrounded.is_empty() => {
+                Some(("ungrounded".to_owned(), ungrounded(&reply.ungrounded)))
             }
             Ending::Answered(reply) => match reply.exit_code {
                 0 | 10 | 11 => None,
@@ -109,6 +118,21 @@ impl TurnReport {
                 }
             },
         }
+    }
+}
+
+/// Says which numbers of an answer no tool result contains.
+pub fn ungrounded(numbers: &[Ungrounded]) -> String {
+    format!("no tool result contains these numbers of the answer: {}", listed(numbers))
+}
+
+/// Returns the first of the numbers, and how many more there are.
+fn listed(numbers: &[Ungrounded]) -> String {
+    let shown: Vec<String> =
+        numbers.iter().take(NUMBERS_TOLD_MAX).map(|it| format!("`{}`", it.text)).collect();
+    match numbers.len() - shown.len() {
+        0 => shown.join(", "),
+        n => format!("{} and {n} more", shown.join(", ")),
     }
 }
 

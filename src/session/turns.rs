@@ -201,6 +201,7 @@ mod tests {
         Body::Reply(Box::new(ReplyBody {
             text: "done".into(),
             blocks: Vec::new(),
+            ungrounded: Vec::new(),
             computed: true,
             assessment: None,
             output: None,

@@ -63,6 +63,7 @@ impl Document {
             "assessment": ending["assessment"],
             "findings": or_empty("findings"),
             "output": ending["output"],
+            "ungrounded": or_empty("ungrounded"),
             "computed": ending["computed"],
             "stop_reason": ending["stop_reason"],
             "tables": std::mem::take(&mut self.tables),

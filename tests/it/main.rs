@@ -22,6 +22,7 @@ mod conventions;
 mod export;
 mod failures;
 mod findings;
+mod grounding;
 mod guide;
 mod honest;
 mod dry_run;

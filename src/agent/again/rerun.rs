@@ -183,6 +183,8 @@ impl Again<'_> {
             assessment: None,
             findings: Vec::new(),
             output: None,
+            // What it says was compared here, and by no model.
+            ungrounded: Vec::new(),
             computed: true,
             stop_reason: StopReason::Complete,
             tables: turn.tables.iter().map(|it| it.name.clone()).collect(),

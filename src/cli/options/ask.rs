@@ -86,8 +86,10 @@ pub struct TurnOptions {
     pub verdict: bool,
     /// What the answer must hold to, as JSON.
     pub schema: Option<Rc<AnswerSchema>>,
-    /// Which verdicts end the process with a status of their own.
-    pub fail_on: FailOn,
+    /// The verdict from which the process ends with a status of its own; none when no verdict does.
+    pub fail_on: Option<Assessment>,
+    /// Whether a number that no tool result contains ends the process with a status of its own.
+    pub fail_on_ungrounded: bool,
     /// What the answer must come with.
     pub require: Vec<Require>,
     /// Whether an answer of a model without tools passes.
@@ -139,6 +141,8 @@ pub struct ReportOptions {
     pub targets: Vec<ReportTarget>,
     /// The severity from which a finding fails the check.
     pub fails_from: Assessment,
+    /// Whether a number that no tool result contains fails it.
+    pub fails_ungrounded: bool,
     /// `GITHUB_STEP_SUMMARY`.
     pub summary: Option<PathBuf>,
 }
@@ -176,8 +180,7 @@ impl AskOptions {
         turn.answer.table = flags.table;
         if !flags.report.is_empty() {
             turn.verdict = true;
-            turn.answer.reports =
-                Some(reports(flags.report, turn.fail_on, settings.environment())?);
+            turn.answer.reports = Some(reports(flags.report, &turn, settings.environment())?);
         }
         let question = match asked {
             Asked::Here(question) => question,
@@ -269,6 +272,7 @@ impl TurnOptions {
             None => remote(settings, flags.chain)?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
+        let (fail_on, fail_on_ungrounded) = gates(&flags.fail_on);
         Ok(TurnOptions {
             answer,
             briefing,
@@ -285,19 +289,31 @@ impl TurnOptions {
             record: flags.record,
             reasoning: settings.choose(&REASONING)?.value.map(Effort::from),
             limits,
-            verdict: flags.verdict || flags.fail_on != FailOn::Never,
+            verdict: flags.verdict || fail_on.is_some(),
             schema,
-            fail_on: flags.fail_on,
+            fail_on,
+            fail_on_ungrounded,
             require: flags.require,
             allow_untooled: flags.allow_untooled,
         })
     }
 }
 
+/// Returns the verdict from which the process fails, and whether it does for a number that nothing grounds.
+/// Of what excludes each other, the last counts.
+fn gates(given: &[FailOn]) -> (Option<Assessment>, bool) {
+    given.iter().fold((None, false), |(level, ungrounded), it| match it {
+        FailOn::Never => (None, false),
+        FailOn::Bad => (Some(Assessment::Bad), ungrounded),
+        FailOn::Warning => (Some(Assessment::Warning), ungrounded),
+        FailOn::Ungrounded => (level, true),
+    })
+}
+
 /// Two reports in one file would be none.
 fn reports(
     targets: Vec<ReportTarget>,
-    fail_on: FailOn,
+    turn: &TurnOptions,
     environment: &Environment,
 ) -> anyhow::Result<ReportOptions> {
     let files: Vec<&PathBuf> = targets.iter().filter_map(|it| it.file.as_ref()).collect();
@@ -305,11 +321,12 @@ fn reports(
         let message = format!("two reports go to `{}`", files[twice].display());
         return Err(Failure::new(ExitStatus::Usage, message).hint("give each its own file").into());
     }
-    let fails_from = match fail_on {
-        FailOn::Warning => Assessment::Warning,
-        FailOn::Never | FailOn::Bad => Assessment::Bad,
-    };
-    Ok(ReportOptions { targets, fails_from, summary: environment.step_summary.clone() })
+    Ok(ReportOptions {
+        targets,
+        fails_from: turn.fail_on.unwrap_or(Assessment::Bad),
+        fails_ungrounded: turn.fail_on_ungrounded,
+        summary: environment.step_summary.clone(),
+    })
 }
 
 /// A bound on a cost that nobody knows would bound nothing.
@@ -470,7 +487,9 @@ fn stdin_twice() -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{EventsTarget, events_target, not_blank, read_question};
+    use super::{EventsTarget, events_target, gates, not_blank, read_question};
+    use crate::cli::flags::FailOn::{Bad, Never, Ungrounded, Warning};
+    use crate::conversation::Assessment;
 
     #[track_caller]
     fn check(bytes: &[u8], question: Option<&str>) {
@@ -484,6 +503,15 @@ mod tests {
         check(b" \n\t", None);
         check(b"", None);
         check(b"caf\xe9?", None);
+    }
+
+    #[test]
+    fn of_gates_that_exclude_each_other_the_last_counts() {
+        assert_eq!(gates(&[]), (None, false));
+        assert_eq!(gates(&[Bad, Ungrounded]), (Some(Assessment::Bad), true));
+        assert_eq!(gates(&[Ungrounded, Bad, Warning]), (Some(Assessment::Warning), true));
+        assert_eq!(gates(&[Warning, Ungrounded, Never]), (None, false));
+        assert_eq!(gates(&[Never, Ungrounded]), (None, true));
     }
 
     #[test]

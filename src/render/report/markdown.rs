@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Ending, TurnReport, message, place};
+use super::{Ending, TurnReport, listed, message, place};
 use crate::render::sanitize;
 
 /// Writes the report.
@@ -20,6 +20,11 @@ pub fn report(turn: &TurnReport) -> String {
     };
     let mut text =
         format!("## csv-agent: {title}\n\n> {question}\n\n{}\n", sanitize::for_terminal(&body));
+    if let Some(reply) = turn.reply().filter(|it| !it.ungrounded.is_empty()) {
+        // Writing to a string cannot fail.
+        let _ =
+            writeln!(text, "\nNumbers that no tool result contains: {}", listed(&reply.ungrounded));
+    }
     if !turn.findings().is_empty() {
         text += "\n| severity | finding | where |\n|---|---|---|\n";
     }

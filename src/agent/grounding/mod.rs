@@ -1,0 +1,421 @@
+//! Grounding: whether the numbers of a reply are in anything that the turn has shown.
+//!
+//! Pure. What was shown is collected while the turn goes on; then the reply is read figure by figure. A
+//! figure is grounded when it is one that was shown, to the digits that it has, or follows from a small
+//! table that was shown. Numbers of names, quotations, code and lists claim nothing.
+
+mod derived;
+mod figures;
+mod number;
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use self::derived::{Derived, Grid, has};
+use self::figures::{Date, Figure, Purpose, figures};
+use self::number::{Number, Reading};
+use crate::catalog::Dataset;
+use crate::conversation::{Item, ItemKind};
+use crate::event::{DataFrame, Ungrounded};
+use crate::limits::{
+    DERIVED_FROM_MAX, DERIVED_TABLES_MAX, GROUNDS_MAX, UNGROUNDED_CHARS_MAX, UNGROUNDED_MAX,
+};
+
+/// Digits that a float tells apart.
+const FLOAT_DIGITS: usize = 15;
+/// Numbers in a result that is nothing but these.
+const SCALARS_MAX: usize = 3;
+
+/// What a turn has shown, as far as numbers go.
+#[derive(Debug, Default)]
+pub struct Grounds {
+    values: Vec<f64>,
+    /// Whole numbers that a float would round.
+    exact: HashSet<u128>,
+    /// Numbers in code that ran. Nothing follows from them, and they are not rounded.
+    literals: Vec<f64>,
+    days: HashSet<Date>,
+    times: HashSet<(u8, u8)>,
+    grids: Vec<Grid>,
+    /// Numbers that came alone, or nearly so.
+    scalars: Vec<f64>,
+    row_counts: Vec<f64>,
+}
+
+impl Grounds {
+    /// Adds a text that the turn was told or has shown.
+    pub fn text(&mut self, text: &str) {
+        let mut lines = text.lines().map(|it| self.line(it)).filter(|it| !it.is_empty());
+        let mut grid: Grid = lines.by_ref().take(DERIVED_FROM_MAX + 1).collect();
+        if lines.count() + grid.len() <= DERIVED_FROM_MAX {
+            if grid.iter().any(|it| it.len() != grid[0].len()) {
+                grid = grid.concat().into_iter().map(|it| vec![it]).collect();
+            }
+            self.grid(grid);
+        }
+    }
+
+    /// Adds the result of a tool call.
+    pub fn result(&mut self, result: &Value) {
+        match result {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => self.number(number),
+            Value::String(text) => self.text(text),
+            Value::Array(rows) => self.table(rows, true),
+            Value::Object(members) => {
+                let n_rows = members.get("row_count").and_then(Value::as_u64);
+                for (name, value) in members {
+                    self.line(name);
+                    match value {
+                        // The beginning of a table is shown so that it is known what is in it.
+                        Value::Array(rows) if name == "head" => {
+                            self.table(rows, n_rows.is_none_or(|it| it <= rows.len() as u64));
+                        }
+                        value => self.result(value),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a table that was sent, all its rows.
+    pub fn sent(&mut self, table: &DataFrame) {
+        self.count(table.row_count);
+        self.count(table.rows_emitted);
+        self.count(table.columns.len() as u64);
+        table.columns.iter().for_each(|it| drop(self.line(it)));
+        self.table(table.rows.as_array().map_or(&[], Vec::as_slice), !table.truncated);
+    }
+
+    /// Adds an item of the conversation: what a tool said, or the user.
+    pub fn item(&mut self, item: &Item) {
+        match item.kind() {
+            ItemKind::UserMessage => self.text(&item.text()),
+            ItemKind::FunctionCallOutput => {
+                let output = item.0.get("output").and_then(Value::as_str).unwrap_or_default();
+                match serde_json::from_str::<Value>(output) {
+                    Ok(result) if result.is_object() => self.result(&result),
+                    _ => self.text(output),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds code that ran: the numbers in it are what its author chose, such as a percentile.
+    pub fn code(&mut self, code: &str) {
+        for line in code.lines() {
+            let line = line.split('#').next().unwrap_or_default();
+            for (range, figure) in figures(line, Purpose::Everything) {
+                match figure {
+                    // How results are rounded says nothing of them.
+                    Figure::Number(_) if line[..range.start].ends_with("round(") => {}
+                    Figure::Number(number) => {
+                        let before = line[..range.start].trim_end();
+                        let signs = ["<", ">", "<=", ">=", "=="];
+                        let is_compared = signs.iter().any(|it| before.ends_with(it));
+                        let values = number.readings.iter().map(|it| number.signed(it));
+                        // 0 and 1 are in all code.
+                        self.literals
+                            .extend(values.filter(|it| is_compared || ![0.0, 1.0].contains(it)));
+                    }
+                    figure => self.moment(figure),
+                }
+            }
+        }
+        bound(&mut self.literals);
+    }
+
+    /// Adds a number of things.
+    pub fn count(&mut self, n: u64) {
+        #[expect(clippy::cast_precision_loss, reason = "nothing is counted beyond 2^53")]
+        self.value(n as f64);
+    }
+
+    /// Adds what is known of a dataset: its name, its columns, how many rows have no value in each.
+    pub fn dataset(&mut self, name: &str, dataset: &Dataset) {
+        self.count(dataset.row_count);
+        self.row_counts.extend(self.values.last());
+        self.count(dataset.columns.len() as u64);
+        self.line(name);
+        for column in &dataset.columns {
+            self.line(&column.name);
+            if 0 < column.nulls {
+                self.count(column.nulls);
+                self.count(dataset.row_count.saturating_sub(column.nulls));
+            }
+        }
+    }
+
+    /// Finds the numbers of a reply, and of its findings, that nothing grounds; the first ones.
+    /// `findings` come with their places among all findings.
+    pub fn ungrounded<'a>(
+        mut self,
+        text: &str,
+        findings: impl Iterator<Item = (u64, &'a str)>,
+    ) -> Vec<Ungrounded> {
+        for n_listed in listed(text) {
+            self.count(n_listed);
+        }
+        let checker = Checker::of(self);
+        let texts = [(None, text)].into_iter().chain(findings.map(|(at, it)| (Some(at), it)));
+        let missing = texts.flat_map(|(finding, text)| checker.missing(finding, text));
+        missing.take(UNGROUNDED_MAX).collect()
+    }
+
+    /// Adds the figures of a line. Returns its numbers.
+    fn line(&mut self, line: &str) -> Vec<Option<f64>> {
+        let mut found = Vec::new();
+        for (_, figure) in figures(line, Purpose::Everything) {
+            match figure {
+                Figure::Number(number) => found.push(self.figure(&number)),
+                figure => self.moment(figure),
+            }
+        }
+        found
+    }
+
+    fn moment(&mut self, figure: Figure) {
+        match figure {
+            Figure::Number(_) => {}
+            Figure::DayOfMonth(day, number) => {
+                self.days.extend((self.days.len() < GROUNDS_MAX).then_some(day));
+                self.figure(&number);
+            }
+            Figure::Dates(days) => days.into_iter().for_each(|it| self.day(it)),
+            Figure::Time(hour, minute) => drop(self.times.insert((hour, minute))),
+        }
+    }
+
+    /// Adds a number of a text in all its readings. Returns the first of them.
+    fn figure(&mut self, number: &Number) -> Option<f64> {
+        for reading in number.readings.iter().chain(&number.parts) {
+            self.value(number.signed(reading));
+            self.whole(reading.whole);
+        }
+        number.readings.first().map(|it| number.signed(it))
+    }
+
+    fn day(&mut self, day: Date) {
+        self.value(f64::from(day.year.unwrap_or_default()));
+        if self.days.len() < GROUNDS_MAX {
+            self.days.insert(day);
+            self.days.insert(Date { day: None, ..day });
+            self.days.insert(Date { year: None, ..day });
+        }
+    }
+
+    fn value(&mut self, value: f64) {
+        if value.is_finite() {
+            self.values.push(value);
+            bound(&mut self.values);
+        }
+    }
+
+    fn whole(&mut self, whole: Option<u128>) {
+        let beyond = whole.filter(|it| 1 << 53 < *it && self.exact.len() < GROUNDS_MAX);
+        self.exact.extend(beyond);
+    }
+
+    fn number(&mut self, number: &serde_json::Number) {
+        self.value(number.as_f64().unwrap_or_default());
+        let whole = number.as_u64().or(number.as_i64().map(i64::unsigned_abs));
+        self.whole(whole.map(u128::from));
+    }
+
+    /// Adds rows. Of a whole table, also how many there are, how many different texts are in each column,
+    /// and what follows from them.
+    fn table(&mut self, rows: &[Value], is_whole: bool) {
+        let mut grid = Grid::new();
+        let mut texts: Vec<HashSet<&str>> = Vec::new();
+        for row in rows {
+            let cells: Vec<&Value> = match row {
+                Value::Object(cells) => cells.values().collect(),
+                Value::Array(cells) => cells.iter().collect(),
+                cell => vec![cell],
+            };
+            texts.resize(texts.len().max(cells.len()), HashSet::new());
+            let mut numbers = Vec::new();
+            for (at, cell) in cells.into_iter().enumerate() {
+                match cell {
+                    Value::String(text) => {
+                        texts[at].insert(text);
+                        numbers.push(None);
+                        self.line(text);
+                    }
+                    Value::Number(number) => {
+                        numbers.push(number.as_f64());
+                        self.number(number);
+                    }
+                    other => {
+                        numbers.push(None);
+                        self.result(other);
+                    }
+                }
+            }
+            if grid.len() <= DERIVED_FROM_MAX {
+                grid.push(numbers);
+            }
+        }
+        if let Some(names) = rows.first().and_then(Value::as_object) {
+            names.keys().for_each(|it| drop(self.line(it)));
+        }
+        if is_whole {
+            self.count(rows.len() as u64);
+            for texts in texts.iter().filter(|it| !it.is_empty()) {
+                self.count(texts.len() as u64);
+            }
+            self.grid(grid);
+        }
+    }
+
+    fn grid(&mut self, grid: Grid) {
+        let numbers: Vec<f64> = grid.iter().flatten().flatten().copied().collect();
+        if (1..=SCALARS_MAX).contains(&numbers.len()) && self.scalars.len() <= DERIVED_FROM_MAX {
+            let new = numbers.iter().filter(|it| !self.scalars.contains(it)).copied();
+            self.scalars.extend(new.collect::<Vec<_>>());
+        }
+        let is_small = (2..=DERIVED_FROM_MAX).contains(&numbers.len());
+        if is_small && self.grids.len() < DERIVED_TABLES_MAX && !self.grids.contains(&grid) {
+            self.grids.push(grid);
+        }
+    }
+}
+
+/// Keeps the different ones when there are many. What comes beyond the bound is forgotten.
+fn bound(values: &mut Vec<f64>) {
+    if GROUNDS_MAX <= values.len() {
+        sort(values);
+        values.truncate(GROUNDS_MAX / 2);
+    }
+}
+
+fn sort(values: &mut Vec<f64>) {
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+}
+
+/// Returns how many entries each list of a text has, and how many rows each table: the text may count them.
+fn listed(text: &str) -> Vec<u64> {
+    let mut counts = Vec::new();
+    let (mut n_entries, mut n_rows) = (0, 0);
+    for line in text.lines().chain([""]) {
+        let line = line.trim_start();
+        let is_entry = line.starts_with(['-', '*', '+']) && line[1..].starts_with(' ')
+            || line.split_once(['.', ')']).is_some_and(|(it, _)| it.parse::<u8>().is_ok());
+        if line.starts_with('|') {
+            n_rows += 1;
+        } else if is_entry {
+            n_entries += 1;
+        } else if !line.is_empty() || counts.is_empty() {
+            // Its header and the line below are no rows.
+            counts.extend([n_entries, n_rows - 2].into_iter().filter(|it| 0 < *it));
+            (n_entries, n_rows) = (0, 0);
+        }
+    }
+    counts.extend([n_entries, n_rows - 2].into_iter().filter(|it| 0 < *it));
+    counts.into_iter().filter_map(|it: i64| u64::try_from(it).ok()).collect()
+}
+
+/// Tells whether figures are grounded.
+struct Checker {
+    grounds: Grounds,
+    derived: Derived,
+}
+
+impl Checker {
+    fn of(mut grounds: Grounds) -> Checker {
+        sort(&mut grounds.values);
+        sort(&mut grounds.literals);
+        sort(&mut grounds.row_counts);
+        let mut grids = std::mem::take(&mut grounds.grids);
+        grids.push(grounds.scalars.iter().map(|it| vec![Some(*it)]).collect());
+        let derived = Derived::of(&grids, &grounds.row_counts);
+        Checker { grounds, derived }
+    }
+
+    fn missing<'a>(
+        &'a self,
+        finding: Option<u64>,
+        text: &'a str,
+    ) -> impl Iterator<Item = Ungrounded> + 'a {
+        let (mut n_bytes, mut n_letters) = (0, 0);
+        figures(text, Purpose::Claims).filter(|(_, it)| !self.has(it)).map(move |(range, _)| {
+            n_letters += text[n_bytes..range.start].chars().count() as u64;
+            n_bytes = range.start;
+            let text = text[range].chars().take(UNGROUNDED_CHARS_MAX).collect();
+            Ungrounded { text, offset: n_letters, finding }
+        })
+    }
+
+    fn has(&self, figure: &Figure) -> bool {
+        let Grounds { days, times, .. } = &self.grounds;
+        match figure {
+            Figure::Number(number) => self.has_number(number),
+            Figure::Dates(dates) => dates.iter().any(|it| days.contains(it)),
+            Figure::DayOfMonth(day, number) => days.contains(day) || self.has_number(number),
+            Figure::Time(hour, minute) => {
+                times.contains(&(*hour, *minute)) || times.contains(&(hour + 12, *minute))
+            }
+        }
+    }
+
+    fn has_number(&self, number: &Number) -> bool {
+        let has = |it: &Reading| self.has_reading(it, number);
+        let Number { readings, parts, .. } = number;
+        readings.iter().any(has) || 1 < parts.len() && parts.iter().all(has)
+    }
+
+    fn has_reading(&self, reading: &Reading, number: &Number) -> bool {
+        let Reading { value, whole, n_digits, n_zeros, .. } = *reading;
+        if whole.is_some() && FLOAT_DIGITS < n_digits - n_zeros {
+            return whole.is_some_and(|it| self.grounds.exact.contains(&it));
+        }
+        let half = half_step(reading, number.is_about);
+        // What a float cannot tell apart is equal.
+        let range = |value: f64, half: f64| {
+            let slack = half * 1e-9 + value * 4.0 * f64::EPSILON;
+            (value - half - slack, value + half + slack)
+        };
+        let (low, high) = range(value, half);
+        let (values, literals) = (&self.grounds.values, &self.grounds.literals);
+        let is_among = |values: &[f64], (low, high): (f64, f64)| {
+            // `fell by 12` is true of −12, and `-12` is not of 12.
+            has(values, -high, -low) || !number.is_negative && has(values, low, high)
+        };
+        if is_among(values, (low, high)) || is_among(literals, range(value, 0.0)) {
+            return true;
+        }
+        let has_fraction = reading.step < 1.0;
+        let has_ratio = |low, high| self.derived.has_ratio(n_digits, low, high);
+        let has_amount = |low: f64, high: f64| {
+            let has = |low, high| self.derived.has_amount(n_digits, low, high);
+            has(-high, -low) || !number.is_negative && has(low, high)
+        };
+        if number.is_percent {
+            let half = if half <= 0.0 { reading.step / 2.0 } else { half };
+            let (low, high) = range(value / 100.0, half / 100.0);
+            return is_among(values, (low, high)) || has_ratio(low, high) || has_amount(low, high);
+        }
+        has_amount(low, high) || (number.is_times || has_fraction) && has_ratio(low, high)
+    }
+}
+
+/// Returns by how much a figure may be off: half a step of its last digit.
+fn half_step(reading: &Reading, is_about: bool) -> f64 {
+    let Reading { whole, step, n_digits, n_zeros, .. } = *reading;
+    if whole.is_none() {
+        return step / 2.0;
+    }
+    let n_zeros = i32::try_from(n_zeros).unwrap_or_default();
+    match n_digits {
+        _ if is_about => 10_f64.powi(n_zeros) / 2.0,
+        // A whole number of one digit mostly counts something.
+        1 => 0.0,
+        _ => step / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

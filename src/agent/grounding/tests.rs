@@ -1,0 +1,222 @@
+use serde_json::{Value, json};
+
+use super::Grounds;
+use crate::catalog::Dataset;
+
+fn missing_of(grounds: Grounds, text: &str) -> Vec<String> {
+    grounds.ungrounded(text, std::iter::empty()).into_iter().map(|it| it.text).collect()
+}
+
+fn dataset(row_count: u64) -> Dataset {
+    let column = json!({"name": "mass_2007", "dtype": "int64", "nulls": 9});
+    let dialect = json!({"encoding": "utf-8", "delimiter": ",", "quote": null, "header": true, "reasons": []});
+    let dataset = json!({"path": "p", "source": "s", "sha256": "", "bytes": 1, "row_count": row_count,
+        "columns": [column], "dialect": dialect, "padded_rows": 0, "surplus_rows": 0, "ingested_at": ""});
+    serde_json::from_value(dataset).unwrap()
+}
+
+/// Reads a reply against the result of one tool call.
+#[track_caller]
+fn check(result: &Value, text: &str, missing: &[&str]) {
+    let mut grounds = Grounds::default();
+    grounds.result(result);
+    assert_eq!(missing_of(grounds, text), missing, "{text}");
+}
+
+/// Reads a number against one that a tool gave among others, so that nothing follows from it.
+#[track_caller]
+fn check_one(shown: &str, value: f64, is_there: bool) {
+    let mut grounds = Grounds::default();
+    grounds.value(value);
+    let missing = missing_of(grounds, &format!("It is {shown} of them"));
+    assert_eq!(missing.is_empty(), is_there, "{shown} for {value}: {missing:?}");
+}
+
+#[test]
+fn a_number_is_read_as_people_of_any_country_write_it() {
+    for shown in [
+        "1234567.5",
+        "1,234,567.5",
+        "1.234.567,5",
+        "1'234'567.5",
+        "1’234’567.5",
+        "12,34,567.5",
+        "1 234 567,5",
+        "1\u{202f}234\u{202f}567,5",
+        "1.2345675e6",
+        "$1,234,567.5",
+        "1.234.567,5 €",
+        "1.23 million",
+        "1.23M",
+        "1.2 million",
+        "1,2 Millionen",
+        "12.3 lakh",
+        "**1,234,567.5**",
+    ] {
+        check_one(shown, 1_234_567.5, true);
+    }
+    for shown in
+        ["1234568.5", "1,234,56.5", "1.24 million", "1.23 billion", "123456.75", "-1234567.5"]
+    {
+        check_one(shown, 1_234_567.5, false);
+    }
+}
+
+#[test]
+fn a_number_is_rounded_to_the_digits_it_shows() {
+    for (shown, value, is_there) in [
+        ("3,701", 3700.66, true),
+        ("3,700", 3700.66, false),
+        ("about 3,700", 3700.66, true),
+        ("~3,700", 3700.66, true),
+        ("3.7k", 3700.66, true),
+        ("3.8k", 3700.66, false),
+        ("3700.7", 3700.66, true),
+        ("3700.6", 3700.66, false),
+        ("0.25", 0.245, true),
+        ("7", 6.8, false),
+        ("about 7", 6.8, true),
+        ("12", 11.6, true),
+        ("12 kg", 12.0, true),
+        ("12kg", 12.0, true),
+        ("-12", -12.0, true),
+        ("12", -12.0, true),
+        ("-12", 12.0, false),
+        ("−12", -12.0, true),
+        ("18.34%", 0.183_412, true),
+        ("18.3 %", 0.183_412, true),
+        ("18 percent", 0.183_412, true),
+        ("18.3%", 18.34, true),
+        ("18.4%", 0.183_412, false),
+        ("0.1834", 0.183_412, true),
+        ("3M", 3e6, true),
+        ("2bn", 2.04e9, true),
+        ("10–20%", 10.0, false),
+    ] {
+        check_one(shown, value, is_there);
+    }
+}
+
+#[test]
+fn whole_numbers_beyond_a_float_are_exact() {
+    let result = json!({"id": "9007199254740993", "other": 9_007_199_254_740_995_u64});
+    check(&result, "9007199254740993 and 9,007,199,254,740,995", &[]);
+    check(&result, "9007199254740992", &["9007199254740992"]);
+}
+
+#[test]
+fn what_names_numbers_or_quotes_claims_nothing() {
+    for text in [
+        "1. First\n2) Second\n- 3. Third\n## 4. Fourth",
+        "`df[df.x > 77]` gives it, as does:\n```\nx = 99\n```\nand no more",
+        "Column `q77`, `model_2` and Q3 of A320-214, see orders.csv:12 or COVID-19",
+        "“Windows 95” and \"Area 51\" are values",
+        "see https://example.com/2013/12?page=99#a4 or www.example.com/99",
+        "It ranks 17th, as #4, of version 1.22.3",
+        "",
+        "no number at all",
+    ] {
+        check(&json!(null), text, &[]);
+    }
+    check(&json!(null), "7 rows are missing", &["7"]);
+    check(&json!(null), "n=152 (x: 42), `17`, EUR12, 第3名", &["152", "42", "17", "12", "3"]);
+}
+
+#[test]
+fn dates_and_times_are_those_of_the_data() {
+    let result = json!({"head": [{"day": "2013-01-31T09:30:00"}, {"day": "2014-07-04T21:05:00Z"}]});
+    for text in [
+        "On 2013-01-31 at 9:30",
+        "31.01.2013",
+        "1/31/2013",
+        "January 31, 2013",
+        "31. Januar 2013",
+        "In 2013 and 2014",
+        "2014-07",
+        "at 9:05 PM",
+        "the 4th of July 2014",
+        "2014-07-04T21:05:00Z",
+    ] {
+        check(&result, text, &[]);
+    }
+    check(&result, "On 2013-02-01", &["2013-02-01"]);
+    check(&result, "February 3, 2015", &["3", "2015"]);
+    check(&result, "at 9:31, on day 31", &["9:31", "31"]);
+}
+
+#[test]
+fn what_follows_from_a_small_table_is_grounded() {
+    let result = json!({"head": [{"a": "x", "n": 120}, {"a": "y", "n": 80}, {"a": "z", "n": 55}]});
+    for text in [
+        "40 more",
+        "33% fewer than x",
+        "50% more than y",
+        "1.5 times as many",
+        "255 in all",
+        "x and y have 200 together, 78.4 % of all",
+        "3 groups",
+        "85 on average",
+        "47.1%",
+    ] {
+        check(&result, text, &[]);
+    }
+    check(&result, "41 more, 34% fewer, 1.6 times, 256 in all", &["41", "34%", "1.6 times", "256"]);
+}
+
+#[test]
+fn of_many_numbers_nothing_follows() {
+    let rows: Vec<Value> = (0..60).map(|it| json!({"n": 1000 + it * it * 7})).collect();
+    let mut grounds = Grounds::default();
+    grounds.result(&json!({"head": rows}));
+    assert_eq!(missing_of(grounds, "The first two differ by 21, by 0.7%"), ["21", "0.7%"]);
+}
+
+#[test]
+fn shares_of_a_dataset_follow_from_its_rows() {
+    let mut grounds = Grounds::default();
+    grounds.dataset("penguins", &dataset(344));
+    grounds.text("2");
+    let text =
+        "2 of 344 rows (0.6%) are odd, 342 are not; 9 lack the mass of 2007; 3 (0.9%) are odd";
+    assert_eq!(missing_of(grounds, text), ["3", "0.9%"]);
+}
+
+#[test]
+fn a_choice_in_code_is_grounded_and_a_remark_is_not() {
+    let mut grounds = Grounds::default();
+    grounds.code("x = df.quantile(0.95)  # 77 rows\ntop = df[df.day < '2020-01-31'].head(5)");
+    let text = "the top 5 of the 95th, before 2020-01-31; 77 rows, 1 more";
+    assert_eq!(missing_of(grounds, text), ["77", "1"]);
+}
+
+#[test]
+fn a_text_may_count_what_it_lists() {
+    check(&json!(null), "There are 3 issues:\n\n- a\n- b\n- c\n\nAnd 4 more.", &["4"]);
+}
+
+#[test]
+fn where_a_number_stands_is_counted_in_letters() {
+    let missing = Grounds::default().ungrounded("Größe **42** cm", [(3, "ä 7 %")].into_iter());
+    let told: Vec<_> = missing.iter().map(|it| (it.text.as_str(), it.offset, it.finding)).collect();
+    assert_eq!(told, [("42", 8, None), ("7 %", 2, Some(3))]);
+}
+
+#[test]
+fn hostile_input_takes_no_time_and_no_room() {
+    let began = std::time::Instant::now();
+    let mut grounds = Grounds::default();
+    let row = |at: usize| json!((0..100).map(|it| json!(at * 100 + it)).collect::<Vec<_>>());
+    grounds.result(&Value::Array((0..2_000).map(row).collect()));
+    let text = "12345678 ".repeat(100_000)
+        + &"9".repeat(100_000)
+        + &",1".repeat(100_000)
+        + &"`\"“".repeat(10_000);
+    let missing = missing_of(grounds, &text);
+    assert_eq!(missing.len(), 100);
+    let mut grounds = Grounds::default();
+    grounds.text(&text);
+    assert_eq!(missing_of(grounds, &text), [] as [String; 0]);
+    let long = format!("7{}", "a".repeat(100_000));
+    assert_eq!(missing_of(Grounds::default(), &long), [long[..60].to_owned()]);
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
