@@ -1141,7 +1141,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__schema)
-            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help events"
+            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help events result config"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -5,12 +5,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
+use serde_json::Value;
 
-use super::out;
+use super::{out, schemas};
 use crate::status::ExitStatus;
-
-/// The JSON Schema of an event line.
-const EVENTS_SCHEMA: &str = include_str!("events.schema.json");
 
 /// Flags of `completions`.
 #[derive(Debug, Clone, Args)]
@@ -33,6 +31,10 @@ pub struct SchemaFlags {
 pub enum SchemaOf {
     /// One line of `--format jsonl`
     Events,
+    /// The document of `--format json`
+    Result,
+    /// A configuration file
+    Config,
 }
 
 /// Flags of `generate`.
@@ -74,10 +76,16 @@ pub fn completions(flags: &CompletionsFlags, command: Command) -> anyhow::Result
 /// Fails when stdout cannot take it.
 pub fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
     let text = match flags.what {
-        SchemaOf::Events => EVENTS_SCHEMA,
+        SchemaOf::Events => schemas::EVENTS.to_owned(),
+        SchemaOf::Result => pretty(&schemas::result()?)?,
+        SchemaOf::Config => pretty(&schemas::config())?,
     };
     out::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
+}
+
+fn pretty(schema: &Value) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(schema)? + "\n")
 }
 
 /// Writes the files of one kind to a directory.
@@ -143,8 +151,8 @@ fn page(command: &Command, title: &str, version: &str) -> anyhow::Result<(String
 mod tests {
     use serde_json::{Value, json};
 
-    use super::EVENTS_SCHEMA;
     use crate::agent::schema::AnswerSchema;
+    use crate::cli::schemas::EVENTS as EVENTS_SCHEMA;
     use crate::event::Event;
 
     /// Every type of line, with every field that it can have.

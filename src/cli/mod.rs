@@ -23,6 +23,7 @@ pub mod report;
 mod ci;
 pub mod rerun;
 pub mod reset;
+mod schemas;
 pub mod show;
 pub mod signals;
 pub mod terminal;

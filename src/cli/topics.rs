@@ -70,7 +70,7 @@ Events: what `--format jsonl` and `--events` write, one JSON object a line.
 Every line has v (1), type, seq (0, 1, 2, … without gaps), ts (RFC 3339, UTC), session_id, turn_id.
 
   status          where the turn is; phase: started, model_request, model_response, reasoning,
-                  executing, retrying, loading, worker, warning
+                  executing, retrying, loading, compacting, compacted, worker, warning
   partial         text of the answer as it streams; the reply has it whole
   tool_call       the model asks for a tool
   tool_result     the call has ended; status: ok, error, timeout, killed, cancelled
@@ -87,6 +87,7 @@ Ignore fields and phases that you do not know: later versions add some.
   csv-agent ask --format jsonl \"top 5 products\" | jq -r 'select(.type==\"reply\").text'
   csv-agent ask \"revenue by month\" --events fd:3 3>events.jsonl
   csv-agent schema events      prints the JSON Schema of a line
+  csv-agent schema result      prints that of the document of `--format json`
 ";
 
 /// What there is help on besides commands.
@@ -141,6 +142,7 @@ Thresholds are a TOML file of their own: ranges of a column of any dataset, or o
 The key comes from OPENAI_API_KEY, from a file of yours that nobody else can read, or from a command
 that prints it, run without a shell when a question is asked. No flag and no setting holds it.
 
+  csv-agent schema config      prints the JSON Schema of these files
   csv-agent config show        prints each setting and where it comes from
   csv-agent --no-config …      reads none of these files
 ";
@@ -271,4 +273,29 @@ fn argument(arg: &Arg) -> Value {
         "required": arg.is_required_set(),
         "about": arg.get_help().map(ToString::to_string),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::EVENTS;
+    use crate::cli::schemas;
+
+    #[test]
+    fn every_event_phase_and_status_is_explained() {
+        let schema: Value = serde_json::from_str(schemas::EVENTS).unwrap();
+        let definitions = &schema["$defs"];
+        let types = schema["oneOf"].as_array().unwrap().iter();
+        let types = types.map(|it| it["$ref"].as_str().unwrap().rsplit('/').next().unwrap());
+        let phases = definitions["status"]["allOf"].as_array().unwrap().iter();
+        let phases = phases.map(|it| it["if"]["properties"]["phase"]["const"].as_str().unwrap());
+        let statuses = definitions["tool_result"]["properties"]["status"]["enum"].as_array();
+        let statuses = statuses.unwrap().iter().map(|it| it.as_str().unwrap());
+        let words: Vec<&str> =
+            EVENTS.split(|it: char| !it.is_alphanumeric() && it != '_').collect();
+        for name in types.chain(phases).chain(statuses) {
+            assert!(words.contains(&name), "`help events` does not say {name}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ pub mod seal;
 pub mod artifacts;
 pub mod jsonl;
 pub mod rows;
-mod document;
+pub mod document;
 mod human;
 mod paths;
 

@@ -35,6 +35,7 @@ mod real;
 mod reports;
 mod rerun;
 mod schema;
+mod schemas;
 mod tidy;
 mod untooled;
 mod wires;

@@ -461,6 +461,8 @@ pub trait AnySetting: Sync {
     /// Returns whether a project that is not trusted may say this.
     /// Its file stands in `dir`.
     fn project_may_say(&self, value: &Raw, dir: &Path) -> bool;
+    /// Returns whether a file may have this value for it.
+    fn takes(&self, value: &Raw) -> bool;
     /// Returns the value in use, for eyes.
     ///
     /// # Errors
@@ -497,6 +499,10 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
             Project::MayTurnOn => *value == Raw::Switch(true),
             Project::MayWithin => text(value).is_ok_and(|it| is_within(dir, it)),
         }
+    }
+
+    fn takes(&self, value: &Raw) -> bool {
+        (self.read)(value, &Here { dir: Path::new("/"), home: None }).is_ok()
     }
 
     fn show(&self, settings: &Settings) -> anyhow::Result<Shown> {

@@ -1,0 +1,190 @@
+//! The JSON Schemas of what the program writes and reads.
+//!
+//! That of events is written by hand. That of the document of `--format json` is made of it, because the
+//! document is made of events; that of configuration files is made of the settings themselves.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::flags::{ApiFlag, ColorChoice, FORMATS, Reasoning};
+use super::options::config::document::Raw;
+use super::options::config::prices;
+use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
+use crate::sink::document;
+
+/// The JSON Schema of an event line.
+pub const EVENTS: &str = include_str!("events.schema.json");
+
+/// The dialect in which schemas are written.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// Members of a reply that the document has as well. Those of a turn that failed are null or empty.
+const OF_REPLY: [&str; 13] = [
+    "blocks",
+    "assessment",
+    "findings",
+    "output",
+    "ungrounded",
+    "computed",
+    "stop_reason",
+    "rounds",
+    "tool_calls",
+    "usage",
+    "duration_ms",
+    "code_path",
+    "exit_code",
+];
+
+/// Makes the schema of the one document that `--format json` writes.
+///
+/// # Errors
+///
+/// Fails when the schema of events is no JSON.
+pub fn result() -> anyhow::Result<Value> {
+    let events: Value = serde_json::from_str(EVENTS)?;
+    let mut definitions = events["$defs"].clone();
+    // What is an event of its own has no type within the document.
+    for name in ["data_frame", "chart", "chart_rejected", "reply", "error"] {
+        let definition = &mut definitions[name];
+        if let Some(properties) = definition["properties"].as_object_mut() {
+            properties.shift_remove("type");
+        }
+        if let Some(required) = definition["required"].as_array_mut() {
+            required.retain(|it| it != "type");
+        }
+    }
+    let text = json!({"type": ["string", "null"]});
+    let list = |of: &str| json!({"type": "array", "items": {"$ref": format!("#/$defs/{of}")}});
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let warning = json!({
+        "type": "object",
+        "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+        "required": ["code", "message"],
+    });
+    let mut properties = json!({
+        "schema": {"const": document::SCHEMA},
+        "session_id": {"type": "string"},
+        "turn_id": {"type": "string"},
+        "question": text,
+        "model": text,
+        "datasets": texts,
+        "text": text,
+        "tables": list("data_frame"),
+        "charts": list("chart"),
+        "rejected": list("chart_rejected"),
+        "warnings": {"type": "array", "items": warning},
+        "events_path": {"type": "string", "description": "Relative to the session directory."},
+        "error": {"anyOf": [{"$ref": "#/$defs/error"}, {"type": "null"}]},
+    });
+    for name in OF_REPLY {
+        let of_reply = json!({"$ref": format!("#/$defs/reply/properties/{name}")});
+        properties[name] = json!({"anyOf": [of_reply, {"type": "null"}]});
+    }
+    let required: Vec<&String> = properties.as_object().into_iter().flat_map(Map::keys).collect();
+    Ok(json!({
+        "$schema": DIALECT,
+        "title": "csv-agent result, version 1",
+        "description": "What `--format json` writes when a turn has ended, well or not. Ignore what you do not know.",
+        "type": "object",
+        "required": required,
+        "properties": properties,
+        "$defs": definitions,
+    }))
+}
+
+/// Makes the schema of a configuration file, of the settings that there are and what each takes.
+pub fn config() -> Value {
+    let settings = |is_in: fn(&str) -> bool| {
+        let found = SETTINGS.iter().filter(|it| is_in(it.key()));
+        found.map(|it| (it.key().to_owned(), setting(*it))).collect::<Map<_, _>>()
+    };
+    let profile = json!({
+        "type": "object",
+        "properties": settings(|it| !WHOLE_FILE.contains(&it)),
+        "additionalProperties": false,
+    });
+    let profiles = json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/profile"}});
+    let price = |name: &&str| ((*name).to_owned(), json!({"type": "number", "minimum": 0}));
+    let price = json!({
+        "type": "object",
+        "properties": prices::NAMES.iter().map(price).collect::<Map<_, _>>(),
+        "additionalProperties": false,
+    });
+    let mut properties = settings(|_| true);
+    properties.insert("profiles".to_owned(), profiles.clone());
+    // A string chooses a profile, a table defines some.
+    properties.insert("profile".to_owned(), json!({"anyOf": [properties["profile"], profiles]}));
+    properties.insert(
+        "prices".to_owned(),
+        json!({"type": "object", "additionalProperties": price,
+            "description": "USD for a million tokens, by the name of the model"}),
+    );
+    json!({
+        "$schema": DIALECT,
+        "title": "csv-agent configuration file",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+        "$defs": {"profile": profile},
+    })
+}
+
+/// Finds out what a setting takes by asking it.
+fn setting(setting: &dyn AnySetting) -> Value {
+    let takes_text = |it: &str| setting.takes(&Raw::Text(it.to_owned()));
+    let words = ApiFlag::NAMES.iter().map(|it| it.0);
+    let words = words.chain(Reasoning::NAMES.iter().map(|it| it.0));
+    let words = words.chain(ColorChoice::NAMES.iter().map(|it| it.0));
+    let words = words.chain(FORMATS.iter().map(|it| it.1)).filter(|it| takes_text(it));
+    // Some words belong to several settings.
+    let words: BTreeSet<&str> = words.collect();
+    let mut schema = if setting.takes(&Raw::Switch(true)) {
+        json!({"type": "boolean"})
+    } else if setting.takes(&Raw::Fraction("0.5".to_owned())) {
+        json!({"type": "number"})
+    } else if setting.takes(&Raw::Whole("1000".to_owned()))
+        || setting.takes(&Raw::Whole("1".to_owned()))
+    {
+        json!({"type": "integer", "minimum": 0})
+    } else if setting.takes(&Raw::List(vec!["/a".to_owned()])) {
+        json!({"type": "array", "items": {"type": "string"}})
+    } else if takes_text("Elvish") {
+        json!({"type": "string"})
+    } else if takes_text("90s") {
+        json!({"type": "string", "description": "a time, such as 90s or 5m"})
+    } else {
+        json!({"enum": words})
+    };
+    schema["description"] = json!(setting.about());
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::config;
+    use crate::cli::options::settings::SETTINGS;
+
+    #[test]
+    fn each_setting_is_asked_what_it_takes() {
+        let schema = config();
+        let type_of = |name: &str| &schema["properties"][name]["type"];
+        assert_eq!(type_of("model"), "string");
+        assert_eq!(type_of("api_key_cmd"), "array");
+        assert_eq!(type_of("stream"), "boolean");
+        assert_eq!(type_of("retries"), "integer");
+        assert_eq!(type_of("compact_at"), "integer");
+        assert_eq!(type_of("max_cost"), "number");
+        assert_eq!(type_of("timeout"), "string");
+        assert_eq!(schema["properties"]["api"]["enum"], json!(["auto", "chat", "responses"]));
+        assert_eq!(schema["properties"]["reasoning"]["enum"], json!(["high", "low", "medium"]));
+        for setting in SETTINGS {
+            let own = &schema["properties"][setting.key()];
+            assert_ne!(own["enum"], json!([]), "nothing is known that `{}` takes", setting.key());
+            assert!(!own.is_null());
+        }
+        assert_eq!(schema["$defs"]["profile"]["properties"]["profile"], Value::Null);
+    }
+}
