@@ -105,6 +105,28 @@ fn what_earlier_turns_made_is_made_again_and_no_more() {
 }
 
 #[test]
+fn a_number_that_the_answer_quotes_is_a_part_of_it_and_a_look_on_the_way_is_not() {
+    let bench = bench("East,Glue,11.5\n", "East,Glue,11.5\nEast,Glue,11.5\n");
+    let send = json!({"df_name": "names", "logical_name": "products"});
+    let script = |text: &str| {
+        let names = "names = df[['product']].drop_duplicates()";
+        let looks = round().runs("a1", "df = load('sales')\ndf.tail(1)").runs("a2", "len(df)");
+        let sends = round().runs("a3", names).calls("a4", "send_data_to_ui_as_df", send.clone());
+        [looks, sends, round().says(text)]
+    };
+    let bench =
+        bench.script(script("There are 5 rows.").into_iter().chain(script("See the table.")));
+    bench.ask("Which products?").succeeds();
+    bench.ask("Again?").succeeds();
+    let run = rerun(&bench, "1").fails_with(12);
+    assert_eq!(
+        run.stdout(),
+        "Turn 1 gives something else:\n\n- the value of the code: was `5`, is `6`\n"
+    );
+    rerun(&bench, "2").succeeds();
+}
+
+#[test]
 fn a_file_is_read_as_the_dataset_was_told_to_be() {
     let bench = Bench::with([]);
     fs::write(bench.path("old.txt"), "zip\tweight\n01234\t-\n99999\t2\n").unwrap();

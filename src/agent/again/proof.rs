@@ -1,8 +1,12 @@
-//! What the answer of a turn rests on: the tables and charts that it sent, or else what its code gave.
+//! What the answer of a turn rests on: the tables and charts that it sent, and the calls whose numbers it
+//! quotes.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::past::{PastCall, PastTurn};
+use crate::agent::grounding::Grounds;
 use crate::event::{Body, CallStatus, ChartDrawn, DataFrame};
 use crate::frame::Frame;
 use crate::tools::RUNS_CODE;
@@ -30,8 +34,9 @@ impl Proof<'_> {
     }
 }
 
-/// Returns what the answer rests on, each with the number of its call from 0.
+/// Returns what the answer rests on, each with the number of its call from 0, in the order of the calls.
 pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
+    let quoted = quoted(turn);
     let mut proofs: Vec<(usize, Proof)> = Vec::new();
     for (at, call) in turn.calls.iter().enumerate() {
         for shown in &call.shown {
@@ -41,21 +46,65 @@ pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
                 _ => {}
             }
         }
+        if quoted.contains(&at) {
+            proofs.push((at, Proof::Value(call)));
+        }
     }
     if !proofs.is_empty() {
         return proofs;
     }
     let last = |tool: Option<&str>| {
-        let calls = turn.calls.iter().enumerate().rev();
-        let mut good = calls.filter(|(_, it)| it.status == CallStatus::Ok && says_something(it));
-        good.find(|(_, it)| tool.is_none_or(|tool| it.call.name == tool))
+        let mut calls = turn.calls.iter().enumerate().rev().filter(|(_, it)| says_something(it));
+        calls.find(|(_, it)| tool.is_none_or(|tool| it.call.name == tool))
     };
     let found = last(Some(RUNS_CODE)).or_else(|| last(None));
     found.map(|(at, call)| (at, Proof::Value(call))).into_iter().collect()
 }
 
+/// Returns the calls that gave numbers of the reply which no table or chart has; of several that gave the
+/// same, the last.
+fn quoted(turn: &PastTurn) -> BTreeSet<usize> {
+    let Some(reply) = &turn.reply else { return BTreeSet::new() };
+    let findings = || {
+        let messages = reply.findings.iter().map(|it| it.finding.message.as_str());
+        (0..).zip(messages)
+    };
+    let n_missing = |grounds: &Grounds| grounds.clone().ungrounded(&reply.text, findings()).len();
+    let mut grounds = Grounds::default();
+    grounds.text(&turn.question);
+    for call in &turn.calls {
+        grounds.code(&call.call.arguments);
+        for shown in &call.shown {
+            match shown {
+                Body::DataFrame(table) => grounds.sent(table),
+                Body::Chart(chart) => grounds.result(&chart.data),
+                _ => {}
+            }
+        }
+    }
+    let mut missing = n_missing(&grounds);
+    let mut quoted = BTreeSet::new();
+    for (at, call) in turn.calls.iter().enumerate().rev() {
+        if missing == 0 {
+            break;
+        }
+        if !says_something(call) {
+            continue;
+        }
+        grounds.result(&call.result);
+        let still = n_missing(&grounds);
+        if still < missing {
+            quoted.insert(at);
+        }
+        missing = still;
+    }
+    quoted
+}
+
+/// Returns whether a call gave anything but what it sent.
 fn says_something(call: &PastCall) -> bool {
-    call.result["kind"] != "none" || call.result.get("stdout").is_some()
+    let is_something = call.result["kind"] != "none" || call.result.get("stdout").is_some();
+    call.status == CallStatus::Ok && call.shown.is_empty() && is_something
 }
 
 /// Returns a frame as the model sees it, if that is what a call gave.

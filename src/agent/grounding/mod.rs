@@ -28,7 +28,7 @@ const FLOAT_DIGITS: usize = 15;
 const SCALARS_MAX: usize = 3;
 
 /// What a turn has shown, as far as numbers go.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Grounds {
     values: Vec<f64>,
     /// Whole numbers that a float would round.
