@@ -1191,7 +1191,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__show)
-            opts="-o -S -q -v -h --output --table --abs-paths --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -S -q -v -h --output --table --abs-paths --egress --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

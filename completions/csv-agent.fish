@@ -280,6 +280,7 @@ never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l egress -d 'Show what the turn sent to a server instead, and all turns together: text or JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l json -d 'Short for `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'

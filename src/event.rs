@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::chart::{Chart, ChartRejected, ChartSpec, ChartType, RejectedCode, Series};
 use crate::conversation::{Assessment, Finding, Usage};
+use crate::egress::Egress;
 use crate::frame::Frame;
 use crate::status::StopReason;
 
@@ -462,6 +463,9 @@ pub struct ReplyBody {
     pub tool_calls: u32,
     /// Tokens of the turn.
     pub usage: UsageReport,
+    /// What left the machine. Turns of earlier versions did not tell.
+    #[serde(default)]
+    pub egress: Egress,
     /// Wall-clock time of the turn.
     pub duration_ms: u64,
     /// The code that ran, as a file of the turn; none when no code ran.
@@ -505,6 +509,9 @@ pub struct ErrorBody {
     pub partial_text: Option<String>,
     /// Tokens until then.
     pub usage: UsageReport,
+    /// What had left the machine by then; only when fatal.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub egress: Option<Egress>,
     /// What the process exits with; only when fatal.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<u8>,

@@ -9,6 +9,7 @@ pub mod limits;
 pub mod directory;
 pub mod status;
 pub mod rating;
+pub mod egress;
 pub mod catalog;
 pub mod frame;
 pub mod chart;

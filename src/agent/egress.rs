@@ -1,61 +1,314 @@
-//! What of the data a request takes off the machine.
+//! What of the data left the machine: counted in the bodies of the requests that are sent.
 //!
-//! Pure: counted in the request itself, so that nothing can be sent that is not counted.
+//! Pure, but for the file that the record of a turn is. It is the body itself that is read, in either
+//! dialect, so nothing is sent that is not counted. What is shown again in a later request has left
+//! before: names, rows and text count once a turn, bytes each time.
 
-use serde::Serialize;
-use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
-use crate::conversation::{Item, ItemKind};
+use serde_json::{Map, Value};
 
-/// What leaves the machine with one request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Egress {
-    /// Names of columns that the instructions list, as `dataset.column`.
-    pub columns: Vec<String>,
-    /// Rows that outputs of earlier tool calls show.
-    pub rows: u64,
-    /// Bytes of the body.
-    pub bytes: u64,
+use crate::catalog::{Catalog, Dataset};
+use crate::egress::Record;
+use crate::limits::COLUMN_NAME_BYTES_MAX;
+use crate::provider::Progress;
+use crate::session::departed::EgressFile;
+
+/// Members of a body that hold what is said to the model. The rest are settings and tools.
+const SAID: [&str; 3] = ["instructions", "input", "messages"];
+/// Members of these that hold words of the dialect, ids, and what only the server can read.
+const NOT_SAID: [&str; 8] =
+    ["type", "role", "id", "call_id", "tool_call_id", "name", "status", "encrypted_content"];
+/// How a row begins in the profile that a model without tools reads.
+pub const PROFILE_ROW: &str = "  - row: ";
+
+/// The record of a turn under way. It is written down before a request leaves: a process that is killed
+/// leaves a record of what it sent.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    inner: Rc<RefCell<Inner>>,
 }
 
-impl Egress {
-    /// Counts what a request holds. `columns` are those that its instructions name.
-    pub fn of(columns: &[(String, String)], items: &[Item], body: &Value) -> Egress {
-        Egress {
-            columns: columns.iter().map(|(name, column)| format!("{name}.{column}")).collect(),
-            rows: items.iter().map(rows_shown).sum(),
-            bytes: body.to_string().len() as u64,
+#[derive(Debug)]
+struct Inner {
+    counter: Counter,
+    /// What was counted before the request under way.
+    before: Option<Counter>,
+    file: EgressFile,
+    failed: Option<anyhow::Error>,
+}
+
+impl Ledger {
+    /// Begins the record of a turn over these datasets.
+    pub fn begin(catalog: &Catalog, file: EgressFile) -> Ledger {
+        let counter = Counter::new(catalog);
+        let inner = Inner { counter, before: None, file, failed: None };
+        Ledger { inner: Rc::new(RefCell::new(inner)) }
+    }
+
+    /// Counts a request that leaves, and takes back one that found no server. In a transcript, what
+    /// earlier turns showed is text.
+    pub fn hear(&self, progress: &Progress, is_transcript: bool) {
+        let mut inner = self.inner.borrow_mut();
+        match progress {
+            Progress::Sending { body, to } => {
+                inner.before = Some(inner.counter.clone());
+                inner.counter.count(body, Some(to), is_transcript);
+            }
+            Progress::Unsent => {
+                let Some(before) = inner.before.take() else { return };
+                inner.counter = before;
+            }
+            _ => return,
+        }
+        let written = inner.file.write(inner.counter.record());
+        if let Err(error) = written {
+            inner.failed.get_or_insert(error);
+        }
+    }
+
+    /// Demands that the record could be written down.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it could not.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.inner.borrow_mut().failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Returns what was sent so far.
+    pub fn record(&self) -> Record {
+        self.inner.borrow().counter.record().clone()
+    }
+}
+
+/// What the requests of a turn took along so far.
+#[derive(Debug, Clone, Default)]
+pub struct Counter {
+    datasets: Vec<Known>,
+    record: Record,
+    /// Rows and texts that were counted.
+    seen: HashSet<u64>,
+}
+
+/// A dataset whose names are looked for.
+#[derive(Debug, Clone)]
+struct Known {
+    name: String,
+    columns: Vec<String>,
+    was_sent: Vec<bool>,
+}
+
+impl Counter {
+    /// Makes a counter that knows these datasets.
+    pub fn new(catalog: &Catalog) -> Counter {
+        let known = |(name, dataset): (&str, &Dataset)| Known {
+            name: name.to_owned(),
+            columns: dataset.columns.iter().map(|it| it.name.clone()).collect(),
+            was_sent: vec![false; dataset.columns.len()],
+        };
+        Counter { datasets: catalog.iter().map(known).collect(), ..Counter::default() }
+    }
+
+    /// Counts a body that goes to a server. In a transcript, what earlier turns showed is text.
+    pub fn count(&mut self, body: &Value, destination: Option<&str>, is_transcript: bool) {
+        let n_bytes = body.to_string().len() as u64;
+        let all = &mut self.record.all;
+        all.requests += 1;
+        all.bytes += n_bytes;
+        if let Some(it) = destination.filter(|it| all.destinations.iter().all(|known| known != it))
+        {
+            all.destinations.push(it.to_owned());
+        }
+        let mut said = Vec::new();
+        for it in SAID {
+            texts(&body[it], &mut said);
+        }
+        let (images, said): (Vec<&str>, Vec<&str>) =
+            said.into_iter().partition(|it| it.starts_with("data:"));
+        for image in images {
+            if self.seen.insert(hash(image)) {
+                self.record.all.image_bytes += image.len() as u64;
+            }
+        }
+        self.count_names(&said, n_bytes);
+        if is_transcript {
+            let items = [&body["input"], &body["messages"]];
+            let items = items.into_iter().flat_map(|it| it.as_array().into_iter().flatten());
+            let mut told = Vec::new();
+            items.filter(|it| it["role"] == "user").for_each(|it| texts(it, &mut told));
+            for it in told {
+                self.count_text(it);
+            }
+        }
+        for row in said.iter().flat_map(|it| it.lines()).filter(|it| it.starts_with(PROFILE_ROW)) {
+            self.record.all.rows += u64::from(self.seen.insert(hash(row)));
+        }
+        for it in outputs(body) {
+            self.count_output(it);
+        }
+    }
+
+    /// Returns what was counted.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Names count as sent when all their words stand in what is said.
+    fn count_names(&mut self, said: &[&str], n_bytes: u64) {
+        let there: HashSet<&str> = said.iter().flat_map(|it| words(it)).collect();
+        let is_there = |name: &str| words(name).all(|it| there.contains(it));
+        let mut columns = Vec::new();
+        for known in &mut self.datasets {
+            if is_there(&known.name) {
+                for (name, was_sent) in known.columns.iter().zip(&mut known.was_sent) {
+                    // No more of a name is told than that.
+                    let end = name.floor_char_boundary(COLUMN_NAME_BYTES_MAX);
+                    *was_sent |= is_there(&name[..end]);
+                }
+                self.record.datasets.entry(known.name.clone()).or_default().bytes += n_bytes;
+            }
+            let sent: Vec<&String> = known
+                .columns
+                .iter()
+                .zip(&known.was_sent)
+                .filter(|it| *it.1)
+                .map(|it| it.0)
+                .collect();
+            if sent.is_empty() {
+                continue;
+            }
+            columns.extend(sent.iter().map(|it| format!("{}.{it}", known.name)));
+            let dataset = self.record.datasets.entry(known.name.clone()).or_default();
+            dataset.columns = sent.into_iter().cloned().collect();
+        }
+        self.record.all.columns = columns;
+    }
+
+    /// Counts the output of a call: the rows of a table, the rest of it as text.
+    fn count_output(&mut self, output: &str) {
+        let Ok(Value::Object(members)) = serde_json::from_str(output) else {
+            return self.count_text(output);
+        };
+        let rows = members.get("head").and_then(Value::as_array);
+        for row in rows.into_iter().flatten() {
+            if !self.seen.insert(hash(&row.to_string())) {
+                continue;
+            }
+            self.record.all.rows += 1;
+            let Some(row) = row.as_object() else { continue };
+            for known in self.datasets.iter().filter(|it| it.has_all_of(row)) {
+                self.record.datasets.entry(known.name.clone()).or_default().rows += 1;
+            }
+        }
+        for text in ["text", "stdout"] {
+            if let Some(text) = members.get(text).and_then(Value::as_str) {
+                self.count_text(text);
+            }
+        }
+    }
+
+    fn count_text(&mut self, text: &str) {
+        if self.seen.insert(hash(text)) {
+            self.record.all.text_bytes += text.len() as u64;
         }
     }
 }
 
-/// Counts the rows in the output of a call: those of the head of a frame. What code printed is text.
-fn rows_shown(item: &Item) -> u64 {
-    if item.kind() != ItemKind::FunctionCallOutput {
-        return 0;
+impl Known {
+    fn has_all_of(&self, row: &Map<String, Value>) -> bool {
+        !row.is_empty() && row.keys().all(|it| self.columns.contains(it))
     }
-    let output = item.0.get("output").and_then(Value::as_str).unwrap_or_default();
-    let output: Option<Value> = serde_json::from_str(output).ok();
-    let head = output.as_ref().and_then(|it| it.get("head")?.as_array());
-    head.map_or(0, |it| it.len() as u64)
+}
+
+/// Collects the texts of a value.
+fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|it| texts(it, found)),
+        Value::Object(members) => members
+            .iter()
+            .filter(|(name, _)| !NOT_SAID.contains(&name.as_str()))
+            .for_each(|(_, it)| texts(it, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns the outputs of calls in a body of either dialect.
+fn outputs(body: &Value) -> Vec<&str> {
+    let items = body["input"].as_array().into_iter().flatten();
+    let items = items.filter(|it| it["type"] == "function_call_output").map(|it| &it["output"]);
+    let messages = body["messages"].as_array().into_iter().flatten();
+    let messages = messages.filter(|it| it["role"] == "tool").map(|it| &it["content"]);
+    items.chain(messages).filter_map(Value::as_str).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::Egress;
-    use crate::conversation::Item;
+    use super::Counter;
+    use crate::agent::prompt::tests::catalog;
+    use crate::egress::{Egress, Record};
+
+    fn body(items: &Value) -> Value {
+        let told = "Datasets:\n- sales: 3 rows\n  - \"unit price\" float64\n";
+        json!({"model": "m", "instructions": told, "input": items, "tools": [{"name": "day"}]})
+    }
 
     #[test]
-    fn rows_are_those_that_the_model_was_shown() {
-        let frame = json!({"kind": "frame", "head": [{"a": 1}, {"a": 2}], "row_count": 9});
-        let items = [
-            Item::user("{\"head\": [1, 2, 3]}"),
-            Item::output("c1", &frame.to_string()),
-            Item::output("c2", "42"),
-        ];
-        let found = Egress::of(&[("a".into(), "b".into())], &items, &json!({}));
-        assert_eq!(found, Egress { columns: vec!["a.b".into()], rows: 2, bytes: 2 });
+    fn names_rows_and_text_count_once_and_bytes_each_time() {
+        let mut counter = Counter::new(&catalog(&[("sales", &["day", "unit price"])]));
+        let head =
+            json!({"kind": "dataframe", "head": [{"unit price": 1}, {"x": 2}], "stdout": "12"});
+        let output = |id: &str, it: &str| json!({"type": "function_call_output", "call_id": id, "output": it});
+        let items = json!([{"role": "user", "content": "{\"head\": [1, 2, 3]}"},
+            output("c1", &head.to_string()), output("c2", "printed")]);
+        let body = body(&items);
+        counter.count(&body, Some("https://host"), false);
+        counter.count(&body, Some("https://host"), false);
+        let n_bytes = 2 * body.to_string().len() as u64;
+        let Record { all, datasets } = counter.record();
+        assert_eq!(
+            *all,
+            Egress {
+                destinations: vec!["https://host".into()],
+                requests: 2,
+                columns: vec!["sales.unit price".into()],
+                rows: 2,
+                bytes: n_bytes,
+                text_bytes: 9,
+                image_bytes: 0,
+            }
+        );
+        assert_eq!((datasets["sales"].rows, datasets["sales"].bytes), (1, n_bytes));
+    }
+
+    #[test]
+    fn chat_messages_profiles_images_and_transcripts_count_as_well() {
+        let mut counter = Counter::new(&catalog(&[("sales", &["day"])]));
+        let table = json!({"head": [{"day": "Monday"}]}).to_string();
+        let messages = json!([{"role": "system", "content": "- sales\n  - row: 1, 2\n  - row: 3, 4\n"},
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:x;base64,AAAA"}}]},
+            {"role": "tool", "content": table}]);
+        counter.count(&json!({"messages": messages}), None, false);
+        let all = counter.record().all.clone();
+        assert_eq!((all.rows, all.image_bytes, all.columns.len()), (3, 18, 1));
+        let transcript = json!({"messages": [{"role": "user", "content": "# Turn 1"}]});
+        counter.count(&transcript, None, true);
+        assert_eq!(counter.record().all.text_bytes, 8);
     }
 }

@@ -17,6 +17,7 @@ pub fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
     error.fatal = true;
     error.partial_text = turn.partial_text();
     error.usage = turn.usage_report();
+    error.egress = Some(turn.ledger.record().all);
     error.exit_code = Some(status.code());
     // The turn has failed already; a sink that fails too changes nothing.
     let _ = turn.emit(Body::Error(Box::new(error)));

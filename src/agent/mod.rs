@@ -340,12 +340,14 @@ impl Agent {
     ) -> Result<Response, Ended> {
         let message = format!("asking {}", self.options.model);
         turn.status(Status::ModelRequest { round, message })?;
-        let news = turn.news();
+        let (news, ledger) = (turn.news(), turn.ledger.clone());
         let mut on_progress = |progress: Progress| {
+            ledger.hear(&progress, false);
             // The receiver lives as long as the turn that waits here.
-            let _ = news.send(news_of(progress));
+            let _ = news_of(progress).map(|it| news.send(it));
         };
         let responded = turn.wait(self.provider.respond(request, &mut on_progress)).await?;
+        turn.ledger.check()?;
         let response = responded.map_err(anyhow::Error::from)?;
         turn.usage.add(&response.usage);
         let usage = response.usage;
@@ -452,10 +454,12 @@ fn tell_cut(reason: &str, turn: &mut Turn) -> Result<(), Ended> {
     turn.status(Status::Warning { code: ANSWER_CUT.to_owned(), message: message.to_owned() })
 }
 
-fn news_of(progress: Progress) -> News {
-    match progress {
+/// Returns what of the progress is news for the user.
+fn news_of(progress: Progress) -> Option<News> {
+    Some(match progress {
         Progress::Delta(delta) => News::Delta(delta.to_owned()),
         Progress::Superseded => News::Superseded,
+        Progress::Sending { .. } | Progress::Unsent => return None,
         Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
             let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
@@ -471,5 +475,5 @@ fn news_of(progress: Progress) -> News {
         Progress::Warning { code, message } => {
             News::Status(Box::new(Status::Warning { code: code.to_owned(), message }))
         }
-    }
+    })
 }

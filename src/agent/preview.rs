@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::agent::egress::Egress;
+use crate::agent::egress::Counter;
 use crate::agent::room::Room;
 use crate::agent::standing::Standing;
 use crate::agent::{Agent, Conversation};
 use crate::catalog::Catalog;
 use crate::conversation::Question;
+use crate::egress::Egress;
 use crate::session::Session;
 use crate::session::history::History;
 
@@ -38,20 +39,21 @@ impl Agent {
         let history = if self.options.fresh { History::default() } else { session.history()? };
         let instructions = self.instructions(session, &catalog, question)?;
         let summary = self.first_summary(session, &history, &instructions.text);
-        let (request, columns) = if let Some(request) = summary {
-            (request, Vec::new())
+        let is_transcript = summary.is_some();
+        let request = if let Some(request) = summary {
+            request
         } else {
             let mut items = vec![question.item()];
             let conversation = Conversation { history, items: &mut items, room: Room::default() };
             let mut standing = Standing::default();
             standing.begin_round(self.options.limits.rounds_max);
             let (text, tool_choice) = (&instructions.text, standing.tool_choice());
-            let request = self.request(session, text, question, &conversation, tool_choice);
-            (request, instructions.columns)
+            self.request(session, text, question, &conversation, tool_choice)
         };
         let body = self.provider.body(&request);
-        let egress = Egress::of(&columns, &request.items, &body);
-        Ok(Preview { request: body, egress })
+        let mut counter = Counter::new(&catalog);
+        counter.count(&body, self.provider.destination_name().as_deref(), is_transcript);
+        Ok(Preview { request: body, egress: counter.record().all.clone() })
     }
 
     /// Returns where a request would go, and the headers that it would carry, with the key masked; none

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::agent::egress::PROFILE_ROW;
 use crate::catalog::Column;
 use crate::frame::Frame;
 use crate::limits::{PROFILE_DISTINCT_MAX, PROFILE_HEAD_ROWS, PROFILE_VALUE_BYTES_MAX};
@@ -98,7 +99,7 @@ fn first_rows(frame: &Frame, n_columns: usize) -> String {
     for row in frame.rows.iter().take(PROFILE_HEAD_ROWS) {
         let cells = row.iter().take(n_columns);
         let cells = cells.map(|it| it.as_str().map_or_else(|| it.to_string(), short));
-        let _ = writeln!(text, "  - row: {}", cells.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(text, "{PROFILE_ROW}{}", cells.collect::<Vec<_>>().join(", "));
     }
     text
 }

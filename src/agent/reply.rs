@@ -84,6 +84,7 @@ impl Agent {
             tool_calls: turn.n_calls,
             usage: turn.usage_report(),
             duration_ms: turn.duration_ms(),
+            egress: turn.ledger.record().all,
             code_path,
             exit_code: status.code(),
         };

@@ -203,15 +203,17 @@ impl Agent {
         let mut bytes_max = material_bytes(tokens_max);
         for _ in 0..SUMMARY_TRIES_MAX {
             let request = self.summary_request(session, cut, bytes_max);
-            let news = turn.news();
+            let (news, ledger) = (turn.news(), turn.ledger.clone());
             let mut on_progress = |progress: Progress| {
+                ledger.hear(&progress, true);
                 // The text of the summary is no part of the answer.
-                if let it @ News::Status(_) = news_of(progress) {
+                if let Some(it @ News::Status(_)) = news_of(progress) {
                     // The receiver lives as long as the turn that waits here.
                     let _ = news.send(it);
                 }
             };
             let responded = turn.wait(self.provider.respond(&request, &mut on_progress)).await?;
+            turn.ledger.check()?;
             match responded {
                 Ok(response) => {
                     turn.usage.add(&response.usage);

@@ -9,12 +9,14 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::agent::egress::Ledger;
 use crate::agent::grounding::Grounds;
 use crate::conversation::{Finding, Price, ToolCall, Usage};
 use crate::event::{
     Body, CallError, CallStatus, ChartDrawn, Event, Shown, Status, ToolOutput, UsageReport, VERSION,
 };
 use crate::session::Session;
+use crate::session::departed::EgressFile;
 use crate::session::store::now_utc;
 use crate::session::turns::TurnDir;
 use crate::sink::EventSink;
@@ -95,6 +97,8 @@ pub struct Turn<'a> {
     pub grounds: Grounds,
     /// Tool calls answered.
     pub n_calls: u32,
+    /// What left the machine.
+    pub ledger: Ledger,
     /// The code that ran, cell by cell.
     pub cells: Vec<String>,
 }
@@ -109,6 +113,7 @@ impl<'a> Turn<'a> {
         timeout: Option<Duration>,
     ) -> Turn<'a> {
         let started = Instant::now();
+        let ledger = Ledger::begin(session.catalog(), EgressFile::of_turn(dir.path()));
         Turn {
             dir,
             sink,
@@ -135,6 +140,7 @@ impl<'a> Turn<'a> {
             rated: Vec::new(),
             grounds: Grounds::default(),
             n_calls: 0,
+            ledger,
             cells: Vec::new(),
         }
     }

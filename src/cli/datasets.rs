@@ -1,5 +1,7 @@
 //! `datasets`: what the session holds.
 
+use std::path::Path;
+
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -11,6 +13,7 @@ use crate::catalog::{Catalog, Dataset};
 use crate::dataset::head;
 use crate::frame::Frame;
 use crate::limits::TABLE_ROWS_MAX;
+use crate::session::departed;
 use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::sink::Format;
@@ -76,11 +79,29 @@ pub fn run(flags: &DatasetsFlags, options: &GlobalOptions) -> anyhow::Result<Exi
     } else {
         let listing = Listing {
             frame: summary_frame(&chosen),
-            documents: chosen.iter().map(|(name, dataset)| document(name, dataset)).collect(),
+            documents: documents(&chosen, &options.session.dir, options.format)?,
         };
         out::answer(|out| listing.write(out, options))?;
     }
     Ok(ExitStatus::Ok)
+}
+
+/// Returns the datasets as objects, each with what of it has left the machine. Only JSON shows them.
+fn documents(
+    chosen: &[(&str, &Dataset)],
+    session_dir: &Path,
+    format: Format,
+) -> anyhow::Result<Vec<Value>> {
+    if !matches!(format, Format::Json | Format::Jsonl) {
+        return Ok(Vec::new());
+    }
+    let mut sent = departed::total(session_dir)?.datasets;
+    let documents = chosen.iter().map(|(name, dataset)| {
+        let mut document = document(name, dataset);
+        document["egress"] = json!(sent.remove(*name).unwrap_or_default());
+        document
+    });
+    Ok(documents.collect())
 }
 
 /// Returns a dataset as one object: its name, then what the catalog has.

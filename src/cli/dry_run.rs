@@ -11,7 +11,7 @@ use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
 use crate::cli::options::key::KeySource;
 use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
-use crate::cli::out::{self, WholeFile};
+use crate::cli::out;
 use crate::conversation::Question;
 use crate::provider::{Key, is_on_this_machine, mask};
 use crate::render::sanitize;
@@ -41,14 +41,7 @@ pub fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
         Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", document(&preview, destination)?)?),
         _ => Ok(write!(out, "{}", text(&preview, destination)?)?),
     };
-    match &turn.answer.output {
-        None => out::answer(write)?,
-        Some(path) => {
-            let file = WholeFile::create(path)?;
-            write(&mut file.writer()?)?;
-            file.finish()?;
-        }
-    }
+    out::answer_to(turn.answer.output.as_deref(), write)?;
     Ok(ExitStatus::Ok)
 }
 

@@ -164,6 +164,8 @@ mod tests {
             report[field] = json!(2);
         }
         report["cost_usd"] = json!(0.5);
+        let egress = json!({"destinations": ["https://host"], "requests": 1, "columns": ["d.c"],
+            "rows": 1, "bytes": 1, "text_bytes": 1, "image_bytes": 0});
         let file = json!({"format": "png", "path": "p", "width": 1, "height": 1, "bytes": 1,
             "sha256": "0".repeat(64)});
         let series = json!([{"name": "n", "y_field": "y"}]);
@@ -209,11 +211,11 @@ mod tests {
             json!({"type": "reply", "text": "t", "blocks": [], "assessment": null,
                 "findings": [finding], "ungrounded": [{"text": "7", "offset": 0, "finding": null}],
                 "output": null, "computed": true, "stop_reason": "complete", "tables": [], "charts": [],
-                "rounds": 1, "tool_calls": 0, "usage": report, "duration_ms": 1,
+                "rounds": 1, "tool_calls": 0, "usage": report, "egress": egress, "duration_ms": 1,
                 "code_path": null, "exit_code": 0}),
             json!({"type": "error", "fatal": true, "code": "c", "message": "m", "hint": null,
                 "retryable": false, "http_status": null, "request_id": null,
-                "partial_text": null, "usage": report, "exit_code": 1}),
+                "partial_text": null, "usage": report, "egress": egress, "exit_code": 1}),
         ]
     }
 

@@ -6,6 +6,7 @@ pub mod config;
 mod confirm;
 pub mod datasets;
 pub mod decrypt;
+mod departed;
 pub mod doctor;
 pub mod dry_run;
 pub mod export;

@@ -80,6 +80,21 @@ pub fn answer(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyho
     stdout.flush().map_err(anyhow::Error::from)
 }
 
+/// Writes a whole answer to a file, or to stdout when there is none.
+///
+/// # Errors
+///
+/// Fails when `write` does, or the file or stdout cannot take it.
+pub fn answer_to(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let Some(path) = path else { return answer(write) };
+    let file = WholeFile::create(path)?;
+    write(&mut file.writer()?)?;
+    file.finish()
+}
+
 /// A file that appears under its name when it is whole.
 ///
 /// What is no regular file (`/dev/null`, a named pipe) cannot be replaced and is written directly.

@@ -4,15 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::departed;
 use super::options::ask::AnswerOptions;
 use super::options::{Environment, GlobalOptions};
+use super::out;
 use super::output::{Output, missing_table};
 use super::{past, report};
 use crate::event::{self, Body, ErrorBody, Event};
 use crate::render::report::ungrounded;
+use crate::session::departed::{EgressFile, total};
 use crate::session::turns::{self, TurnSummary};
-use crate::sink::EventSink;
 use crate::sink::seal::Seal;
+use crate::sink::{EventSink, Format};
 use crate::status::ExitStatus;
 
 /// Flags of `show`.
@@ -33,6 +36,10 @@ pub struct ShowFlags {
     /// Add absolute paths of tables and charts to JSON
     #[arg(long)]
     pub abs_paths: bool,
+
+    /// Show what the turn sent to a server instead, and all turns together: text or JSON
+    #[arg(long, conflicts_with_all = ["table", "abs_paths"])]
+    pub egress: bool,
 }
 
 /// Writes the events of a turn through the sinks that they went through when they happened.
@@ -46,6 +53,9 @@ pub fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let turn = past::find(&flags.turn, options)?;
+    if flags.egress {
+        return show_egress(&turn, flags, options);
+    }
     let colour = options.terminal.stderr.colour;
     let (mut events, is_torn) = turns::events(&turn.dir)?;
     if is_torn {
@@ -90,6 +100,24 @@ pub fn run(
         return Err(failure.into());
     }
     output.finish(true)?;
+    Ok(ExitStatus::Ok)
+}
+
+/// Writes what left the machine in a turn and in all of them.
+fn show_egress(
+    turn: &TurnSummary,
+    flags: &ShowFlags,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let record = EgressFile::of_turn(&turn.dir).read()?;
+    let total = total(&options.session.dir)?;
+    let content = match options.format {
+        Format::Json | Format::Jsonl => {
+            format!("{}\n", departed::document(&turn.id, &record, &total))
+        }
+        _ => departed::text(&turn.id, &record, &total),
+    };
+    out::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(content.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 

@@ -18,6 +18,8 @@ pub struct ProviderError {
     pub http_status: Option<u16>,
     /// The provider's name for the request, if it gave one.
     pub request_id: Option<String>,
+    /// Whether nothing of the request left: no connection came about.
+    pub is_unsent: bool,
 }
 
 /// What to do about a failed request.
@@ -59,7 +61,14 @@ impl ProviderError {
     /// Makes an error that no answer of the provider stands behind.
     pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> ProviderError {
         let message = message.into();
-        ProviderError { kind, message, hint: None, http_status: None, request_id: None }
+        ProviderError {
+            kind,
+            message,
+            hint: None,
+            http_status: None,
+            request_id: None,
+            is_unsent: false,
+        }
     }
 
     /// Makes an error that may pass: a connection that broke, a server that fell silent.

@@ -122,6 +122,15 @@ pub enum Progress<'a> {
     Delta(&'a str),
     /// The text so far came from an attempt that broke; it does not count.
     Superseded,
+    /// A request leaves for a server.
+    Sending {
+        /// All of it but its headers.
+        body: &'a Value,
+        /// Scheme, host and port.
+        to: &'a str,
+    },
+    /// It did not leave: the server could not be reached.
+    Unsent,
     /// A try failed and there will be another.
     Retrying {
         /// The try that failed, from 1.
@@ -308,6 +317,14 @@ impl Provider {
         }
     }
 
+    /// Returns the scheme, host and port of the server; none when nothing is sent to any.
+    pub fn destination_name(&self) -> Option<String> {
+        match self {
+            Provider::Remote(remote) => remote.transport.server(),
+            Provider::Builtin => None,
+        }
+    }
+
     /// Asks for a response, again if the first tries fail in a way that may pass.
     ///
     /// Dropping the future closes the connection; the exchange is then not recorded.
@@ -416,7 +433,18 @@ impl Remote {
     ) -> Result<Response, ProviderError> {
         let body = self.encode(request);
         let outgoing = Outgoing { request, api: self.api, body: &body, stream: self.stream };
-        let mut answer = self.transport.send(outgoing).await?;
+        if let Some(to) = self.transport.server() {
+            on_progress(Progress::Sending { body: &body, to: &to });
+        }
+        let mut answer = match self.transport.send(outgoing).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                if error.is_unsent {
+                    on_progress(Progress::Unsent);
+                }
+                return Err(error);
+            }
+        };
         // A cassette may have been recorded in the other one.
         self.api = answer.api;
         let outcome = read(&mut answer, &request.model, on_progress).await;

@@ -3,6 +3,7 @@
 //! It is usable after a kill at any instant. Files appear by rename, logs grow by whole lines, and
 //! whoever changes anything holds the lock.
 
+pub mod departed;
 pub mod history;
 pub mod lock;
 mod log;
@@ -20,6 +21,7 @@ use uuid::Uuid;
 
 use crate::catalog::{Catalog, Dataset};
 use crate::conversation::{Item, Usage};
+use crate::egress::Record;
 use crate::session::history::{History, HistoryTurn};
 use crate::session::lock::{Lock, LockRequest};
 use crate::session::servers::Servers;
@@ -53,7 +55,7 @@ pub enum ResetScope {
 #[derive(Debug)]
 pub struct Session {
     dir: PathBuf,
-    meta: Meta,
+    meta: Box<Meta>,
     catalog: Catalog,
     warnings: Vec<String>,
     // Released when the session is dropped. An ephemeral session has a directory instead, which
@@ -77,6 +79,9 @@ struct Meta {
     total_cost_usd: Option<f64>,
     #[serde(default, skip_serializing_if = "Servers::is_empty")]
     servers: Servers,
+    /// What left the machine in turns that were removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    removed_egress: Option<Record>,
 }
 
 impl Meta {
@@ -89,6 +94,7 @@ impl Meta {
             total_tokens: 0,
             total_cost_usd: None,
             servers: Servers::default(),
+            removed_egress: None,
         }
     }
 }
@@ -124,7 +130,7 @@ impl Session {
             Access::Create => store::create_dir(dir).map_err(|error| setup(&error))?,
         }
         let lock = Lock::acquire(&dir.join("lock"), lock)?;
-        let meta = open_meta(dir)?;
+        let meta = Box::new(open_meta(dir)?);
         for it in [dir.to_owned(), dir.join("datasets")] {
             store::remove_temporaries(&it);
         }
@@ -145,7 +151,7 @@ impl Session {
         let temporary = tempfile::Builder::new().prefix("csv-agent-").tempdir();
         let temporary = temporary.context("cannot create a temporary session")?;
         let dir = temporary.path().to_owned();
-        let meta = open_meta(&dir)?;
+        let meta = Box::new(open_meta(&dir)?);
         let mut catalog = Catalog::default();
         if let Some(base) = base {
             let base = std::path::absolute(base)?;
@@ -166,6 +172,17 @@ impl Session {
     pub fn read_catalog(dir: &Path) -> anyhow::Result<Catalog> {
         let path = dir.join("datasets.json");
         read_json(&path).map(Option::unwrap_or_default)
+    }
+
+    /// Reads what left the machine in turns that a reset took away, without the lock; nothing when there
+    /// is no session.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when `session.json` cannot be read.
+    pub fn removed_egress(dir: &Path) -> anyhow::Result<Record> {
+        let meta = read_json::<Meta>(&dir.join("session.json"))?;
+        Ok(meta.and_then(|it| it.removed_egress).unwrap_or_default())
     }
 
     /// Returns the directory.
@@ -326,7 +343,7 @@ impl Session {
         if let Some(cost_usd) = cost_usd {
             self.meta.total_cost_usd = Some(self.meta.total_cost_usd.unwrap_or(0.0) + cost_usd);
         }
-        write_json(&self.dir.join("session.json"), &self.meta)
+        write_json(&self.dir.join("session.json"), &*self.meta)
     }
 
     /// Removes what `scope` names, or only says what would go. Returns it, relative to the session.
@@ -347,6 +364,14 @@ impl Session {
         let gone: Vec<String> = there.map(str::to_owned).collect();
         if dry_run {
             return Ok(gone);
+        }
+        if scope != ResetScope::All {
+            // Before the turns go: after a kill in between, too much is counted rather than too little.
+            let total = departed::total(&self.dir)?;
+            if 0 < total.all.requests && self.dir.join("turns").exists() {
+                self.meta.removed_egress = Some(total);
+                write_json(&self.dir.join("session.json"), &*self.meta)?;
+            }
         }
         for name in &gone {
             store::remove(&self.dir.join(name))?;

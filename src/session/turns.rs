@@ -63,7 +63,7 @@ impl TurnDir {
         self.log.append(&line)
     }
 
-    /// Writes a file of the turn: `reply.md`, `code.py`, `egress.json`.
+    /// Writes a file of the turn: `reply.md`, `code.py`.
     ///
     /// # Errors
     ///
@@ -171,6 +171,16 @@ pub fn remove_temporaries(session_dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Returns the directories of the turns, oldest first.
+///
+/// # Errors
+///
+/// Fails when they cannot be listed.
+pub fn dirs(session_dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let turns = session_dir.join("turns");
+    Ok(ids(&turns)?.into_iter().map(|it| turns.join(it)).collect())
+}
+
 fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
     let entries = match std::fs::read_dir(turns) {
         Ok(entries) => entries,
@@ -189,6 +199,7 @@ fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
 mod tests {
     use super::{TurnDir, findings, list, remove_temporaries};
     use crate::conversation::{Assessment, Finding};
+    use crate::egress::Egress;
     use crate::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
     use crate::status::StopReason;
 
@@ -213,6 +224,7 @@ mod tests {
             tool_calls: 0,
             usage: UsageReport::default(),
             duration_ms: 1,
+            egress: Egress::default(),
             code_path: None,
             exit_code: 0,
         }))

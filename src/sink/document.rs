@@ -73,6 +73,7 @@ impl Document {
             "rounds": ending["rounds"],
             "tool_calls": ending["tool_calls"],
             "usage": ending["usage"],
+            "egress": ending["egress"],
             "duration_ms": ending["duration_ms"],
             "code_path": ending["code_path"],
             "events_path": format!("turns/{}/events.jsonl", event.turn_id),

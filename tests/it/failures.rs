@@ -337,6 +337,7 @@ async fn one_request(
         Progress::Superseded => shown.clear(),
         Progress::Retrying { .. } => told.push("retrying"),
         Progress::Warning { .. } => told.push("warning"),
+        Progress::Sending { .. } | Progress::Unsent => {}
     };
     let response = provider.respond(request, &mut watch).await?;
     let text: String = response.items.iter().map(Item::text).collect();

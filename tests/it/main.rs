@@ -26,6 +26,7 @@ mod grounding;
 mod guide;
 mod honest;
 mod dry_run;
+mod egress;
 mod hostile;
 mod kill;
 mod parquet;

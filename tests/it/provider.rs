@@ -90,6 +90,7 @@ fn transcript(provider: &mut Provider, request: &Request) -> String {
                 writeln!(lines, "try {attempt} of {max_attempts}{after}: {reason}").unwrap();
             }
             Progress::Warning { code, message } => writeln!(lines, "{code}: {message}").unwrap(),
+            Progress::Sending { .. } | Progress::Unsent => {}
         }
     }));
     if is_in_text {

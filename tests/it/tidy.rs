@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floor of each module. A module imports from lower floors only.
-const FLOORS: [(&str, u32); 18] = [
+const FLOORS: [(&str, u32); 19] = [
     ("cases", 0),
     ("limits", 0),
     ("directory", 1),
     ("status", 1),
     ("rating", 1),
+    ("egress", 1),
     ("frame", 1),
     ("catalog", 2),
     ("conversation", 2),

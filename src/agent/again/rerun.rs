@@ -19,6 +19,7 @@ use crate::agent::round::Round;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::Catalog;
 use crate::conversation::{Reply, ToolCall, Usage};
+use crate::egress::Egress;
 use crate::event::{Body, CallStatus, Confinement, ReplyBody, Status, UsageReport};
 use crate::python::environment::PythonOptions;
 use crate::python::protocol::Command;
@@ -192,6 +193,7 @@ impl Again<'_> {
             rounds: 0,
             tool_calls: turn.n_calls,
             usage: UsageReport::default(),
+            egress: Egress::default(),
             duration_ms: turn.duration_ms(),
             code_path: None,
             exit_code: status.code(),

@@ -65,8 +65,6 @@ pub struct Parts<'a> {
 pub struct Instructions {
     /// At most [`INSTRUCTIONS_BYTES_MAX`] bytes, and the schema of the answer.
     pub text: String,
-    /// The columns that it names, each after its dataset.
-    pub columns: Vec<(String, String)>,
     /// What the user should know of it: what was left out, what is about nothing.
     pub notes: Vec<String>,
 }
@@ -82,11 +80,11 @@ pub fn instructions(parts: &Parts) -> Instructions {
     // Two blank lines belong to the parts that are still to come.
     let room = INSTRUCTIONS_BYTES_MAX.saturating_sub(n_bytes + 2);
     let schemas = datasets::schemas(catalog, room.min(SCHEMA_BYTES_MAX));
-    let room = room.saturating_sub(schemas.text.len());
+    let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);
-    let all = [role, language, knowledge, thresholds, schemas.text, findings, rules];
-    Instructions { text: joined(all), columns: schemas.columns, notes }
+    let all = [role, language, knowledge, thresholds, schemas, findings, rules];
+    Instructions { text: joined(all), notes }
 }
 
 /// Returns what is said of the form of the answer; nothing when any text will do. The schema is one line.
@@ -130,4 +128,4 @@ fn language(language: Option<&str>) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

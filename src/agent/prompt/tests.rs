@@ -45,6 +45,17 @@ pub fn dataset(n_columns: usize) -> Dataset {
     }
 }
 
+/// Makes datasets of three rows with these columns.
+pub fn catalog(datasets: &[(&str, &[&str])]) -> Catalog {
+    let mut catalog = Catalog::default();
+    for (name, columns) in datasets {
+        let mut made = dataset(columns.len());
+        made.columns.iter_mut().zip(*columns).for_each(|(it, name)| it.name = (*name).to_owned());
+        catalog.insert((*name).to_owned(), made);
+    }
+    catalog
+}
+
 fn threshold(column: &str) -> Threshold {
     let range = |text: &str| Some(Range::parse(text).unwrap());
     Threshold {

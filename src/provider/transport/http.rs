@@ -250,12 +250,14 @@ impl Http {
     }
 
     fn cannot_send(&self, error: &reqwest::Error) -> ProviderError {
-        let (server, reason) = (self.server(), reason(error));
+        let (server, reason) = (format!("`{}`", self.server()), reason(error));
         if error.is_connect() {
-            ProviderError::transient(format!("cannot connect to {server}: {reason}")).hint(
+            let message = format!("cannot connect to {server}: {reason}");
+            let error = ProviderError::transient(message).hint(
                 "check that a server runs there and that the network is up, or set `--base-url`; \
                  then run the command again (`--retries N` tries longer)",
-            )
+            );
+            ProviderError { is_unsent: true, ..error }
         } else {
             ProviderError::transient(format!("the connection to {server} broke: {reason}"))
         }
@@ -263,12 +265,12 @@ impl Http {
 
     fn silent(&self, patience: Duration) -> ProviderError {
         let (server, seconds) = (self.server(), patience.as_secs_f32());
-        ProviderError::transient(format!("{server} did not answer within {seconds} s"))
+        ProviderError::transient(format!("`{server}` did not answer within {seconds} s"))
     }
 
     /// Returns the scheme, host and port: a path or query may hold what is not for messages.
-    fn server(&self) -> String {
-        format!("`{}`", self.endpoint.url.origin().ascii_serialization())
+    pub fn server(&self) -> String {
+        self.endpoint.url.origin().ascii_serialization()
     }
 }
 

@@ -130,6 +130,14 @@ impl Transport {
         }
     }
 
+    /// Returns the scheme, host and port of the server; none when a cassette answers.
+    pub fn server(&self) -> Option<String> {
+        match &self.source {
+            Source::Http(http) => Some(http.server()),
+            Source::Cassette(_) => None,
+        }
+    }
+
     /// Records every exchange from now on.
     pub fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);

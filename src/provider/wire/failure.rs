@@ -174,7 +174,7 @@ impl Complaint {
         let of_request = of_request.unwrap_or_default();
         let message = format!("{lead}{with_status}{detail}{of_request}");
         let hint = self.hint(&kind, status, model);
-        ProviderError { kind, message, hint, http_status: status, request_id }
+        ProviderError { kind, message, hint, http_status: status, request_id, is_unsent: false }
     }
 
     fn kind(&self, status: Option<u16>, headers: &Headers) -> ProviderErrorKind {

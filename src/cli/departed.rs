@@ -1,0 +1,59 @@
+//! What left the machine, for eyes and for programs.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::egress::{Egress, Record};
+use crate::render::digits::grouped;
+use crate::render::sanitize;
+
+/// The name and version of the document.
+const SCHEMA: &str = "csv-agent.egress/1";
+
+/// Returns the record of a turn and that of all turns as one document.
+pub fn document(turn: &str, record: &Record, total: &Record) -> Value {
+    json!({"schema": SCHEMA, "turn_id": turn, "egress": record, "total": total})
+}
+
+/// Returns the record of a turn as text, with a line on all turns.
+pub fn text(turn: &str, record: &Record, total: &Record) -> String {
+    let mut text = format!("Turn {turn}: {}\n", sentence(&record.all));
+    let Egress { text_bytes, image_bytes, .. } = record.all;
+    // Writing to a string cannot fail.
+    if 0 < text_bytes {
+        let bytes = number(text_bytes);
+        let _ = writeln!(text, "- outputs that are text: {bytes} bytes, in which values may stand");
+    }
+    if 0 < image_bytes {
+        let _ = writeln!(text, "- images: {} bytes", number(image_bytes));
+    }
+    for (name, dataset) in &record.datasets {
+        let columns = match &dataset.columns[..] {
+            [] => "no column".to_owned(),
+            columns => columns.join(", "),
+        };
+        let _ = writeln!(text, "- {name}: {columns}; {}", count(dataset.rows, "row"));
+    }
+    let _ = writeln!(text, "All turns: {}", sentence(&total.all));
+    sanitize::for_terminal(&text)
+}
+
+fn sentence(egress: &Egress) -> String {
+    if egress.requests == 0 {
+        return "nothing was sent".to_owned();
+    }
+    let to = egress.destinations.join(", ");
+    let (requests, bytes) = (count(egress.requests, "request"), number(egress.bytes));
+    let columns = count(egress.columns.len() as u64, "column");
+    let rows = count(egress.rows, "row");
+    format!("{requests} to {to}, {bytes} bytes, the names of {columns}, {rows} shown")
+}
+
+fn count(n: u64, what: &str) -> String {
+    format!("{} {what}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
+fn number(n: u64) -> String {
+    grouped(&n.to_string())
+}

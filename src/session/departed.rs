@@ -1,0 +1,96 @@
+//! What left the machine, turn by turn and over all turns.
+//!
+//! Each turn has its own record. That of turns which a reset takes away is kept in `session.json`, so that
+//! no total forgets what was sent.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::egress::Record;
+use crate::session::{Session, store, turns};
+
+/// The record of a turn.
+const NAME: &str = "egress.json";
+
+/// Where the record of a turn is written.
+#[derive(Debug, Clone)]
+pub struct EgressFile {
+    path: PathBuf,
+}
+
+impl EgressFile {
+    /// Names the file of a turn; it need not be there.
+    pub fn of_turn(turn_dir: &Path) -> EgressFile {
+        EgressFile { path: turn_dir.join(NAME) }
+    }
+
+    /// Replaces the record. Where nothing was sent there is none.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub fn write(&self, record: &Record) -> anyhow::Result<()> {
+        if record.all.requests == 0 {
+            return store::remove(&self.path);
+        }
+        let mut content = serde_json::to_vec_pretty(record).context("cannot write JSON")?;
+        content.push(b'\n');
+        store::write(&self.path, &content)
+    }
+
+    /// Reads the record; an empty one when nothing was sent.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be read.
+    pub fn read(&self) -> anyhow::Result<Record> {
+        let failed = || format!("cannot read `{}`", self.path.display());
+        match fs::read(&self.path) {
+            Ok(content) => serde_json::from_slice(&content).with_context(failed),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Record::default()),
+            Err(error) => Err(error).with_context(failed),
+        }
+    }
+}
+
+/// Returns what left the machine in all turns of a session, also in those that a reset took away. Without
+/// its lock, a turn under way may be half told.
+///
+/// # Errors
+///
+/// Fails when a record cannot be read.
+pub fn total(session_dir: &Path) -> anyhow::Result<Record> {
+    let mut total = Session::removed_egress(session_dir)?;
+    for dir in turns::dirs(session_dir)? {
+        total.add(&EgressFile::of_turn(&dir).read()?);
+    }
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EgressFile, total};
+    use crate::egress::{Egress, Record};
+
+    #[test]
+    fn what_was_sent_adds_up_and_nothing_sent_is_no_file() {
+        let session = tempfile::tempdir().unwrap();
+        assert_eq!(total(session.path()).unwrap(), Record::default());
+        for turn in ["0001", "0002"] {
+            let dir = session.path().join("turns").join(turn);
+            std::fs::create_dir_all(&dir).unwrap();
+            let all = Egress { requests: 1, bytes: 10, ..Egress::default() };
+            let record = Record { all, ..Record::default() };
+            let file = EgressFile::of_turn(&dir);
+            file.write(&record).unwrap();
+            assert_eq!(file.read().unwrap(), record);
+        }
+        assert_eq!(total(session.path()).unwrap().all.bytes, 20);
+        let file = EgressFile::of_turn(&session.path().join("turns/0002"));
+        file.write(&Record::default()).unwrap();
+        assert_eq!(total(session.path()).unwrap().all.bytes, 10);
+    }
+}
