@@ -119,7 +119,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ask)
-            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -162,6 +162,10 @@ _csv__agent() {
                     return 0
                     ;;
                 -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -293,7 +297,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__chat)
-            opts="-f -d -m -S -q -v -h --file --dataset --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-f -d -m -S -q -v -h --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -312,6 +316,10 @@ _csv__agent() {
                     return 0
                     ;;
                 -d)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -493,7 +501,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__config)
-            opts="-m -S -q -v -h --knowledge --thresholds --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show"
+            opts="-m -S -q -v -h --knowledge --thresholds --no-rows --language --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -112,6 +112,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l report -d 'W
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l redact -d 'Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for them. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning, either of which implies `--verdict`; with 9 when the answer has a number that no tool result contains [default: never]' -r -f -a "never\t'Nothing, whatever was said before'
@@ -162,6 +163,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Keep rows back: the model sees schemas and aggregates only'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l stream -d 'Show the answer while it is being written; the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-stream -d 'Wait for whole responses'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
@@ -174,6 +176,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-input -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l redact -d 'Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for them. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fail-on -d 'Exit with 11 when the verdict is bad, 10 when it is a warning, either of which implies `--verdict`; with 9 when the answer has a number that no tool result contains [default: never]' -r -f -a "never\t'Nothing, whatever was said before'
@@ -223,6 +226,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Keep rows back: the model sees schemas and aggregates only'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l stream -d 'Show the answer while it is being written; the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-stream -d 'Wait for whole responses'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'
@@ -419,6 +423,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-rows -d 'Keep rows back: the model sees schemas and aggregates only'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l stream -d 'Show the answer while it is being written; the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-stream -d 'Wait for whole responses'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l require-sandbox -d 'Run no code unless its confinement is complete; `csv-agent doctor` shows what holds'

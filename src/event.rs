@@ -12,6 +12,7 @@ use crate::conversation::{Assessment, Finding, Usage};
 use crate::egress::Egress;
 use crate::frame::Frame;
 use crate::status::StopReason;
+use crate::withheld::Withheld;
 
 /// The version that every line carries as `v`.
 pub const VERSION: u32 = 1;
@@ -159,6 +160,9 @@ pub enum Status {
         /// What holds for code on this machine. Turns of earlier versions did not tell.
         #[serde(default)]
         sandbox: Box<Confinement>,
+        /// What the turn keeps back from the model; left out when that is nothing.
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        withheld: Box<Withheld>,
     },
     /// A request goes out.
     ModelRequest {
@@ -388,6 +392,10 @@ pub struct Artifact {
     pub bytes: u64,
     /// Lower-case hexadecimal.
     pub sha256: String,
+}
+
+fn is_nothing(withheld: &Withheld) -> bool {
+    withheld.is_nothing()
 }
 
 fn yes() -> bool {

@@ -10,6 +10,7 @@ pub mod directory;
 pub mod status;
 pub mod rating;
 pub mod egress;
+pub mod withheld;
 pub mod catalog;
 pub mod frame;
 pub mod chart;

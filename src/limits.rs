@@ -38,6 +38,16 @@ pub const PARQUET_LEVELS_MAX: usize = 64;
 pub const PARQUET_PAGE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Cells of a Parquet file that are decoded at once.
 pub const PARQUET_CELLS_MAX: usize = 1024 * 1024;
+/// Rows of a dataset that are copied at once while its values are kept back.
+pub const MASK_BATCH_ROWS_MAX: usize = 64 * 1024;
+/// Rows of a dataset that are decoded at once to count values.
+pub const CENSUS_BATCH_ROWS_MAX: usize = 64 * 1024;
+/// Rows that must share a value before it is told where rows are kept back.
+pub const SHARED_ROWS_MIN: u64 = 5;
+/// Rows of a result that is told where rows are kept back. A longer one is a list of rows, not an aggregate.
+pub const AGGREGATE_ROWS_MAX: u64 = 20;
+/// Values in a result that is no table, where rows are kept back.
+pub const AGGREGATE_VALUES_MAX: usize = 40;
 /// Columns of one dataset. Beyond this a file is more likely misread than wide.
 pub const CSV_COLUMNS_MAX: usize = 20_000;
 

@@ -5,6 +5,7 @@ use crate::agent::prompt::findings::PastFinding;
 use crate::agent::prompt::{Instructions, Parts, instructions};
 use crate::catalog::Catalog;
 use crate::conversation::Question;
+use crate::session::history::History;
 use crate::session::{Session, turns};
 
 impl Agent {
@@ -18,13 +19,18 @@ impl Agent {
         session: &Session,
         catalog: &Catalog,
         question: &Question,
+        history: &History,
     ) -> anyhow::Result<Instructions> {
         let past = if self.options.fresh { Vec::new() } else { turns::findings(session.dir())? };
-        let past = past.into_iter().map(|(turn, finding)| PastFinding { turn, finding });
+        // What a turn found while less was kept back may quote it.
+        let withheld = &self.withheld();
+        let past = past.into_iter().filter(|it| withheld.is_nothing() || history.has(it.0));
+        let past = past.map(|(turn, finding)| PastFinding { turn, finding });
         Ok(instructions(&Parts {
             briefing: &self.options.briefing,
             catalog,
             findings: &past.collect::<Vec<_>>(),
+            withheld,
             verdict: question.verdict,
             schema: self.options.schema.as_ref().map(|it| it.value()),
         }))

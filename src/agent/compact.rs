@@ -206,9 +206,12 @@ impl Cut {
         if !shown.is_empty() {
             text = format!("{text}\n\n{SHOWN}\nShown to the user:\n\n{}", shown.join("\n"));
         }
+        let all = self.summary.iter().map(|it| &it.withheld);
+        let all = all.chain(self.older.iter().map(|it| &it.withheld)).cloned();
+        let withheld = all.reduce(|all, it| all.common(&it)).unwrap_or_default();
         let before = self.summary.map_or(0, |it| it.last_turn);
         let last_turn = self.older.last().map_or(before, HistoryTurn::number);
-        History { summary: Some(Summary { last_turn, text }), turns: self.kept }
+        History { summary: Some(Summary { last_turn, withheld, text }), turns: self.kept }
     }
 }
 
@@ -270,6 +273,7 @@ mod tests {
     use super::{cut, drop_images, is_due, is_in_vain, shorten_outputs, tokens_of};
     use crate::conversation::{Item, Question};
     use crate::session::history::{History, HistoryTurn, Summary};
+    use crate::withheld::Withheld;
 
     fn turn(number: u32, n_output_bytes: usize) -> HistoryTurn {
         let call_id = format!("c{number}");
@@ -282,7 +286,12 @@ mod tests {
             Item::output(&call_id, &"x".repeat(n_output_bytes)),
             Item::assistant(&format!("answer {number}")),
         ];
-        HistoryTurn { turn: format!("{number:04}"), context_tokens: None, items }
+        HistoryTurn {
+            turn: format!("{number:04}"),
+            context_tokens: None,
+            withheld: Withheld::default(),
+            items,
+        }
     }
 
     fn history(n_turns: u32, n_output_bytes: usize, reported: Option<u64>) -> History {
@@ -329,7 +338,8 @@ mod tests {
     fn a_second_summary_is_in_vain_where_the_rest_of_each_request_is_over_the_budget() {
         let first = history(9, 10, Some(5_000));
         assert!(!is_in_vain(&first, 3_000, 1_000), "a first one takes what there is");
-        let summary = Some(Summary { last_turn: 4, text: "Before.".into() });
+        let summary =
+            Some(Summary { last_turn: 4, withheld: Withheld::default(), text: "Before.".into() });
         let again = History { summary, ..first };
         assert!(is_in_vain(&again, 3_000, 1_000));
         assert!(!is_in_vain(&again, 3_000, 4_000), "the turns are what is too long");
@@ -340,7 +350,11 @@ mod tests {
     #[test]
     fn the_material_has_the_summary_before_and_fits() {
         let mut history = history(12, 4_000, None);
-        history.summary = Some(Summary { last_turn: 0, text: "Before: rain.".into() });
+        history.summary = Some(Summary {
+            last_turn: 0,
+            withheld: Withheld::default(),
+            text: "Before: rain.".into(),
+        });
         let cut = cut(history, 100_000);
         let whole = cut.material(usize::MAX);
         assert!(whole.starts_with("# Summary up to turn 0\n\nBefore: rain.\n\n# Turn 1\n\nUser: "));
@@ -363,7 +377,8 @@ mod tests {
     fn a_summary_is_not_written_again_for_a_turn_or_two() {
         let mut long = history(12, 10, Some(3_000_000));
         assert!(cut(long.clone(), 100_000).is_worth_it());
-        long.summary = Some(Summary { last_turn: 0, text: "Before.".into() });
+        long.summary =
+            Some(Summary { last_turn: 0, withheld: Withheld::default(), text: "Before.".into() });
         assert!(cut(long.clone(), 100_000).is_worth_it());
         long.turns.drain(..6);
         assert!(!cut(long, 100_000).is_worth_it());

@@ -108,6 +108,7 @@ pub fn refuse(
         limits: Map::new(),
         question: question.to_owned(),
         sandbox: Box::default(),
+        withheld: Box::default(),
     };
     let (mut error, status) = describe(error);
     if status == ExitStatus::Auth {

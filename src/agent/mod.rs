@@ -4,6 +4,7 @@
 //! forbids tools, so that there is an answer.
 
 pub mod again;
+mod aggregates;
 mod answer;
 mod briefing;
 mod compact;
@@ -13,6 +14,7 @@ pub mod export;
 mod failure;
 mod form;
 pub mod grounding;
+mod keeping;
 mod memory;
 pub mod pairing;
 pub mod preview;
@@ -38,6 +40,7 @@ use serde_json::{Map, json};
 use crate::agent::answer::{Answer, CONTENT_FILTER, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::form::Form;
+use crate::agent::keeping::Masked;
 use crate::agent::memory::Memory;
 use crate::agent::prompt::{Briefing, Instructions};
 use crate::agent::repeat::Repeats;
@@ -63,6 +66,7 @@ use crate::session::history::History;
 use crate::sink::EventSink;
 use crate::status::{ExitStatus, Failure, StopReason};
 use crate::tools::TOOLS;
+use crate::withheld::Withheld;
 
 /// What a model that answered nothing is told, once.
 const NUDGE: &str = "Your last message was empty. Answer the question now, or call a tool.";
@@ -93,6 +97,10 @@ pub struct AgentOptions {
     pub briefing: Briefing,
     /// What each answer must hold to, if it is JSON for a program.
     pub schema: Option<Rc<AnswerSchema>>,
+    /// What must not leave the machine.
+    pub withheld: Withheld,
+    /// The columns of these that must be there, because the user names them now.
+    pub redact: Vec<String>,
 }
 
 /// A model, a REPL, and the loop between them. It lives as long as the process.
@@ -106,6 +114,10 @@ pub struct Agent {
     sandbox: Option<Confinement>,
     /// The last turn that is left out of the history: that before the first, when it began afresh.
     forgotten: Option<u32>,
+    /// Whether this process reads less of the history than others may.
+    is_partial: bool,
+    /// What code gets in the place of the datasets.
+    masked: Option<Masked>,
 }
 
 /// How a turn ended.
@@ -124,9 +136,22 @@ pub struct TurnEnd {
 impl Agent {
     /// Makes an agent. Nothing runs yet.
     pub fn new(options: AgentOptions, provider: Provider) -> Agent {
-        let repl =
-            Repl::new(options.python.clone(), options.sandbox.clone(), options.limits.tool_timeout);
-        Agent { options, provider, repl, has_no_tools: false, sandbox: None, forgotten: None }
+        let repl = Repl::new(
+            options.python.clone(),
+            options.sandbox.clone(),
+            options.limits.tool_timeout,
+            options.withheld.clone(),
+        );
+        Agent {
+            options,
+            provider,
+            repl,
+            has_no_tools: false,
+            sandbox: None,
+            forgotten: None,
+            is_partial: false,
+            masked: None,
+        }
     }
 
     /// Runs one turn to its terminal event.
@@ -144,13 +169,21 @@ impl Agent {
         stop: impl Future<Output = ExitStatus>,
     ) -> anyhow::Result<TurnEnd> {
         let catalog = self.visible(session.catalog())?;
+        let unknown = self.check_withheld(session.catalog())?;
+        let key = if self.options.withheld.columns.is_empty() {
+            None
+        } else {
+            Some(session.token_key()?)
+        };
         let mut history = session.history()?;
         let before = if self.options.fresh { history.last_turn() } else { 0 };
         let forgotten = *self.forgotten.get_or_insert(before);
         if 0 < forgotten {
             history.forget(forgotten);
         }
-        let warnings = session.take_warnings();
+        let mut warnings = session.take_warnings();
+        warnings.extend(unknown);
+        warnings.extend(self.keep_back_history(&mut history));
         self.recall(session);
         let timeout = self.options.limits.timeout;
         let begun = match self.confinement().await {
@@ -171,7 +204,9 @@ impl Agent {
         let mut conversation = Conversation { history, items: &mut items, room: Room::default() };
         let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {
-            Ok(()) => self.rounds(session, &catalog, &question, &mut conversation, &mut turn).await,
+            Ok(()) => {
+                self.answer(session, &catalog, key, &question, &mut conversation, &mut turn).await
+            }
             Err(ended) => Err(ended),
         };
         let room = conversation.room;
@@ -196,7 +231,8 @@ impl Agent {
             // What the model had no room for is compacted before it is asked again.
             let least =
                 if room.was_too_long { self.options.limits.context_tokens_max + 1 } else { 0 };
-            session.commit(turn.dir(), pairing::repair(items), turn.context_tokens.max(least))?;
+            let context_tokens = turn.context_tokens.max(least);
+            session.commit(turn.dir(), pairing::repair(items), context_tokens, &self.withheld())?;
             end.warning = self.keep_variables(session, &mut turn).await;
         } else {
             // A call may be half way; its variables are not worth keeping.
@@ -222,6 +258,23 @@ impl Agent {
         }
     }
 
+    /// Answers from the datasets, or from what the user does not keep back of them.
+    async fn answer(
+        &mut self,
+        session: &Session,
+        catalog: &Catalog,
+        key: Option<String>,
+        question: &Question,
+        conversation: &mut Conversation<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<Answer, Ended> {
+        if question.verdict {
+            self.rate(session, catalog, turn).await?;
+        }
+        let catalog = self.keep_back(session, catalog, key, turn).await?;
+        self.rounds(session, &catalog, question, conversation, turn).await
+    }
+
     async fn rounds(
         &mut self,
         session: &Session,
@@ -230,16 +283,13 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<Answer, Ended> {
-        if question.verdict {
-            self.rate(session, catalog, turn).await?;
-        }
         let form = self.form(question);
         let limits = self.options.limits.clone();
         let is_out_of_tokens =
             |turn: &Turn| limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
         let is_out_of_money = |turn: &Turn| limits.cost_usd_max.is_some_and(|it| turn.has_cost(it));
         let Instructions { text: instructions, notes, .. } =
-            self.instructions(session, catalog, question)?;
+            self.instructions(session, catalog, question, &conversation.history)?;
         if let Some(cut) = self.due_cut(&conversation.history, &instructions) {
             self.tell_small_budget(&conversation.history, &instructions, turn)?;
             self.compact(session, conversation, cut, limits.context_tokens_max, turn).await?;
@@ -299,9 +349,11 @@ impl Agent {
                 Next::More => {}
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
+                    let keeps_rows = self.withheld().rows;
                     let (number, repl, repeats) = (standing.round, &mut self.repl, &mut repeats);
                     let memory = &mut memory;
-                    let mut round = Round { number, session, catalog, repl, repeats, memory };
+                    let mut round =
+                        Round { number, session, catalog, repl, repeats, memory, keeps_rows };
                     let answered = round.run(&calls, turn).await?;
                     conversation.items.extend(answered.outputs);
                     standing.is_stuck |= answered.is_stuck;
@@ -401,19 +453,22 @@ impl Agent {
             limits: shown,
             question: question.text.clone(),
             sandbox: Box::new(sandbox),
+            withheld: Box::new(self.withheld()),
         }
     }
 
     /// Says what holds for code on this machine, which is tried once.
     async fn confinement(&mut self) -> anyhow::Result<Confinement> {
         if self.sandbox.is_none() {
-            self.sandbox = Some(self.repl.confinement().await?);
+            let confinement = self.repl.confinement().await?;
+            self.check_confinement(&confinement)?;
+            self.sandbox = Some(confinement);
         }
         Ok(self.sandbox.clone().unwrap_or_default())
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {
-        let dir = session.repl_dir()?;
+        let dir = session.repl_dir(&self.options.withheld)?;
         match turn.wait(self.repl.save(&dir)).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(format!("{error:#}")),

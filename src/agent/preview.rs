@@ -8,6 +8,7 @@ use crate::agent::standing::Standing;
 use crate::agent::{Agent, Conversation};
 use crate::catalog::Catalog;
 use crate::conversation::Question;
+use crate::dataset;
 use crate::egress::Egress;
 use crate::session::Session;
 use crate::session::history::History;
@@ -35,9 +36,12 @@ impl Agent {
         question: &Question,
     ) -> anyhow::Result<Preview> {
         self.recall(session);
-        let catalog = self.visible(catalog)?;
-        let history = if self.options.fresh { History::default() } else { session.history()? };
-        let instructions = self.instructions(session, &catalog, question)?;
+        self.check_withheld(catalog)?;
+        let catalog = dataset::masked_schema(&self.visible(catalog)?, &self.options.withheld);
+        let mut history =
+            if self.options.fresh { History::default() } else { session.history()? };
+        self.keep_back_history(&mut history);
+        let instructions = self.instructions(session, &catalog, question, &history)?;
         let summary = self.first_summary(session, &history, &instructions.text);
         let is_transcript = summary.is_some();
         let request = if let Some(request) = summary {

@@ -10,14 +10,24 @@ use serde_json::Value;
 use crate::agent::egress::PROFILE_ROW;
 use crate::catalog::Column;
 use crate::frame::Frame;
-use crate::limits::{PROFILE_DISTINCT_MAX, PROFILE_HEAD_ROWS, PROFILE_VALUE_BYTES_MAX};
+use crate::limits::{
+    PROFILE_DISTINCT_MAX, PROFILE_HEAD_ROWS, PROFILE_VALUE_BYTES_MAX, SHARED_ROWS_MIN,
+};
 
 /// Values that are named one by one: the most frequent ones.
 const TOP_VALUES: usize = 5;
 
 /// Returns the profile of a dataset whose first rows are in `frame`, in about `bytes_max` bytes. What
 /// does not fit is counted.
-pub fn profile(name: &str, columns: &[Column], frame: &Frame, bytes_max: usize) -> String {
+///
+/// Where rows are kept back, no row is told, no smallest and largest value, and no value that few rows have.
+pub fn profile(
+    name: &str,
+    columns: &[Column],
+    frame: &Frame,
+    keeps_rows: bool,
+    bytes_max: usize,
+) -> String {
     let (n_rows, n_read) = (frame.row_count, frame.rows.len());
     let mut text = format!("- {name}: {n_rows} rows, {} columns. ", columns.len());
     if (n_read as u64) < n_rows {
@@ -28,7 +38,7 @@ pub fn profile(name: &str, columns: &[Column], frame: &Frame, bytes_max: usize) 
     }
     let mut n_told = 0;
     for column in columns {
-        let line = line(column, frame);
+        let line = line(column, frame, keeps_rows);
         if bytes_max < text.len() + line.len() {
             let _ = writeln!(text, "  - and {} more columns", columns.len() - n_told);
             break;
@@ -36,24 +46,25 @@ pub fn profile(name: &str, columns: &[Column], frame: &Frame, bytes_max: usize) 
         text += &line;
         n_told += 1;
     }
-    let rows = first_rows(frame, n_told);
+    let rows = if keeps_rows { String::new() } else { first_rows(frame, n_told) };
     if text.len() + rows.len() <= bytes_max {
         text += &rows;
     }
     text
 }
 
-fn line(column: &Column, frame: &Frame) -> String {
+fn line(column: &Column, frame: &Frame, keeps_rows: bool) -> String {
     let mut text = format!("  - {:?} {}", column.name, column.dtype.name());
     let _ = write!(text, ", {} missing", column.nulls);
     if let Some(at) = frame.index_of(&column.name) {
-        text += &facts(frame.rows.iter().filter_map(|row| row.get(at)).filter(|it| !it.is_null()));
+        let values = frame.rows.iter().filter_map(|row| row.get(at)).filter(|it| !it.is_null());
+        text += &facts(values, keeps_rows);
     }
     text + "\n"
 }
 
 /// What the values of a column have in common.
-fn facts<'a>(values: impl Iterator<Item = &'a Value>) -> String {
+fn facts<'a>(values: impl Iterator<Item = &'a Value>, keeps_rows: bool) -> String {
     let mut counts: HashMap<&Value, u64> = HashMap::new();
     let mut has_more = false;
     let (mut n_numbers, mut sum, mut low, mut high) =
@@ -76,14 +87,21 @@ fn facts<'a>(values: impl Iterator<Item = &'a Value>) -> String {
     let mut text = String::new();
     if 0 < n_numbers {
         let mean = sum / f64::from(n_numbers);
-        let _ = write!(text, ", min {low}, max {high}, sum {sum}, mean {mean}");
+        if !keeps_rows {
+            let _ = write!(text, ", min {low}, max {high}");
+        }
+        // Of few rows, a sum tells what each of them has.
+        if !keeps_rows || SHARED_ROWS_MIN <= u64::from(n_numbers) {
+            let _ = write!(text, ", sum {sum}, mean {mean}");
+        }
     }
-    if let Some((first, last)) = texts {
+    if let Some((first, last)) = texts.filter(|_| !keeps_rows) {
         let _ = write!(text, ", first {}, last {} in order", short(first), short(last));
     }
     let more = if has_more { "more than " } else { "" };
     let _ = write!(text, ", {more}{} distinct", counts.len());
-    let mut top: Vec<(&Value, u64)> = counts.into_iter().filter(|it| 1 < it.1).collect();
+    let least = if keeps_rows { SHARED_ROWS_MIN } else { 2 };
+    let mut top: Vec<(&Value, u64)> = counts.into_iter().filter(|it| least <= it.1).collect();
     // Equal counts in a fixed order, so that the same data is always the same text.
     top.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.to_string().cmp(&b.0.to_string())));
     for (at, (value, count)) in top.into_iter().take(TOP_VALUES).enumerate() {
@@ -138,7 +156,7 @@ mod tests {
         let columns = [column("city", DType::String, 1), column("amount", DType::Float64, 0)];
         let rows = json!([["Oslo", 2], ["Bergen", 1.5], ["Oslo", -1], [null, 2]]);
         assert_eq!(
-            profile("t", &columns, &frame(&columns, rows.clone(), 4), 4096),
+            profile("t", &columns, &frame(&columns, rows.clone(), 4), false, 4096),
             "- t: 4 rows, 2 columns. Everything is counted in all rows.\n  \
              - \"city\" string, 1 missing, first \"Bergen\", last \"Oslo\" in order, 2 distinct; \
              most often \"Oslo\" (2 times)\n  \
@@ -146,8 +164,14 @@ mod tests {
              often 2 (2 times)\n  \
              - row: \"Oslo\", 2\n  - row: \"Bergen\", 1.5\n  - row: \"Oslo\", -1\n"
         );
-        let part = profile("t", &columns, &frame(&columns, rows, 9), 4096);
+        let part = profile("t", &columns, &frame(&columns, rows.clone(), 9), false, 4096);
         assert!(part.contains("Missing values are counted in all rows, the rest in the first 4."));
+        let frame = frame(&columns, rows, 4);
+        assert_eq!(
+            profile("t", &columns, &frame, true, 4096),
+            "- t: 4 rows, 2 columns. Everything is counted in all rows.\n  \
+             - \"city\" string, 1 missing, 2 distinct\n  - \"amount\" float64, 0 missing, 3 distinct\n"
+        );
     }
 
     #[test]
@@ -155,7 +179,7 @@ mod tests {
         let columns: Vec<Column> =
             (0..500).map(|it| column(&format!("column {it}"), DType::String, 0)).collect();
         let frame = frame(&columns, json!([vec!["x".repeat(5_000); 500]]), 1);
-        let text = profile("t", &columns, &frame, 2_000);
+        let text = profile("t", &columns, &frame, false, 2_000);
         assert!(text.len() < 2_100, "{}", text.len());
         assert!(text.ends_with("more columns\n"), "{text}");
     }

@@ -17,12 +17,15 @@ use crate::python::{Worker, WorkerOptions};
 use crate::session::Session;
 use crate::status::{ExitStatus, Failure};
 use crate::tools::ToolError;
+use crate::withheld::Withheld;
 
 /// The REPL of an agent.
 pub struct Repl {
     python: PythonOptions,
     sandbox: SandboxOptions,
     command_timeout: Duration,
+    /// What the variables of a process must not hold.
+    withheld: Withheld,
     state: State,
     is_dirty: bool,
 }
@@ -35,8 +38,13 @@ enum State {
 
 impl Repl {
     /// Makes a REPL that is not running yet.
-    pub fn new(python: PythonOptions, sandbox: SandboxOptions, command_timeout: Duration) -> Repl {
-        Repl { python, sandbox, command_timeout, state: State::Idle, is_dirty: false }
+    pub fn new(
+        python: PythonOptions,
+        sandbox: SandboxOptions,
+        command_timeout: Duration,
+        withheld: Withheld,
+    ) -> Repl {
+        Repl { python, sandbox, command_timeout, withheld, state: State::Idle, is_dirty: false }
     }
 
     /// Tries out what would be enforced, without a worker.
@@ -72,7 +80,7 @@ impl Repl {
         let datasets = catalog.iter();
         let datasets = datasets.map(|(name, it)| (name.to_owned(), session.dir().join(&it.path)));
         let datasets: Vec<_> = datasets.collect();
-        let saved = session.repl_dir().filter(|it| it.is_dir());
+        let saved = session.repl_dir(&self.withheld).filter(|it| it.is_dir());
         let command_timeout = self.command_timeout;
         let news = turn.news();
         self.state = State::Starting(tokio::spawn(async move {

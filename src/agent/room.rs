@@ -99,7 +99,7 @@ impl Agent {
     /// Returns whether older turns may be summarised: what this process does not read must not go into a
     /// summary that all of them read.
     fn may_compact(&self) -> bool {
-        !self.options.fresh
+        !self.options.fresh && !self.is_partial
     }
 
     /// Returns how a conversation is cut before a question, if it has outgrown its budget.

@@ -1,10 +1,13 @@
 //! One round's calls: planned, run, told, answered.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use anyhow::Context;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
+use crate::agent::aggregates::{self, Known, Sieve};
 use crate::agent::memory::{FROM_MEMORY, Memory};
 use crate::agent::repeat::{Repeats, Repetition};
 use crate::agent::repl::Repl;
@@ -12,12 +15,15 @@ use crate::agent::stash;
 use crate::agent::turn::{Closed, Ended, Turn};
 use crate::catalog::{Catalog, Facts, Query};
 use crate::conversation::{Item, ToolCall};
-use crate::dataset;
-use crate::event::{CallError, CallStatus, Status, ToolOutput};
+use crate::dataset::{self, Census};
+use crate::event::{CallError, CallStatus, Shown, Status, ToolOutput};
 use crate::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 use crate::session::Session;
 use crate::tools::{self, Plan, ToolError};
+
+/// Errors whose words no code had a hand in.
+const OURS: [&str; 4] = ["bad_arguments", "unknown_tool", "too_many_calls", "worker_gone"];
 
 /// What the calls of a round need.
 pub struct Round<'a> {
@@ -33,6 +39,8 @@ pub struct Round<'a> {
     pub repeats: &'a mut Repeats,
     /// What the turn remembers of its calls.
     pub memory: &'a mut Memory,
+    /// Whether the model sees aggregates only.
+    pub keeps_rows: bool,
 }
 
 /// What the calls of a round gave.
@@ -86,8 +94,11 @@ impl Round<'_> {
             let began = if matches!(running, Running::Asking(..)) { asked } else { started };
             let is_remembered = matches!(running, Running::Remembered(_));
             let mut result = self.finish(running, turn).await?;
-            if let (Ok(output), false) = (&mut result, is_remembered) {
-                self.keep_aside(call, output, turn).await?;
+            match &mut result {
+                _ if is_remembered => {}
+                result if self.keeps_rows => self.keep_rows_back(call, result, turn).await?,
+                Ok(output) => self.keep_aside(call, output, turn).await?,
+                Err(_) => {}
             }
             let (text, is_stuck) = self.answer(call, result, is_remembered, began, turn)?;
             answered.outputs.push(Item::output(&call.call_id, &text));
@@ -136,6 +147,49 @@ impl Round<'_> {
         if let Ok(Outcome { status: OutcomeStatus::Ok, result, .. }) = kept {
             output.result = stash::summary(&output.result, &result);
         }
+        Ok(())
+    }
+
+    /// Takes out of an output what only few rows have.
+    async fn keep_rows_back(
+        &self,
+        call: &ToolCall,
+        result: &mut Result<ToolOutput, ToolError>,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let tool = tools::find(&call.name).ok();
+        let is_ours = match &*result {
+            // Facts of the files, which no code had a hand in.
+            Ok(_) => tool.is_some_and(|it| it.only_reads),
+            Err(error) => OURS.contains(&error.code),
+        };
+        let output = match &mut *result {
+            Ok(output) => output,
+            Err(error) => &mut error.output,
+        };
+        if is_ours {
+            return Ok(());
+        }
+        let needles = aggregates::needles(&output.result);
+        let paths = self.catalog.iter().map(|(_, it)| self.session.dir().join(&it.path));
+        let paths: Vec<PathBuf> = paths.collect();
+        let counting = tokio::task::spawn_blocking(move || {
+            let mut census = Census::default();
+            for path in &paths {
+                dataset::add_to_census(path, &needles, &mut census)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+            }
+            anyhow::Ok(census)
+        });
+        let census = turn.wait(counting).await?.map_err(anyhow::Error::from)??;
+        let known = Known::of(self.catalog, &call.arguments);
+        let rejected = output.shown.iter().find_map(|it| match it {
+            Shown::Rejected { rejected, .. } => serde_json::to_value(rejected.code).ok(),
+            Shown::Table { .. } | Shown::Chart(_) => None,
+        });
+        let rejected = rejected.and_then(|it| it.as_str().map(str::to_owned));
+        output.result =
+            Sieve { known: &known, census: &census }.result(&output.result, rejected.as_deref());
         Ok(())
     }
 

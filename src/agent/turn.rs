@@ -119,7 +119,7 @@ impl<'a> Turn<'a> {
             sink,
             session_id: session.id().to_owned(),
             session_tokens: session.total_tokens(),
-            keeps_files: session.repl_dir().is_some(),
+            keeps_files: session.is_kept(),
             seq: 0,
             started,
             deadline: timeout.map(|it| started + it),

@@ -54,7 +54,7 @@ impl Agent {
                        is computed"
             .to_owned();
         turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
-        let profile = profile_of(session, catalog, turn).await?;
+        let profile = profile_of(session, catalog, self.options.withheld.rows, turn).await?;
         turn.grounds.text(&profile);
         let (told_before, notes) = prompt::said_by_user(&self.options.briefing, catalog);
         warn(turn, "instructions", notes)?;
@@ -70,7 +70,8 @@ impl Agent {
         let mut request = Request {
             model: self.options.model.clone(),
             instructions: format!(
-                "{ROLE}\n{asked}\n{told_before}\nProfile of the data:\n{profile}"
+                "{ROLE}\n{asked}\n{told_before}\nProfile of the data:\n{profile}{}",
+                prompt::withheld::withheld(&self.options.withheld)
             ),
             items,
             tools: Vec::new(),
@@ -134,6 +135,7 @@ impl Agent {
 async fn profile_of(
     session: &Session,
     catalog: &Catalog,
+    keeps_rows: bool,
     turn: &mut Turn<'_>,
 ) -> Result<String, Ended> {
     let mut text = String::new();
@@ -144,7 +146,7 @@ async fn profile_of(
         let n_rows = PROFILE_ROWS_MAX.min(PROFILE_CELLS_MAX / dataset.columns.len().max(1));
         let reading = tokio::task::spawn_blocking(move || dataset::head(&path, n_rows));
         let frame = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
-        text += &profile(name, &dataset.columns, &frame, share);
+        text += &profile(name, &dataset.columns, &frame, keeps_rows, share);
         if PROFILE_BYTES_MAX < text.len() + name.len() {
             break;
         }

@@ -162,5 +162,7 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         fresh: options.fresh,
         briefing: options.briefing.clone(),
         schema: options.schema.clone(),
+        withheld: options.withheld.clone(),
+        redact: options.redact.clone(),
     }
 }

@@ -1,13 +1,12 @@
 //! `export`: earlier turns as a script, a notebook or a document.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::options::settings::{REQUIRE_SANDBOX, Settings};
 use super::options::{GlobalOptions, python_options, sandbox_options};
-use super::out::{self, WholeFile};
+use super::out;
 use super::{past, report, signals};
 use crate::agent::export::{Sources, document, notebook, program, script};
 use crate::session::Session;
@@ -56,6 +55,9 @@ pub fn run(
         let turns: Vec<_> = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
         document(&turns, session_dir)
     } else {
+        for (turn, _) in turns.iter().filter(|it| it.1) {
+            past::demand_whole(turn)?;
+        }
         let catalog = Session::read_catalog(session_dir)?;
         let sources = Sources {
             python: python_options(settings)?,
@@ -77,13 +79,6 @@ pub fn run(
         }
         if flags.form == Form::Py { script(&program) } else { notebook(&program)? }
     };
-    match &flags.output {
-        Some(path) => {
-            let file = WholeFile::create(path)?;
-            file.writer()?.write_all(text.as_bytes())?;
-            file.finish()?;
-        }
-        None => out::answer(|out| Ok(out.write_all(text.as_bytes())?))?,
-    }
+    out::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }

@@ -172,6 +172,11 @@ pub struct TurnFlags {
     #[arg(short, long, value_name = "NAME", help_heading = "Input")]
     pub dataset: Vec<String>,
 
+    /// Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for
+    /// them. May be repeated
+    #[arg(long, value_name = "COL", value_parser = values::column, help_heading = "Privacy")]
+    pub redact: Vec<String>,
+
     /// Answer without what was asked before; this turn is remembered
     #[arg(long, help_heading = "Input")]
     pub fresh: bool,
@@ -229,6 +234,7 @@ pub struct TurnFlags {
 
 /// Flags that a configuration file may stand in for.
 #[derive(Debug, Clone, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct SettingFlags {
     /// What you know of the data: a dictionary, units, conventions; the model reads it
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -237,6 +243,10 @@ pub struct SettingFlags {
     /// Which values of a column are good, worth a warning or bad: ranges in TOML
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub thresholds: Option<PathBuf>,
+
+    /// Keep rows back: the model sees schemas and aggregates only
+    #[arg(long, help_heading = "Privacy")]
+    pub no_rows: bool,
 
     /// Language of the answer [default: that of the question]
     #[arg(long, value_name = "NAME", value_parser = values::language, help_heading = "Answer")]

@@ -49,6 +49,22 @@ pub fn read(wanted: &str, options: &GlobalOptions) -> anyhow::Result<(PastTurn, 
     Ok((turn, turns.into_iter().map(|it| it.0).collect()))
 }
 
+/// Demands that a turn kept nothing back: its code would not give the same with all of the data.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when it did.
+pub fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
+    if turn.withheld.is_nothing() {
+        return Ok(());
+    }
+    let flag = if turn.withheld.rows { "--no-rows" } else { "--redact" };
+    let message =
+        format!("turn {} was asked with `{flag}`: it saw other values than the data has", turn.id);
+    let hint = "ask the question again without it; `csv-agent show` has the turn as it was";
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+}
+
 /// Reads the turns of the session up to the last that is wanted, oldest first, each with whether it is.
 ///
 /// # Errors

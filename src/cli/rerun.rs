@@ -52,6 +52,7 @@ pub fn run(
 ) -> anyhow::Result<ExitStatus> {
     let environment = settings.environment();
     let (turn, earlier) = past::read(&flags.turn, options)?;
+    past::demand_whole(&turn)?;
     let tables = turn.reply.as_ref().map_or(&[][..], |it| &it.tables);
     if let Some(failure) = missing_table(options.format, flags.table.as_deref(), tables) {
         return Err(failure.into());

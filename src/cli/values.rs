@@ -291,6 +291,18 @@ pub fn language(text: &str) -> Result<String, String> {
     })
 }
 
+/// Parses the name of a column, which is never blank.
+///
+/// # Errors
+///
+/// Fails for a blank one.
+pub fn column(text: &str) -> Result<String, String> {
+    let found = (!text.trim().is_empty()).then(|| text.to_owned());
+    found.ok_or_else(|| {
+        "write the name of a column, such as `email` or `customers.email`".to_owned()
+    })
+}
+
 /// Parses an amount of money.
 ///
 /// # Errors

@@ -8,10 +8,12 @@
 //! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
 //! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
 //! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
-//! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows.
+//! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `mask` copies a
+//! dataset without the values of some columns, `census` counts the rows that hold some values.
 
 mod aside;
 mod build;
+mod census;
 mod charset;
 mod columnar;
 mod compression;
@@ -31,6 +33,7 @@ mod letters;
 pub mod lines;
 mod local;
 mod marks;
+mod mask;
 mod number;
 mod odd;
 mod parse;
@@ -57,10 +60,12 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub use aside::Comments;
+pub use census::{Census, Needles, add_to_census, number_key};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
 pub use lines::{line_runs, source_lines};
 pub use local::DateOrder;
+pub use mask::{TOKEN, masked, masked_schema};
 pub use number::DecimalMark;
 pub use scan::answer;
 pub use source::{Source, sha256_file};

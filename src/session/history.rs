@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::conversation::Item;
 use crate::session::store;
+use crate::withheld::Withheld;
 
 /// Begins the first line of `summary.md`, which ends with the number of a turn.
 const MARK: &str = "<!-- turns up to ";
 const MARK_END: &str = " -->";
+/// Stands before what the turns of a summary kept back, as JSON.
+const MARK_WITHHELD: &str = "; kept back: ";
 
 /// The conversation before a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,6 +30,8 @@ pub struct History {
 pub struct Summary {
     /// The number of the last turn that it covers.
     pub last_turn: u32,
+    /// What all of its turns kept back from the model.
+    pub withheld: Withheld,
     /// Markdown; not blank.
     pub text: String,
 }
@@ -40,6 +45,9 @@ pub struct HistoryTurn {
     /// turns of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
+    /// What the turn kept back from the model. A turn that keeps more back must not repeat it.
+    #[serde(default, skip_serializing_if = "Withheld::is_nothing")]
+    pub withheld: Withheld,
     /// The question, the model's items and the outputs of its calls, in order.
     pub items: Vec<Item>,
 }
@@ -62,6 +70,21 @@ impl History {
     pub fn forget(&mut self, last_turn: u32) {
         self.summary = self.summary.take().filter(|it| last_turn < it.last_turn);
         self.turns.retain(|it| last_turn < it.number());
+    }
+
+    /// Leaves out what kept back less than this. Returns whether there was any.
+    pub fn keep_back(&mut self, withheld: &Withheld) -> bool {
+        let n_turns = self.turns.len();
+        let had_summary = self.summary.is_some();
+        self.summary = self.summary.take().filter(|it| it.withheld.covers(withheld));
+        self.turns.retain(|it| it.withheld.covers(withheld));
+        had_summary != self.summary.is_some() || self.turns.len() < n_turns
+    }
+
+    /// Returns whether a turn is a part of it.
+    pub fn has(&self, turn: u32) -> bool {
+        self.summary.as_ref().is_some_and(|it| turn <= it.last_turn)
+            || self.turns.iter().any(|it| it.number() == turn)
     }
 
     /// Returns the number of the last turn; 0 when there is none.
@@ -91,17 +114,27 @@ impl Summary {
         // Editors of people add marks and carriage returns.
         let content = content.trim_start_matches('\u{feff}');
         let (first, text) = content.split_once('\n').unwrap_or((content, ""));
-        let number = first.trim_end().strip_prefix(MARK).and_then(|it| it.strip_suffix(MARK_END));
-        let last_turn = number.and_then(|it| it.parse().ok()).with_context(|| {
+        let mark = first.trim_end().strip_prefix(MARK).and_then(|it| it.strip_suffix(MARK_END));
+        let read = |mark: &str| {
+            let (number, withheld) = mark.split_once(MARK_WITHHELD).unwrap_or((mark, "{}"));
+            Some((number.parse().ok()?, serde_json::from_str(withheld).ok()?))
+        };
+        let (last_turn, withheld) = mark.and_then(read).with_context(|| {
             let wanted = format!("{MARK}N{MARK_END}");
             format!("{}: its first line is not `{wanted}`", failed())
         })?;
         let text = text.trim().to_owned();
-        Ok((!text.is_empty()).then_some(Summary { last_turn, text }))
+        Ok((!text.is_empty()).then_some(Summary { last_turn, withheld, text }))
     }
 
     fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let content = format!("{MARK}{}{MARK_END}\n\n{}\n", self.last_turn, self.text);
+        let withheld = if self.withheld.is_nothing() {
+            String::new()
+        } else {
+            let withheld = serde_json::to_string(&self.withheld).context("cannot write JSON")?;
+            format!("{MARK_WITHHELD}{withheld}")
+        };
+        let content = format!("{MARK}{}{withheld}{MARK_END}\n\n{}\n", self.last_turn, self.text);
         store::write(path, content.as_bytes())
     }
 }
@@ -170,14 +203,16 @@ fn summary_path(session_dir: &Path) -> std::path::PathBuf {
 mod tests {
     use super::{History, HistoryTurn, Summary, append, read, replace};
     use crate::conversation::Item;
+    use crate::withheld::Withheld;
 
     fn turn(number: u32) -> HistoryTurn {
         let turn = format!("{number:04}");
-        HistoryTurn { turn, context_tokens: Some(7), items: vec![Item::user(&number.to_string())] }
+        let items = vec![Item::user(&number.to_string())];
+        HistoryTurn { turn, context_tokens: Some(7), withheld: Withheld::default(), items }
     }
 
     fn summary(last_turn: u32) -> Summary {
-        Summary { last_turn, text: "It rained.".into() }
+        Summary { last_turn, withheld: Withheld::default(), text: "It rained.".into() }
     }
 
     #[test]
@@ -217,5 +252,21 @@ mod tests {
         let edited = "\u{feff}<!-- turns up to 3 -->\r\n\r\nIt rained.\r\n";
         std::fs::write(dir.path().join("summary.md"), edited).unwrap();
         assert_eq!(read(dir.path()).unwrap().0.summary, Some(summary(3)));
+    }
+
+    #[test]
+    fn what_kept_back_less_is_left_out_with_its_summary() {
+        let email = Withheld { columns: ["email".to_owned()].into(), rows: false };
+        let kept = HistoryTurn { withheld: email.clone(), ..turn(4) };
+        let mut history = History { summary: Some(summary(2)), turns: vec![turn(3), kept] };
+        assert!(!history.clone().keep_back(&Withheld::default()));
+        assert!(history.keep_back(&email));
+        assert_eq!(history.turns.iter().map(HistoryTurn::number).collect::<Vec<_>>(), [4]);
+        assert!(history.summary.is_none() && history.has(4) && !history.has(3));
+        let dir = tempfile::tempdir().unwrap();
+        let history =
+            History { summary: Some(Summary { withheld: email, ..summary(2) }), turns: vec![] };
+        replace(dir.path(), &history).unwrap();
+        assert_eq!(read(dir.path()).unwrap().0, history);
     }
 }

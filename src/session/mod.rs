@@ -11,11 +11,13 @@ mod servers;
 pub mod store;
 pub mod turns;
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -27,6 +29,10 @@ use crate::session::lock::{Lock, LockRequest};
 use crate::session::servers::Servers;
 use crate::session::turns::TurnDir;
 use crate::status::{ExitStatus, Failure};
+use crate::withheld::Withheld;
+
+/// Copies of datasets for turns that keep values back. They last as long as the process.
+const MASKED: &str = "masked";
 
 /// The layout this program writes. A larger number in `session.json` is refused.
 const SCHEMA: u32 = 1;
@@ -82,6 +88,9 @@ struct Meta {
     /// What left the machine in turns that were removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     removed_egress: Option<Record>,
+    /// What tokens of values that are kept back are made with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token_key: Option<String>,
 }
 
 impl Meta {
@@ -95,6 +104,7 @@ impl Meta {
             total_cost_usd: None,
             servers: Servers::default(),
             removed_egress: None,
+            token_key: None,
         }
     }
 }
@@ -135,7 +145,9 @@ impl Session {
             store::remove_temporaries(&it);
         }
         turns::remove_temporaries(dir)?;
-        store::remove(&dir.join("scratch"))?;
+        for it in ["scratch", MASKED] {
+            store::remove(&dir.join(it))?;
+        }
         let catalog = Session::read_catalog(dir)?;
         let keeper = Keeper::Locked { _lock: lock };
         Ok(Session { dir: dir.to_owned(), meta, catalog, warnings: Vec::new(), keeper })
@@ -228,13 +240,59 @@ impl Session {
         self.subdirectory("scratch")
     }
 
+    /// Returns where copies of datasets go that keep values back; it exists.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be made.
+    pub fn masked_dir(&self) -> anyhow::Result<PathBuf> {
+        Ok(std::path::absolute(self.subdirectory(MASKED)?)?)
+    }
+
+    /// Returns what tokens of values are made with: the same for as long as the session lasts.
+    ///
+    /// # Errors
+    ///
+    /// Fails when `session.json` cannot be written.
+    pub fn token_key(&mut self) -> anyhow::Result<String> {
+        if let Some(key) = &self.meta.token_key {
+            return Ok(key.clone());
+        }
+        let key = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        self.meta.token_key = Some(key.clone());
+        write_json(&self.dir.join("session.json"), &*self.meta)?;
+        Ok(key)
+    }
+
+    /// Returns whether the session lasts longer than this process.
+    pub fn is_kept(&self) -> bool {
+        matches!(self.keeper, Keeper::Locked { .. })
+    }
+
     /// Returns where the REPL's variables are kept between processes; it may not exist. None for a
     /// session that ends with this process.
-    pub fn repl_dir(&self) -> Option<PathBuf> {
-        match self.keeper {
-            Keeper::Locked { .. } => Some(self.dir.join("repl")),
-            Keeper::Temporary(_) => None,
+    ///
+    /// Variables that hold tokens and those that hold values are kept apart: neither are seen by a turn
+    /// of the other kind.
+    pub fn repl_dir(&self, withheld: &Withheld) -> Option<PathBuf> {
+        if !self.is_kept() {
+            return None;
         }
+        let dir = self.dir.join("repl");
+        if withheld.columns.is_empty() {
+            return Some(dir);
+        }
+        let mut hasher = Sha256::new();
+        for column in &withheld.columns {
+            hasher.update(column);
+            hasher.update([0]);
+        }
+        let name = hasher.finalize()[..8].iter().fold("redacted-".to_owned(), |mut name, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{byte:02x}");
+            name
+        });
+        Some(dir.join(name))
     }
 
     /// Adds datasets, or replaces those of their names. Their Parquet files are in place.
@@ -300,7 +358,8 @@ impl Session {
         TurnDir::create(&self.dir, question)
     }
 
-    /// Adds a finished turn to the history, in one write, with the tokens of its last response.
+    /// Adds a finished turn to the history, in one write, with the tokens of its last response and with
+    /// what it kept back.
     ///
     /// # Errors
     ///
@@ -310,9 +369,10 @@ impl Session {
         turn: &TurnDir,
         items: Vec<Item>,
         context_tokens: u64,
+        withheld: &Withheld,
     ) -> anyhow::Result<()> {
-        let context_tokens = Some(context_tokens);
-        let turn = HistoryTurn { turn: turn.id().to_owned(), context_tokens, items };
+        let (context_tokens, withheld) = (Some(context_tokens), withheld.clone());
+        let turn = HistoryTurn { turn: turn.id().to_owned(), context_tokens, withheld, items };
         history::append(&self.dir, &turn)
     }
 
@@ -485,6 +545,7 @@ mod tests {
     use super::lock::LockRequest;
     use super::{Access, ResetScope, Session};
     use crate::conversation::Item;
+    use crate::withheld::Withheld;
 
     fn open(dir: &Path, access: Access) -> anyhow::Result<Session> {
         Session::open(dir, access, LockRequest { wait: Duration::ZERO, command: "test" })
@@ -527,7 +588,7 @@ mod tests {
         for question in ["one?", "two?"] {
             let turn = session.begin_turn(question).unwrap();
             let items = vec![Item::user(question), Item::assistant("yes")];
-            session.commit(&turn, items, 1).unwrap();
+            session.commit(&turn, items, 1, &Withheld::default()).unwrap();
         }
         let items = session.history().unwrap().items();
         let texts = items.iter().map(Item::text).collect::<Vec<_>>();

@@ -40,4 +40,5 @@ mod schemas;
 mod tidy;
 mod untooled;
 mod wires;
+mod withheld;
 mod worker;

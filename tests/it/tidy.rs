@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floor of each module. A module imports from lower floors only.
-const FLOORS: [(&str, u32); 19] = [
+const FLOORS: [(&str, u32); 20] = [
     ("cases", 0),
     ("limits", 0),
     ("directory", 1),
     ("status", 1),
     ("rating", 1),
     ("egress", 1),
+    ("withheld", 1),
     ("frame", 1),
     ("catalog", 2),
     ("conversation", 2),

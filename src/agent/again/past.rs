@@ -7,6 +7,7 @@ use crate::conversation::ToolCall;
 use crate::event::{Body, CallStatus, Event, ReplyBody, Status};
 use crate::python::protocol::Command;
 use crate::tools::{self, Plan};
+use crate::withheld::Withheld;
 
 /// A turn that has been written down.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct PastTurn {
     pub started: String,
     /// In the order in which they were made.
     pub calls: Vec<PastCall>,
+    /// What it kept back from the model, and from its own code.
+    pub withheld: Withheld,
     /// None when the turn has no answer.
     pub reply: Option<ReplyBody>,
 }
@@ -40,12 +43,19 @@ impl PastTurn {
     /// Reads the events of a turn.
     pub fn of(id: &str, events: Vec<Event>) -> PastTurn {
         let (question, started) = (String::new(), String::new());
-        let mut turn =
-            PastTurn { id: id.to_owned(), question, started, calls: Vec::new(), reply: None };
+        let mut turn = PastTurn {
+            id: id.to_owned(),
+            question,
+            started,
+            calls: Vec::new(),
+            withheld: Withheld::default(),
+            reply: None,
+        };
         for Event { ts, body, .. } in events {
             match body {
-                Body::Status(Status::Started { question, .. }) => {
+                Body::Status(Status::Started { question, withheld, .. }) => {
                     (turn.question, turn.started) = (question, ts);
+                    turn.withheld = *withheld;
                 }
                 Body::ToolCall { call_id, name, arguments, arguments_raw, .. } => {
                     let arguments = arguments.map(|it| it.to_string()).or(arguments_raw);

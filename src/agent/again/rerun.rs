@@ -29,6 +29,7 @@ use crate::session::Session;
 use crate::session::turns;
 use crate::sink::EventSink;
 use crate::status::{ExitStatus, StopReason};
+use crate::withheld::Withheld;
 
 /// How calls are run again.
 #[derive(Debug, Clone)]
@@ -58,7 +59,7 @@ pub async fn rerun(
     stop: impl Future<Output = ExitStatus>,
 ) -> anyhow::Result<TurnEnd> {
     let RerunOptions { python, sandbox, tool_timeout, .. } = options.clone();
-    let repl = Repl::new(python, sandbox, tool_timeout);
+    let repl = Repl::new(python, sandbox, tool_timeout, Withheld::default());
     let confinement = repl.confinement().await?;
     let dir = session.begin_turn(&past.question)?;
     let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None);
@@ -100,6 +101,7 @@ impl Again<'_> {
             limits: Map::new(),
             question: self.past.question.clone(),
             sandbox: Box::new(confinement),
+            withheld: Box::default(),
         })?;
         self.repl.start(self.session, catalog, turn)?;
         for command in self.preparation(earlier, catalog, turn).await? {
@@ -119,7 +121,8 @@ impl Again<'_> {
             let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
             let (repl, repeats) = (&mut self.repl, &mut repeats);
             let (session, memory) = (self.session, &mut memory);
-            let mut round = Round { number, session, catalog, repl, repeats, memory };
+            let mut round =
+                Round { number, session, catalog, repl, repeats, memory, keeps_rows: false };
             let call: ToolCall = call.call.clone();
             round.run(&[call], turn).await?;
         }

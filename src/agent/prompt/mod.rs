@@ -11,6 +11,7 @@ pub mod datasets;
 pub mod findings;
 pub mod knowledge;
 pub mod thresholds;
+pub mod withheld;
 
 use serde_json::Value;
 
@@ -19,6 +20,8 @@ use crate::limits::{
     FINDINGS_BYTES_MAX, INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX,
     THRESHOLDS_BYTES_MAX,
 };
+
+use crate::withheld::Withheld;
 
 use findings::PastFinding;
 use knowledge::Knowledge;
@@ -54,6 +57,8 @@ pub struct Parts<'a> {
     pub catalog: &'a Catalog,
     /// What earlier turns found, newest first.
     pub findings: &'a [PastFinding],
+    /// What is kept back from the model.
+    pub withheld: &'a Withheld,
     /// Whether a verdict is asked for.
     pub verdict: bool,
     /// The schema that the answer must hold to.
@@ -71,19 +76,22 @@ pub struct Instructions {
 
 /// Assembles the instructions of a turn.
 pub fn instructions(parts: &Parts) -> Instructions {
-    let Parts { briefing, catalog, findings, verdict, schema } = *parts;
+    let Parts { briefing, catalog, findings, withheld, verdict, schema } = *parts;
     let role = ROLE.to_owned();
     let ([language, knowledge, thresholds], notes) = said(briefing, catalog);
     let rules = joined([OUTPUT.to_owned(), form(verdict, None)]);
-    let n_bytes: usize =
-        [&role, &language, &knowledge, &thresholds, &rules].iter().map(|it| it.len() + 1).sum();
+    let withheld = withheld::withheld(withheld);
+    let n_bytes: usize = [&role, &language, &knowledge, &thresholds, &withheld, &rules]
+        .iter()
+        .map(|it| it.len() + 1)
+        .sum();
     // Two blank lines belong to the parts that are still to come.
     let room = INSTRUCTIONS_BYTES_MAX.saturating_sub(n_bytes + 2);
     let schemas = datasets::schemas(catalog, room.min(SCHEMA_BYTES_MAX));
     let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);
-    let all = [role, language, knowledge, thresholds, schemas, findings, rules];
+    let all = [role, language, knowledge, thresholds, schemas, withheld, findings, rules];
     Instructions { text: joined(all), notes }
 }
 

@@ -8,6 +8,7 @@ use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside, SourceF
 use crate::conversation::{Assessment, Finding};
 use crate::limits::INSTRUCTIONS_BYTES_MAX;
 use crate::rating::{Range, Ratings};
+use crate::withheld::Withheld;
 
 /// Makes a dataset of three rows.
 pub fn dataset(n_columns: usize) -> Dataset {
@@ -83,6 +84,7 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
         briefing: &briefing,
         catalog: &catalog,
         findings: &[],
+        withheld: &Withheld::default(),
         verdict: false,
         schema: None,
     };
@@ -142,6 +144,7 @@ fn the_instructions_have_every_part_in_order() {
         briefing: &briefing,
         catalog: &catalog,
         findings: &findings,
+        withheld: &Withheld::default(),
         verdict: true,
         schema: None,
     };
@@ -221,8 +224,16 @@ fn the_schema_of_the_answer_is_one_line_at_the_end() {
     let told = |verdict| {
         let briefing = Briefing::default();
         let (findings, schema) = (&[][..], Some(&schema));
-        instructions(&Parts { briefing: &briefing, catalog: &catalog, findings, verdict, schema })
-            .text
+        let withheld = &Withheld::default();
+        instructions(&Parts {
+            briefing: &briefing,
+            catalog: &catalog,
+            findings,
+            withheld,
+            verdict,
+            schema,
+        })
+        .text
     };
     let line = "| {\"description\":\"a\\nVerdict:\",\"type\":\"object\"}\n";
     assert!(told(false).ends_with(line) && told(true).ends_with(line), "{}", told(true));
@@ -248,6 +259,7 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
         briefing: &briefing,
         catalog: &catalog,
         findings: &findings,
+        withheld: &Withheld::default(),
         verdict: true,
         schema: None,
     };
@@ -281,7 +293,7 @@ proptest::proptest! {
         let knowledge = Knowledge { name: names[0].clone(), text };
         let briefing = Briefing { language: None, knowledge: vec![knowledge], thresholds: vec![threshold(&names[0])] };
         let findings = [finding(1, &names[0])];
-        let parts = Parts { briefing: &briefing, catalog: &catalog, findings: &findings, verdict: false, schema: None };
+        let parts = Parts { briefing: &briefing, catalog: &catalog, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
         let found = instructions(&parts).text;
         let plain = |it: &&str| !it.starts_with("| ");
         let rules = |head: &str| found.lines().filter(plain).filter(|it| it.starts_with(head)).count();

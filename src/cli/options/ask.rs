@@ -12,9 +12,9 @@ use super::config::prices;
 use super::key::KeySource;
 use super::schema::answer_schema;
 use super::settings::{
-    API, BASE_URL_OF_MODEL, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, ORGANIZATION,
-    Origin, PROJECT, REASONING, REQUIRE_SANDBOX, RETRIES, STREAM, Settings, TIMEOUT, TOOL_TIMEOUT,
-    without_password,
+    API, BASE_URL_OF_MODEL, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, NO_ROWS,
+    ORGANIZATION, Origin, PROJECT, REASONING, REDACT, REQUIRE_SANDBOX, RETRIES, STREAM, Settings,
+    TIMEOUT, TOOL_TIMEOUT, without_password,
 };
 use super::{Environment, GlobalOptions, python_options, sandbox_options};
 use crate::agent::prompt::Briefing;
@@ -28,6 +28,7 @@ use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::sink::seal::Seal;
 use crate::status::{ExitStatus, Failure};
+use crate::withheld::Withheld;
 
 /// The model that is none: the analyst inside the binary.
 const BUILTIN: &str = "builtin";
@@ -80,6 +81,10 @@ pub struct TurnOptions {
     pub reasoning: Option<Effort>,
     /// What the model is to know in every turn.
     pub briefing: Briefing,
+    /// What must not leave the machine.
+    pub withheld: Withheld,
+    /// The columns of these that flags name.
+    pub redact: Vec<String>,
     /// The bounds of a turn.
     pub limits: Limits,
     /// Whether a verdict is asked for: `--verdict`, or `--fail-on` with a level.
@@ -273,9 +278,15 @@ impl TurnOptions {
         };
         let briefing = briefing(settings, &global.session.dir)?;
         let (fail_on, fail_on_ungrounded) = gates(&flags.fail_on);
+        // Whoever names a column wants it kept back, whatever the others say.
+        let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
+        let columns = columns.chain(flags.redact.iter().cloned()).collect();
+        let withheld = Withheld { columns, rows: settings.get(&NO_ROWS)? };
         Ok(TurnOptions {
             answer,
             briefing,
+            withheld,
+            redact: flags.redact,
             provider,
             python: python_options(settings)?,
             sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,

@@ -236,6 +236,29 @@ pub static REQUIRE_SANDBOX: Setting<bool> = Setting {
     default: Some(|| false),
     project: Project::MayTurnOn,
 };
+/// Columns whose values never leave. A project could name others than its user does.
+pub static REDACT: Setting<Vec<String>> = Setting {
+    key: "redact",
+    about: "columns whose values are kept back, as an array; --redact adds to them",
+    flag: None,
+    variable: None,
+    read: |raw, _| match raw {
+        Raw::List(names) => names.iter().map(|it| values::column(it)).collect(),
+        _ => Err("write the names of columns as an array of strings".to_owned()),
+    },
+    default: None,
+    project: Project::MayNot,
+};
+/// Whether rows never leave.
+pub static NO_ROWS: Setting<bool> = Setting {
+    key: "no_rows",
+    about: "whether the model sees schemas and aggregates only",
+    flag: Some(("--no-rows", |it| it.settings.no_rows.then_some(true))),
+    variable: None,
+    read: |raw, _| switch(raw),
+    default: Some(|| false),
+    project: Project::MayTurnOn,
+};
 /// Which Python runs the code.
 pub static PYTHON: Setting<PathBuf> = Setting {
     key: "python",
@@ -326,6 +349,8 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &COMPACT_AT,
     &TOOL_TIMEOUT,
     &REQUIRE_SANDBOX,
+    &REDACT,
+    &NO_ROWS,
     &PYTHON,
     &FORMAT,
     &COLOR,

@@ -1,0 +1,486 @@
+//! What the model reads of the outputs of code when the user keeps rows back.
+//!
+//! Pure. Code is not trusted, so nothing that it says of its own outputs counts. What passes is on a list:
+//! names of datasets and columns, words of the call itself, text that many rows of a column share, and
+//! numbers that are no row's own. Everything else is replaced by a note. Nothing that is printed passes.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use crate::catalog::Catalog;
+use crate::dataset::{Census, Needles, number_key};
+use crate::limits::{AGGREGATE_ROWS_MAX, AGGREGATE_VALUES_MAX, SHARED_ROWS_MIN};
+
+/// Stands in the place of a value.
+const KEPT_BACK: &str = "(kept back)";
+/// What pandas and NumPy call rows, columns and types of a result, and what Python calls constants.
+const LABELS: &str = "count mean std min 25% 50% 75% max sum median var first last size nunique mode share \
+    index value level_0 level_1 variable proportion percent unique top freq row column columns rows All \
+    np pd array Index Series DataFrame Timestamp Timedelta RangeIndex dtype object str bool int float \
+    int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 Int64 Float64 boolean string category \
+    datetime64 timedelta64 ns us UTC dict set tuple list start stop step True False None nan NaN NaT NA inf";
+/// What Python and pandas call errors, and the words of their messages that quote nothing.
+const ERRORS: &str = "KeyError ValueError TypeError NameError AttributeError IndexError ZeroDivisionError \
+    SyntaxError IndentationError LookupError ModuleNotFoundError ImportError MemoryError TimeoutError \
+    RuntimeError OverflowError ArithmeticError AssertionError NotImplementedError RecursionError OSError \
+    UnicodeDecodeError UnicodeEncodeError FileNotFoundError PermissionError StopIteration MergeError \
+    ParserError UndefinedVariableError InvalidIndexError UFuncTypeError SystemExit \
+    is not defined object has no attribute module named unsupported operand type types for and or the of in to a \
+    an with on at by from cannot could convert must be got expected invalid argument arguments out range bounds \
+    key name missing required positional unexpected keyword length lengths mismatch match axis division \
+    zero syntax method function callable subscriptable iterable supported between instances only than \
+    numeric aggregation failed how performed operation columns overlap but suffix specified";
+
+/// The names that a model knows anyway.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    names: HashSet<String>,
+    rows_max: u64,
+}
+
+impl Known {
+    /// Collects the names of datasets and columns, and those of the call whose output is told.
+    pub fn of(catalog: &Catalog, arguments: &str) -> Known {
+        let mut names: HashSet<String> = LABELS.split_whitespace().map(str::to_owned).collect();
+        let mut rows_max = 0;
+        for (name, dataset) in catalog.iter() {
+            names.insert(name.to_owned());
+            names.extend(dataset.columns.iter().map(|it| it.name.clone()));
+            rows_max = dataset.row_count.max(rows_max);
+        }
+        let arguments = serde_json::from_str(arguments).unwrap_or_default();
+        add_words(&arguments, &mut names);
+        Known { names, rows_max }
+    }
+}
+
+/// Adds the words and the quoted texts of arguments.
+fn add_words(value: &Value, names: &mut HashSet<String>) {
+    match value {
+        Value::String(text) => {
+            names.insert(text.clone());
+            for token in tokens(text) {
+                match token {
+                    Token::Word(it) => names.insert(it.to_owned()),
+                    Token::Quoted(it) => names.insert(it),
+                    Token::Number(..) | Token::Mark(_) => false,
+                };
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|it| add_words(it, names)),
+        Value::Object(members) => members.values().for_each(|it| add_words(it, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns the values of a result that have to be looked up in the datasets.
+pub fn needles(result: &Value) -> Needles {
+    let mut needles = Needles::default();
+    add_needles(&result["head"], &mut needles);
+    add_needles(&result["columns"], &mut needles);
+    for text in [&result["text"], &result["error"]["message"]] {
+        for token in tokens(text.as_str().unwrap_or_default()).take(AGGREGATE_VALUES_MAX * 4) {
+            match token {
+                Token::Quoted(text) => add_needle(&text, &mut needles),
+                Token::Number(_, number) => {
+                    needles.numbers.insert(number_key(number));
+                }
+                Token::Word(_) | Token::Mark(_) => {}
+            }
+        }
+    }
+    needles
+}
+
+fn add_needles(value: &Value, needles: &mut Needles) {
+    match value {
+        Value::String(text) => add_needle(text, needles),
+        Value::Number(number) => {
+            needles.numbers.extend(number.as_f64().map(number_key));
+        }
+        Value::Array(items) => items.iter().for_each(|it| add_needles(it, needles)),
+        Value::Object(members) => members.iter().for_each(|(name, it)| {
+            add_needle(name, needles);
+            add_needles(it, needles);
+        }),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+fn add_needle(text: &str, needles: &mut Needles) {
+    needles.texts.insert(text.to_owned());
+    needles.moments.extend(moment(text));
+}
+
+/// What decides about each value.
+pub struct Sieve<'a> {
+    /// The names that pass.
+    pub known: &'a Known,
+    /// How many rows hold the needles of the result.
+    pub census: &'a Census,
+}
+
+impl Sieve<'_> {
+    /// Returns what the model reads of a result of code.
+    /// `rejected` is the rule that a chart broke.
+    pub fn result(&self, result: &Value, rejected: Option<&str>) -> Value {
+        let kind = result["kind"].as_str().unwrap_or_default();
+        let mut told = match kind {
+            "dataframe" | "series" => self.frame(kind, result),
+            "text" => json!({"kind": "text", "text": self.literal(&result["text"])}),
+            "error" => self.error(result),
+            "table_sent" => {
+                let columns = self.names(&result["columns"]);
+                json!({"kind": kind, "logical_name": self.name(&result["logical_name"]),
+                    "row_count": whole(&result["row_count"]), "rows_shown": whole(&result["rows_shown"]),
+                    "columns": columns})
+            }
+            "chart_sent" => {
+                json!({"kind": kind, "logical_name": self.name(&result["logical_name"]),
+                "row_count": whole(&result["row_count"])})
+            }
+            _ => json!({"kind": "none"}),
+        };
+        // What Rust says of a chart names a rule and no value.
+        if let Some(code) = rejected {
+            told["text"] = json!(format!("the chart was not drawn: {code}"));
+        }
+        if result["stdout"].as_str().is_some_and(|it| !it.is_empty()) {
+            told["note"] =
+                json!("what was printed is kept back; end the code with a frame or a number");
+        }
+        told
+    }
+
+    /// A frame of few rows, or only its schema.
+    fn frame(&self, kind: &str, result: &Value) -> Value {
+        let names = self.names(&result["columns"]);
+        let sources = result["columns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let sources: Vec<&str> = sources.collect();
+        let dtypes: Map<String, Value> = names
+            .iter()
+            .zip(&sources)
+            .map(|(name, source)| (name.clone(), dtype(&result["dtypes"][*source]).into()))
+            .collect();
+        let row_count = result["row_count"].as_u64().unwrap_or_default();
+        let mut told =
+            json!({"kind": kind, "columns": names, "row_count": row_count, "dtypes": dtypes});
+        if AGGREGATE_ROWS_MAX < row_count {
+            told["text"] = json!(format!(
+                "rows are kept back: only results of at most {AGGREGATE_ROWS_MAX} rows are shown"
+            ));
+            return told;
+        }
+        let rows = result["head"].as_array().into_iter().flatten();
+        let rows = rows.take(usize::try_from(AGGREGATE_ROWS_MAX).unwrap_or(usize::MAX));
+        let row = |row: &Value| {
+            let cells = names.iter().zip(&sources);
+            cells
+                .map(|(name, source)| (name.clone(), self.cell(&row[*source], Some(source))))
+                .collect()
+        };
+        told["head"] = rows.map(row).map(Value::Object).collect();
+        told
+    }
+
+    /// Returns names of columns of a result; one that may be a value becomes a number.
+    fn names(&self, names: &Value) -> Vec<String> {
+        let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
+        let name = |(at, name): (usize, &str)| {
+            if self.may_tell(name) { name.to_owned() } else { format!("column_{}", at + 1) }
+        };
+        names.enumerate().map(name).collect()
+    }
+
+    fn name(&self, name: &Value) -> Value {
+        let name = name.as_str().filter(|it| self.may_tell(it));
+        name.map_or_else(|| json!(KEPT_BACK), |it| json!(it))
+    }
+
+    fn cell(&self, value: &Value, column: Option<&str>) -> Value {
+        let passes = match value {
+            Value::Null | Value::Bool(_) => true,
+            Value::Number(number) => {
+                number.as_f64().is_some_and(|it| self.may_tell_number(it, column))
+            }
+            Value::String(text) => self.may_tell(text),
+            Value::Array(_) | Value::Object(_) => false,
+        };
+        if passes { value.clone() } else { json!(KEPT_BACK) }
+    }
+
+    /// Text passes when it is a name, when many rows share it, or when it is a period that no row has.
+    fn may_tell(&self, text: &str) -> bool {
+        let n_rows = self.census.texts.get(text).copied().unwrap_or(0);
+        if self.known.names.contains(text) || SHARED_ROWS_MIN <= n_rows {
+            return true;
+        }
+        let is_shared =
+            |it: i64| self.census.moments.get(&it).is_none_or(|n| SHARED_ROWS_MIN <= *n);
+        n_rows == 0 && (is_period(text) || moment(text).is_some_and(is_shared))
+    }
+
+    /// A number passes unless few rows of a column have it. Counts look like any small number, so these
+    /// pass unless the result names that very column.
+    fn may_tell_number(&self, number: f64, column: Option<&str>) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "a bound is no finer than that")]
+        let is_count =
+            number.fract() == 0.0 && (0.0..=self.known.rows_max as f64).contains(&number);
+        let holders = self.census.numbers.get(&number_key(number)).into_iter().flatten();
+        let mut rare = holders.filter(|(_, n_rows)| *n_rows < SHARED_ROWS_MIN);
+        !rare.any(|(name, _)| !is_count || column == Some(name))
+    }
+
+    /// Returns a value as Python writes it, with each text and number in it looked at.
+    fn literal(&self, text: &Value) -> String {
+        let Some(text) = text.as_str() else { return KEPT_BACK.to_owned() };
+        let mut told = String::new();
+        for (at, token) in tokens(text).enumerate() {
+            if AGGREGATE_VALUES_MAX * 4 <= at {
+                return KEPT_BACK.to_owned();
+            }
+            match token {
+                Token::Quoted(text) if self.may_tell(&text) => {
+                    told.extend(["\"", &text.escape_debug().to_string(), "\""]);
+                }
+                Token::Number(text, it) if self.may_tell_number(it, None) => told += text,
+                Token::Word(word) if self.known.names.contains(word) => told += word,
+                Token::Mark(mark) if " ()[]{},:=.\n".contains(mark) => told.push(mark),
+                _ => told += KEPT_BACK,
+            }
+        }
+        let n_values = tokens(text).filter(|it| !matches!(it, Token::Mark(_))).count();
+        if AGGREGATE_VALUES_MAX < n_values { KEPT_BACK.to_owned() } else { told }
+    }
+
+    /// Returns what kind of error it was, and of its message what quotes no value.
+    fn error(&self, result: &Value) -> Value {
+        let is_stock = |it: &str| ERRORS.split_whitespace().any(|word| word == it);
+        let kind = result["error"]["type"].as_str().filter(|it| is_stock(it)).unwrap_or("Error");
+        let message = result["error"]["message"].as_str().unwrap_or_default();
+        let may_tell = |it: &str| is_stock(it) || self.known.names.contains(it);
+        let mut told = String::new();
+        for token in tokens(message).take(AGGREGATE_VALUES_MAX * 4) {
+            match token {
+                Token::Quoted(it) if may_tell(&it) => told.extend(["'", &it, "'"]),
+                Token::Word(it) if may_tell(it) => told += it,
+                Token::Mark(it) if " ()[],:+-*/=.'".contains(it) => told.push(it),
+                _ => told += "…",
+            }
+        }
+        let line = result["text"].as_str().and_then(|it| {
+            let (_, line) = it.rsplit_once("\"<cell>\", line ")?;
+            line.split(|it: char| !it.is_ascii_digit()).next()?.parse::<u16>().ok()
+        });
+        let place = line.map_or(String::new(), |it| format!(" in line {it}"));
+        json!({"kind": "error", "text": format!("{kind}{place}: {told}")})
+    }
+}
+
+/// Returns a whole number, or nothing.
+fn whole(value: &Value) -> Value {
+    value.as_u64().map_or(Value::Null, Value::from)
+}
+
+/// Returns a type's name without what may stand in it beside that.
+fn dtype(dtype: &Value) -> &'static str {
+    const DTYPES: [&str; 12] = [
+        "int",
+        "uint",
+        "Int",
+        "UInt",
+        "float",
+        "Float",
+        "bool",
+        "str",
+        "object",
+        "category",
+        "datetime64",
+        "timedelta64",
+    ];
+    let dtype = dtype.as_str().unwrap_or_default();
+    DTYPES.into_iter().find(|it| dtype.starts_with(it)).unwrap_or("other")
+}
+
+/// Returns whether a text is a year, a month or a quarter: `2024`, `2024-02`, `2024Q1`.
+fn is_period(text: &str) -> bool {
+    let is_digits = |it: &str, n: usize| it.len() == n && it.bytes().all(|it| it.is_ascii_digit());
+    let Some((year, rest)) = text.split_at_checked(4) else { return false };
+    let is_rest = rest.is_empty()
+        || rest.strip_prefix('-').is_some_and(|it| is_digits(it, 2))
+        || rest.strip_prefix('Q').is_some_and(|it| is_digits(it, 1));
+    is_digits(year, 4) && is_rest
+}
+
+/// Returns the day or time that a text is, in microseconds since 1970.
+fn moment(text: &str) -> Option<i64> {
+    let instant = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
+    let day = || text.parse::<Date>().ok().filter(|_| text.len() == 10);
+    let timestamp = text.parse::<Timestamp>().ok();
+    let timestamp = timestamp.or_else(|| instant(text.parse::<DateTime>().ok()?));
+    let timestamp =
+        timestamp.or_else(|| instant(day()?.to_datetime(jiff::civil::Time::midnight())));
+    Some(timestamp?.as_microsecond())
+}
+
+/// A piece of a value as Python writes it.
+enum Token<'a> {
+    Quoted(String),
+    Number(&'a str, f64),
+    Word(&'a str),
+    Mark(char),
+}
+
+/// Cuts text into pieces. What is within quotes is one, with its escapes resolved as far as they are those
+/// of quotes.
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let is_word = |it: char| it.is_alphanumeric() || it == '_' || it == '%';
+        if first == '\'' || first == '"' {
+            let (token, after) = quoted(rest, first);
+            rest = after;
+            return Some(token);
+        }
+        if first.is_ascii_digit()
+            || (first == '-' && rest[1..].starts_with(|it: char| it.is_ascii_digit()))
+        {
+            let is_part = |it: char| it.is_ascii_alphanumeric() || "._+-".contains(it);
+            let end = rest[1..].find(|it: char| !is_part(it)).map_or(rest.len(), |it| it + 1);
+            // The longest beginning that is a number; a point or a sign after it is not.
+            let end = (1..=end).rev().find(|at| rest[..*at].parse::<f64>().is_ok()).unwrap_or(1);
+            let (number, after) = rest.split_at(end);
+            let is_whole = !after.starts_with(is_word);
+            rest = after;
+            return Some(match number.parse() {
+                Ok(value) if is_whole => Token::Number(number, value),
+                _ => Token::Word(number),
+            });
+        }
+        if is_word(first) {
+            let end = rest.find(|it: char| !is_word(it)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            rest = after;
+            return Some(Token::Word(word));
+        }
+        rest = &rest[first.len_utf8()..];
+        Some(Token::Mark(first))
+    })
+}
+
+fn quoted(text: &str, quote: char) -> (Token<'_>, &str) {
+    let mut content = String::new();
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, it)) = chars.next() {
+        if it == quote {
+            return (Token::Quoted(content), &text[at + 1..]);
+        }
+        if it == '\\' {
+            let Some((_, escaped)) = chars.next() else { break };
+            if !"\\'\"".contains(escaped) {
+                content.push(it);
+            }
+            content.push(escaped);
+        } else {
+            content.push(it);
+        }
+    }
+    // Nobody closes it: all of the rest is in it, or it is an apostrophe.
+    (Token::Mark(quote), &text[1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Known, Sieve, needles};
+    use crate::agent::prompt::tests::catalog;
+    use crate::dataset::{Census, number_key};
+
+    /// Six rows have `Oslo`, one has `alice@x`, one the amount 7001.5, one the amount 2.
+    #[track_caller]
+    fn check(result: &Value, expected: &Value) {
+        let catalog = catalog(&[("people", &["email", "city", "amount"])]);
+        let known = Known::of(&catalog, r#"{"code": "df['regoin'].agg('low')"}"#);
+        let census = Census {
+            texts: [("Oslo".to_owned(), 6), ("alice@x".to_owned(), 1)].into(),
+            numbers: [
+                (number_key(7001.5), vec![("amount".to_owned(), 1)]),
+                (number_key(2.0), vec![("amount".to_owned(), 1)]),
+            ]
+            .into(),
+            moments: [(1_704_067_200_000_000, 1)].into(),
+        };
+        assert_eq!(Sieve { known: &known, census: &census }.result(result, None), *expected);
+    }
+
+    #[test]
+    fn of_a_small_table_values_that_many_rows_share_and_sums_pass() {
+        let head = json!([{"city": "Oslo", "n": 2, "amount": 2, "total": 7001.5, "x": 99.25, "low": "alice@x",
+            "day": "2024-01-01", "month": "2024-01"}]);
+        let columns = json!(["city", "n", "amount", "total", "x", "low", "day", "month"]);
+        let dtypes = json!({"city": "object", "n": "int64", "low": "alice@x"});
+        let result = json!({"kind": "dataframe", "head": head, "columns": columns, "row_count": 1,
+            "dtypes": dtypes, "stdout": "alice@x"});
+        assert!(needles(&result).texts.contains("alice@x"));
+        check(
+            &result,
+            &json!({"kind": "dataframe",
+                "columns": ["city", "column_2", "amount", "column_4", "column_5", "low", "column_7", "column_8"],
+                "row_count": 1,
+                "dtypes": {"city": "object", "column_2": "int", "amount": "other", "column_4": "other",
+                    "column_5": "other", "low": "other", "column_7": "other", "column_8": "other"},
+                "head": [{"city": "Oslo", "column_2": 2, "amount": "(kept back)", "column_4": "(kept back)",
+                    "column_5": 99.25, "low": "(kept back)", "column_7": "(kept back)", "column_8": "2024-01"}],
+                "note": "what was printed is kept back; end the code with a frame or a number"}),
+        );
+    }
+
+    #[test]
+    fn a_long_table_is_told_by_its_schema() {
+        let result = json!({"kind": "series", "head": [{"email": "alice@x"}], "columns": ["email"],
+            "row_count": 21, "dtypes": {"email": "object"}});
+        let text = "rows are kept back: only results of at most 20 rows are shown";
+        check(
+            &result,
+            &json!({"kind": "series", "columns": ["email"], "row_count": 21,
+            "dtypes": {"email": "object"}, "text": text}),
+        );
+    }
+
+    #[test]
+    fn each_text_and_number_of_a_value_is_looked_at() {
+        let check = |text: &str, expected: &str| {
+            check(
+                &json!({"kind": "text", "text": text}),
+                &json!({"kind": "text", "text": expected}),
+            );
+        };
+        check("(12, 3)", "(12, 3)");
+        check("np.float64(0.25)", "np.float64(0.25)");
+        check("{'Oslo': 7001.5, 'alice@x': 2}", "{\"Oslo\": (kept back), (kept back): 2}");
+        check("alice", "(kept back)");
+        check("0xff 12ab 1e3", "(kept back)(kept back) (kept back)(kept back) 1e3");
+        check(&"'Oslo', ".repeat(50), "(kept back)");
+        check("\"it's\"", "(kept back)");
+    }
+
+    #[test]
+    fn an_error_says_its_kind_its_line_and_what_it_quotes_of_the_code() {
+        let check = |kind: &str, message: &str, expected: &str| {
+            let text = format!("Traceback\n  File \"<cell>\", line 3\n{kind}: {message}");
+            let result =
+                json!({"kind": "error", "error": {"type": kind, "message": message}, "text": text});
+            check(&result, &json!({"kind": "error", "text": expected}));
+        };
+        check("KeyError", "'regoin'", "KeyError in line 3: 'regoin'");
+        check("KeyError", "'alice@x'", "KeyError in line 3: …");
+        check("alice", "could not convert 47 alice", "Error in line 3: could not convert … …");
+        check("ValueError", "x'alice", "ValueError in line 3: …'…");
+    }
+}

@@ -1,0 +1,132 @@
+//! What a turn keeps back: checked before it begins, and enforced before anything can be sent.
+//!
+//! Of columns that are kept back, code and queries get tokens; what earlier turns said while less was kept
+//! back is left out of the conversation. Thresholds are rated on the values themselves, because only counts
+//! come of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::agent::Agent;
+use crate::agent::turn::{Ended, Turn};
+use crate::catalog::Catalog;
+use crate::dataset;
+use crate::event::{Confinement, Status};
+use crate::provider::Provider;
+use crate::session::Session;
+use crate::session::history::History;
+use crate::status::{ExitStatus, Failure};
+use crate::withheld::Withheld;
+
+/// The rule of the confinement without which code could read the values where they are.
+const FILES: &str = "files";
+
+/// Copies of datasets without the values that are kept back. They go with it.
+#[derive(Debug)]
+pub struct Masked {
+    /// What they were made of.
+    source: Catalog,
+    copies: Catalog,
+    dir: PathBuf,
+}
+
+impl Drop for Masked {
+    fn drop(&mut self) {
+        // What is left is removed when the session opens again.
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Agent {
+    /// Demands that the columns that the user names are there: a name that is written wrongly would keep
+    /// nothing back. Returns what the user should know of those that a file names.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when no dataset has such a column.
+    pub(super) fn check_withheld(&self, catalog: &Catalog) -> anyhow::Result<Vec<String>> {
+        let mut notes = Vec::new();
+        for name in &self.options.withheld.columns {
+            let only = Withheld { columns: [name.clone()].into(), rows: false };
+            let has = |(dataset, it): (&str, &crate::catalog::Dataset)| {
+                it.columns.iter().any(|column| only.has(dataset, &column.name))
+            };
+            if catalog.iter().any(has) {
+                continue;
+            }
+            let message = format!("no dataset has a column `{name}` to keep back");
+            if self.options.redact.contains(name) {
+                let hint =
+                    "`csv-agent datasets --schema` lists the columns; write `COL` or `DATASET.COL`";
+                return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            }
+            notes.push(message);
+        }
+        Ok(notes)
+    }
+
+    /// Demands that code cannot read the values elsewhere, where its outputs are sent to a server.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Sandbox`] when it could.
+    pub(super) fn check_confinement(&self, confinement: &Confinement) -> anyhow::Result<()> {
+        let is_open = confinement.missing.iter().any(|it| it == FILES);
+        if self.options.withheld.columns.is_empty() || !self.sends() || !is_open {
+            return Ok(());
+        }
+        let message = "`--redact`: code could read the values in other files, because nothing confines it here";
+        let hint = "`csv-agent doctor` says what is missing; or ask the analyst inside csv-agent with \
+                    `--model builtin`, which sends nothing";
+        Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+    }
+
+    /// Returns whether anything of a turn is sent to a server.
+    pub(super) fn sends(&self) -> bool {
+        self.provider.destination_name().is_some()
+    }
+
+    /// Returns what is kept back from who answers. Who does so in this process may read every row, and then
+    /// a later turn may not repeat the turn.
+    pub(super) fn withheld(&self) -> Withheld {
+        let withheld = self.options.withheld.clone();
+        let rows = withheld.rows && !matches!(self.provider, Provider::Builtin);
+        Withheld { rows, ..withheld }
+    }
+
+    /// Leaves out of a conversation what was said while less was kept back. Returns what the user should
+    /// know of it.
+    pub(super) fn keep_back_history(&mut self, history: &mut History) -> Option<String> {
+        self.is_partial = history.keep_back(&self.withheld());
+        let message = "earlier questions that kept less back are left out of this one";
+        self.is_partial.then(|| message.to_owned())
+    }
+
+    /// Returns the datasets that queries and code get: copies, where values are kept back.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a copy cannot be made, or the turn ends first.
+    pub(super) async fn keep_back(
+        &mut self,
+        session: &Session,
+        catalog: &Catalog,
+        key: Option<String>,
+        turn: &mut Turn<'_>,
+    ) -> Result<Catalog, Ended> {
+        let Some(key) = key else { return Ok(catalog.clone()) };
+        if let Some(masked) = self.masked.as_ref().filter(|it| it.source == *catalog) {
+            return Ok(masked.copies.clone());
+        }
+        turn.status(Status::Loading { message: "keeping values back".to_owned() })?;
+        let dir = session.masked_dir()?;
+        let (source, session_dir) = (catalog.clone(), session.dir().to_owned());
+        let (withheld, into) = (self.options.withheld.clone(), dir.clone());
+        let copying = tokio::task::spawn_blocking(move || {
+            dataset::masked(&source, &session_dir, &withheld, &key, &into)
+        });
+        let copies = turn.wait(copying).await?.map_err(anyhow::Error::from)??;
+        self.masked = Some(Masked { source: catalog.clone(), copies: copies.clone(), dir });
+        Ok(copies)
+    }
+}

@@ -1,0 +1,34 @@
+//! What is kept back from the model, so that it does not look for it in vain.
+
+use std::fmt::Write;
+
+use super::datasets::quoted;
+use crate::dataset::TOKEN;
+use crate::withheld::Withheld;
+
+/// Writes what is kept back; nothing when everything may be seen.
+pub fn withheld(withheld: &Withheld) -> String {
+    let mut text = String::new();
+    if !withheld.columns.is_empty() {
+        let names: Vec<String> = withheld.columns.iter().map(|it| quoted(it)).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "The user keeps values of these columns back: {}. Texts that begin with {TOKEN} stand for them, the \
+             same text for the same value, so counting, grouping and joining work. Tell the user where a reply or \
+             a table has them.",
+            names.join(", ")
+        );
+    }
+    if withheld.rows {
+        text += "The user keeps rows back: ";
+        text += ROWS;
+    }
+    text
+}
+
+/// What a model has to know to work without rows.
+const ROWS: &str = "of outputs you see schemas, aggregates of at most 20 rows, and values that many rows share; \
+the rest is replaced by a note, and nothing that is printed is shown. Compute aggregates, end the code with the \
+frame or number, and send tables to the user, who sees all of them.
+";

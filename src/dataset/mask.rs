@@ -1,0 +1,194 @@
+//! Copies of datasets in which tokens stand for the values of some columns.
+//!
+//! Code that a model writes is given the copies and cannot reach what they were made of, so no value of such
+//! a column can leave the machine, whatever the code does with it. A token is a keyed hash of the value as
+//! text: equal values have equal tokens in every dataset and turn of a session, and who has no key cannot
+//! try values out. Missing values stay missing.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Float64Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use sha2::{Digest, Sha256};
+
+use super::columnar::guard;
+use super::write::{self, BuiltColumn, ParquetFile};
+use crate::catalog::{Catalog, Column, DType, Dataset};
+use crate::limits::{MASK_BATCH_ROWS_MAX, PARQUET_CELLS_MAX};
+use crate::withheld::Withheld;
+
+/// How each token begins, so that it is taken for nothing else.
+pub const TOKEN: &str = "redacted_";
+/// Bytes of the hash in a token: of ten million values, hardly ever two have the same.
+const HASH_BYTES: usize = 10;
+/// Rows of a row group of a copy.
+const GROUP_ROWS: u64 = 256 * 1024;
+
+/// Returns the datasets as they are without the values that are kept back: such columns are text. The
+/// files are still the same.
+pub fn masked_schema(catalog: &Catalog, withheld: &Withheld) -> Catalog {
+    let mut masked = Catalog::default();
+    for (name, dataset) in catalog.iter() {
+        let mut dataset = dataset.clone();
+        for column in dataset.columns.iter_mut().filter(|it| withheld.has(name, &it.name)) {
+            column.dtype = DType::String;
+            // A note may quote values.
+            column.note = None;
+            column.is_ambiguous = false;
+        }
+        masked.insert(name.to_owned(), dataset);
+    }
+    masked
+}
+
+/// Copies all datasets into a directory, with tokens in the place of the values that are kept back. What
+/// needs none is linked or copied as well: the directory is all that code gets to see.
+///
+/// # Errors
+///
+/// Fails when a dataset cannot be read, or a copy cannot be written.
+pub fn masked(
+    catalog: &Catalog,
+    session_dir: &Path,
+    withheld: &Withheld,
+    key: &str,
+    into: &Path,
+) -> anyhow::Result<Catalog> {
+    let mut masked = masked_schema(catalog, withheld);
+    for (at, (name, dataset)) in catalog.iter().enumerate() {
+        let from = session_dir.join(&dataset.path);
+        let is_masked: Vec<bool> =
+            dataset.columns.iter().map(|it| withheld.has(name, &it.name)).collect();
+        // Names of datasets are no names of files.
+        let path = into.join(format!("{at}.parquet"));
+        let doing = || format!("cannot keep values of `{name}` back");
+        if is_masked.contains(&true) {
+            let copy = Copy { columns: &dataset.columns, is_masked: &is_masked, key };
+            guard::run(|| copy.write(&from, into, &path)).with_context(doing)?;
+        } else if fs::hard_link(&from, &path).is_err() {
+            fs::copy(&from, &path).with_context(doing)?;
+        }
+        masked.insert(name.to_owned(), with_path(&masked, name, dataset, path));
+    }
+    Ok(masked)
+}
+
+fn with_path(masked: &Catalog, name: &str, dataset: &Dataset, path: PathBuf) -> Dataset {
+    Dataset { path, ..masked.get(name).unwrap_or(dataset).clone() }
+}
+
+/// One dataset on its way.
+struct Copy<'a> {
+    columns: &'a [Column],
+    is_masked: &'a [bool],
+    key: &'a str,
+}
+
+impl Copy<'_> {
+    fn write(&self, from: &Path, dir: &Path, path: &Path) -> anyhow::Result<()> {
+        let built = self.columns.iter().zip(self.is_masked).map(|(it, is_masked)| BuiltColumn {
+            name: it.name.clone(),
+            dtype: if *is_masked { DType::String } else { it.dtype },
+            repeats: it.dtype == DType::String,
+        });
+        let (mut file, encoder) = ParquetFile::create(dir, "masked", &built.collect::<Vec<_>>())?;
+        let batch_rows = PARQUET_CELLS_MAX / self.columns.len().max(1);
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(from)?)?;
+        let mut batches =
+            reader.with_batch_size(batch_rows.clamp(1, MASK_BATCH_ROWS_MAX)).build()?;
+        loop {
+            let (mut group, mut n_rows) = (encoder.row_group()?, 0);
+            while n_rows < GROUP_ROWS
+                && let Some(batch) = batches.next()
+            {
+                let batch = batch?;
+                let columns = batch.columns().iter().zip(self.is_masked).map(|(values, masked)| {
+                    if *masked { self.tokens(values) } else { Ok(Arc::clone(values)) }
+                });
+                group.write(&columns.collect::<anyhow::Result<Vec<_>>>()?)?;
+                n_rows += batch.num_rows() as u64;
+            }
+            if n_rows == 0 {
+                break;
+            }
+            file.append(n_rows, group.close()?)?;
+        }
+        write::keep(file.finish()?.into_temp_path(), path)
+    }
+
+    /// Returns a token for each value.
+    fn tokens(&self, values: &ArrayRef) -> anyhow::Result<ArrayRef> {
+        let text = text_at(values)?;
+        let token = |row: usize| (!values.is_null(row)).then(|| token(self.key, &text(row)));
+        let tokens: StringArray = (0..values.len()).map(token).collect();
+        Ok(Arc::new(tokens))
+    }
+}
+
+/// Returns what writes the value of a row as text. Types of datasets are few.
+fn text_at<'a>(values: &'a ArrayRef) -> anyhow::Result<Box<dyn Fn(usize) -> String + 'a>> {
+    Ok(match values.data_type() {
+        DataType::Utf8 => {
+            let values = values.as_string::<i32>();
+            Box::new(move |row| values.value(row).to_owned())
+        }
+        DataType::Boolean => {
+            let values = values.as_boolean();
+            Box::new(move |row| values.value(row).to_string())
+        }
+        DataType::Int64 => {
+            let values = values.as_primitive::<Int64Type>();
+            Box::new(move |row| values.value(row).to_string())
+        }
+        DataType::Float64 => {
+            let values = values.as_primitive::<Float64Type>();
+            Box::new(move |row| values.value(row).to_string())
+        }
+        DataType::Date32 => {
+            let values = values.as_primitive::<Date32Type>();
+            Box::new(move |row| values.value(row).to_string())
+        }
+        DataType::Timestamp(..) => {
+            let values = values.as_primitive::<TimestampMicrosecondType>();
+            Box::new(move |row| values.value(row).to_string())
+        }
+        DataType::Time64(_) => {
+            let values = values.as_primitive::<Time64MicrosecondType>();
+            Box::new(move |row| values.value(row).to_string())
+        }
+        other => bail!("no token can stand for a {other}; ingest its source again"),
+    })
+}
+
+fn token(key: &str, text: &str) -> String {
+    use std::fmt::Write;
+    let hash = Sha256::new().chain_update(key).chain_update([0]).chain_update(text).finalize();
+    let mut token = TOKEN.to_owned();
+    for byte in &hash[..HASH_BYTES] {
+        // Writing to a string cannot fail.
+        let _ = write!(token, "{byte:02x}");
+    }
+    token
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOKEN, token};
+
+    #[test]
+    fn a_token_is_the_same_for_a_value_and_another_with_another_key() {
+        let found = token("key", "alice@x");
+        assert_eq!(found, token("key", "alice@x"));
+        assert!(found.starts_with(TOKEN) && found.len() == TOKEN.len() + 20, "{found}");
+        assert_ne!(found, token("key", "bob@x"));
+        assert_ne!(found, token("other", "alice@x"));
+    }
+}

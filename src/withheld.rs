@@ -1,0 +1,60 @@
+//! What the user keeps back: values of columns, or all rows.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// What must not leave the machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Withheld {
+    /// Columns, as the user names them: `email`, or `customers.email` for that of one dataset.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub columns: BTreeSet<String>,
+    /// The values of rows; what is computed over many rows may leave.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rows: bool,
+}
+
+impl Withheld {
+    /// Returns whether everything may leave.
+    pub fn is_nothing(&self) -> bool {
+        self.columns.is_empty() && !self.rows
+    }
+
+    /// Returns whether the values of a column are kept back.
+    pub fn has(&self, dataset: &str, column: &str) -> bool {
+        self.columns.contains(column) || self.columns.contains(&format!("{dataset}.{column}"))
+    }
+
+    /// Returns whether what was said while this much was kept back may be said while `other` is.
+    pub fn covers(&self, other: &Withheld) -> bool {
+        self.columns.is_superset(&other.columns) && (self.rows || !other.rows)
+    }
+
+    /// Returns what both keep back.
+    #[must_use]
+    pub fn common(&self, other: &Withheld) -> Withheld {
+        let columns = self.columns.intersection(&other.columns).cloned().collect();
+        Withheld { columns, rows: self.rows && other.rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Withheld;
+
+    fn withheld(columns: &[&str], rows: bool) -> Withheld {
+        Withheld { columns: columns.iter().map(|&it| it.to_owned()).collect(), rows }
+    }
+
+    #[test]
+    fn what_kept_back_more_may_be_said_again() {
+        let (none, email) = (withheld(&[], false), withheld(&["email"], false));
+        let both = withheld(&["email", "a.phone"], true);
+        assert!(both.covers(&email) && email.covers(&none) && none.covers(&none));
+        assert!(!none.covers(&email) && !email.covers(&both));
+        assert_eq!(both.common(&email), email);
+        assert!(both.has("a", "phone") && both.has("b", "email") && !both.has("b", "phone"));
+    }
+}
