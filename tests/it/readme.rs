@@ -28,3 +28,16 @@ fn the_first_command_prints_what_the_readme_shows() {
     };
     assert_eq!(shown(run.stdout()), shown(block(&readme, "<!-- output -->")));
 }
+
+#[test]
+fn the_commands_of_the_page_on_privacy_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/privacy.md")).unwrap();
+    let commands = block(&page, "<!-- run -->");
+    let script = format!("set -e; cd '{}'\n{commands}", root.display());
+    let run = Bench::with([]).shell(&script, &[]).succeeds();
+    assert!(
+        run.stdout().contains("nothing was sent") && run.stdout().contains("redacted_"),
+        "{run}"
+    );
+}
