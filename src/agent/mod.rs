@@ -133,6 +133,26 @@ pub struct TurnEnd {
     pub warning: Option<String>,
 }
 
+impl TurnEnd {
+    /// Makes the end of a turn whose reply was told, or could not be.
+    fn with_reply(
+        reply: Reply,
+        told: Result<(), Ended>,
+        status: ExitStatus,
+        complaint: Option<String>,
+    ) -> TurnEnd {
+        let (status, complaint) = match told {
+            Ok(()) => (status, complaint),
+            // The answer is complete and written down; only its reader did not want all of it.
+            Err(Ended::Stopped(ExitStatus::BrokenPipe)) => (status, None),
+            Err(Ended::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
+            Err(Ended::Stopped(status)) => (status, None),
+            Err(Ended::TimedOut) => (ExitStatus::Limit, None),
+        };
+        TurnEnd { status, reply: Some(reply), complaint, warning: None }
+    }
+}
+
 impl Agent {
     /// Makes an agent. Nothing runs yet.
     pub fn new(options: AgentOptions, provider: Provider) -> Agent {

@@ -70,35 +70,19 @@ impl Agent {
         turn.dir().write("reply.md", &format!("{}\n", text.trim_end()))?;
         let code_path = keep_code(session, turn)?;
         let body = ReplyBody {
-            blocks: blocks::blocks(&text, &turn.charts),
-            text: text.clone(),
             assessment,
             findings,
             output,
             ungrounded,
-            computed: turn.is_computed,
-            stop_reason: answer.stop_reason,
-            tables,
-            charts: turn.charts.iter().map(|it| it.logical_name.clone()).collect(),
             rounds: answer.rounds,
-            tool_calls: turn.n_calls,
-            usage: turn.usage_report(),
-            duration_ms: turn.duration_ms(),
-            egress: turn.ledger.record().all,
             code_path,
             exit_code: status.code(),
+            ..turn.reply_body(&text, answer.stop_reason)
         };
         let told = turn.emit(Body::Reply(Box::new(body)));
         let reply = Reply { text, verdict, stop_reason: answer.stop_reason, usage: turn.usage };
-        let (status, complaint) = match told {
-            Ok(()) => (status, (!missing.is_empty()).then(|| missing.join("; "))),
-            // The answer is complete and written down; only its reader did not want all of it.
-            Err(Ended::Stopped(ExitStatus::BrokenPipe)) => (status, None),
-            Err(Ended::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
-            Err(Ended::Stopped(status)) => (status, None),
-            Err(Ended::TimedOut) => (ExitStatus::Limit, None),
-        };
-        Ok(TurnEnd { status, reply: Some(reply), complaint, warning: None })
+        let complaint = (!missing.is_empty()).then(|| missing.join("; "));
+        Ok(TurnEnd::with_reply(reply, told, status, complaint))
     }
 
     /// Finds the numbers of an answer that nothing contains which the turn has shown or the model was told.

@@ -13,15 +13,17 @@ use crate::agent::egress::Ledger;
 use crate::agent::grounding::Grounds;
 use crate::conversation::{Finding, Price, ToolCall, Usage};
 use crate::event::{
-    Body, CallError, CallStatus, ChartDrawn, Event, Shown, Status, ToolOutput, UsageReport, VERSION,
+    Body, CallError, CallStatus, ChartDrawn, Event, ReplyBody, Shown, Status, ToolOutput,
+    UsageReport, VERSION,
 };
+use crate::render::blocks;
 use crate::session::Session;
 use crate::session::departed::EgressFile;
 use crate::session::store::now_utc;
 use crate::session::turns::TurnDir;
 use crate::sink::EventSink;
 use crate::sink::artifacts::TurnFiles;
-use crate::status::ExitStatus;
+use crate::status::{ExitStatus, StopReason};
 use crate::tools::RUNS_CODE;
 
 /// What ends a turn from outside its loop.
@@ -163,6 +165,30 @@ impl<'a> Turn<'a> {
             total_tokens,
             session_total_tokens: self.session_tokens.saturating_add(total_tokens),
             cost_usd: self.cost_usd(),
+        }
+    }
+
+    /// Returns the reply as far as the turn itself knows it; the rest is that of an answer without a verdict
+    /// that ends well.
+    pub fn reply_body(&self, text: &str, stop_reason: StopReason) -> ReplyBody {
+        ReplyBody {
+            text: text.to_owned(),
+            blocks: blocks::blocks(text, &self.charts),
+            assessment: None,
+            findings: Vec::new(),
+            output: None,
+            ungrounded: Vec::new(),
+            computed: self.is_computed,
+            stop_reason,
+            tables: self.tables.iter().map(|it| it.name.clone()).collect(),
+            charts: self.charts.iter().map(|it| it.logical_name.clone()).collect(),
+            rounds: 0,
+            tool_calls: self.n_calls,
+            usage: self.usage_report(),
+            egress: self.ledger.record().all,
+            duration_ms: self.duration_ms(),
+            code_path: None,
+            exit_code: 0,
         }
     }
 

@@ -19,8 +19,7 @@ use crate::agent::round::Round;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::Catalog;
 use crate::conversation::{Reply, ToolCall, Usage};
-use crate::egress::Egress;
-use crate::event::{Body, CallStatus, Confinement, ReplyBody, Status, UsageReport};
+use crate::event::{Body, CallStatus, Confinement, ReplyBody, Status};
 use crate::python::environment::PythonOptions;
 use crate::python::protocol::Command;
 use crate::python::sandbox::SandboxOptions;
@@ -181,37 +180,14 @@ impl Again<'_> {
         let is_same = differences.is_empty() && !named.is_empty();
         let status =
             if is_same || !self.options.check { ExitStatus::Ok } else { ExitStatus::Replay };
-        let body = ReplyBody {
-            text: text.clone(),
-            blocks: crate::render::blocks::blocks(&text, &turn.charts),
-            assessment: None,
-            findings: Vec::new(),
-            output: None,
-            // What it says was compared here, and by no model.
-            ungrounded: Vec::new(),
-            computed: true,
-            stop_reason: StopReason::Complete,
-            tables: turn.tables.iter().map(|it| it.name.clone()).collect(),
-            charts: turn.charts.iter().map(|it| it.logical_name.clone()).collect(),
-            rounds: 0,
-            tool_calls: turn.n_calls,
-            usage: UsageReport::default(),
-            egress: Egress::default(),
-            duration_ms: turn.duration_ms(),
-            code_path: None,
-            exit_code: status.code(),
-        };
+        // What it says was compared here, and by no model: nothing of it is ungrounded.
+        let body = turn.reply_body(&text, StopReason::Complete);
+        let body = ReplyBody { exit_code: status.code(), ..body };
         turn.dir().write("reply.md", &format!("{text}\n"))?;
         let told = turn.emit(Body::Reply(Box::new(body)));
         let usage = Usage::default();
         let reply = Reply { text, verdict: None, stop_reason: StopReason::Complete, usage };
-        let (status, complaint) = match told {
-            Ok(()) | Err(Ended::Stopped(ExitStatus::BrokenPipe)) => (status, None),
-            Err(Ended::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
-            Err(Ended::Stopped(status)) => (status, None),
-            Err(Ended::TimedOut) => (ExitStatus::Limit, None),
-        };
-        Ok(TurnEnd { status, reply: Some(reply), complaint, warning: None })
+        Ok(TurnEnd::with_reply(reply, told, status, None))
     }
 }
 
