@@ -56,7 +56,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show 
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Write earlier turns as a script that proves itself, a notebook or a document'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Run the calls of an earlier turn again, without a model, and compare'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget what was asked; the datasets stay'
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check what a question needs: key, Python, and how its code is confined'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check what a question needs: key, server, Python, disk, and how its code is confined'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "config" -d 'Show each setting and where it comes from'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "decrypt" -d 'Write encrypted events from stdin as plain ones'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "completions" -d 'Print a script that completes commands and flags in your shell'
@@ -366,6 +366,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s q -l quiet
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
@@ -382,6 +384,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l offline -d 'Ask no server'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l require-sandbox -d 'End with status 8 unless the confinement is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l json -d 'Short for `--format json`'

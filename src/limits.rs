@@ -182,6 +182,9 @@ pub const WORKER_PROCESSES_MAX: u32 = 8;
 pub const WORKER_TREE_BYTES_MAX: u64 = 2_560 * 1024 * 1024;
 /// Bytes of all files that the worker has written and not deleted.
 pub const SCRATCH_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Bytes of a disk below which `doctor` warns: the managed Python, or a session with a wide dataset, takes
+/// about half of it.
+pub const DISK_FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
 /// Files and directories that the worker has made and not deleted.
 pub const SCRATCH_FILES_MAX: usize = 20_000;
 /// Bytes of all frames in the REPL together before the oldest are pruned.
@@ -199,6 +202,8 @@ pub const SNAPSHOT: Duration = Duration::from_mins(2);
 
 /// Time to connect to a provider.
 pub const CONNECT: Duration = Duration::from_secs(10);
+/// Time for a server to say which models it has, when only its health is of interest.
+pub const SERVER_LOOK: Duration = Duration::from_secs(5);
 /// Time until the first event of a response. Local models think long before their first byte.
 pub const FIRST_EVENT: Duration = Duration::from_secs(90);
 /// Silence within a stream that counts as a broken one; keep-alives reset it.

@@ -152,6 +152,15 @@ Examples:
 Needs no key and no network. Rows may come in any order unless the question asked for one; numbers
 are the same when they differ by less than a float is exact to.";
 
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  csv-agent doctor
+  csv-agent doctor --offline --model builtin
+  csv-agent doctor --json | jq -r '.[]|select(.state==\"problem\").found'
+
+Ends with 0 when questions can be asked, otherwise with the code that they would end with. The server
+is asked for its models, with the key, and for nothing else; a command that prints the key is not run.";
+
 const CONFIG_EXAMPLES: &str = "\
 Examples:
   csv-agent config show
@@ -217,7 +226,8 @@ pub enum Verb {
     /// Forget what was asked; the datasets stay
     #[command(after_help = RESET_EXAMPLES)]
     Reset(ResetFlags),
-    /// Check what a question needs: key, Python, and how its code is confined
+    /// Check what a question needs: key, server, Python, disk, and how its code is confined
+    #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorFlags),
     /// Show each setting and where it comes from
     #[command(after_help = CONFIG_EXAMPLES)]
@@ -317,6 +327,7 @@ impl Verb {
             Verb::Ask(flags) => flags.turn.settings.clone(),
             Verb::Chat(flags) => flags.turn.settings.clone(),
             Verb::Config(flags) => flags.settings.clone(),
+            Verb::Doctor(flags) => flags.settings(),
             _ => SettingFlags::default(),
         }
     }

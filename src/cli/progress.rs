@@ -338,7 +338,8 @@ impl EventSink for Story {
     }
 }
 
-fn spinner(message: String, started: Instant, colour: bool) -> ProgressBar {
+/// Returns a live line that says what is waited for, and for how long already.
+pub(super) fn spinner(message: String, started: Instant, colour: bool) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let template = if colour {
         "{spinner:.cyan} {wide_msg} {elapsed:>5.dim}"

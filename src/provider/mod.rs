@@ -8,6 +8,7 @@
 mod builtin;
 mod chain;
 pub mod error;
+pub mod health;
 mod key;
 mod retry;
 mod transport;

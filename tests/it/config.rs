@@ -118,11 +118,12 @@ fn the_key_comes_from_a_command_when_a_question_is_asked() {
     let all = run(&bench, ["config", "show"]).succeeds();
     assert!(!all.stdout().contains(KEY), "{all}");
     assert!(all.stdout().contains("api_key\t***\tuser file"), "{all}");
-    run(&bench, ["doctor"]);
+    run(&bench, ["doctor"]).succeeds();
     assert!(!bench.path("runs").exists(), "it is not run for anything else");
+    assert_eq!(bench.request(0).header("authorization"), None);
     run(&bench, ["ask", "-f", "sales.csv", "How many rows?"]).succeeds();
     assert_eq!(fs::read_to_string(bench.path("runs")).unwrap(), "run\n");
-    assert_eq!(bench.request(0).header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!(bench.request(1).header("authorization"), Some(format!("Bearer {KEY}").as_str()));
 }
 
 #[test]
@@ -170,11 +171,11 @@ fn a_key_that_is_missing_is_told_with_all_the_places_it_may_come_from() {
     let bench = Bench::with(["sales.csv"]);
     write(&bench, USER, "[profiles.work]\nbase_url = 'https://models.example.com/v1'\n");
     let places = ["OPENAI_API_KEY", "`api_key_file`", "`api_key_cmd`"];
-    let listed = run(&bench, ["doctor", "--profile", "work"]);
+    let listed = run(&bench, ["doctor", "--offline", "--profile", "work"]).fails_with(4);
     let refused = run(&bench, ["ask", "--profile", "work", "-f", "sales.csv", "q"]).fails_with(4);
     for told in [listed.stdout(), refused.stderr()] {
         assert!(places.iter().all(|it| told.contains(it)), "{told}");
     }
-    let local = run(&bench, ["doctor", "--profile", "local"]);
+    let local = run(&bench, ["doctor", "--offline", "--profile", "local"]).fails_with(2);
     assert!(local.stdout().contains("key\tok\tnone; the server is on this machine"), "{local}");
 }

@@ -25,6 +25,7 @@ mod findings;
 mod grounding;
 mod guide;
 mod honest;
+mod doctor;
 mod dry_run;
 mod egress;
 mod hostile;

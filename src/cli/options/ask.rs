@@ -362,6 +362,19 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
+/// Returns who answers a question that comes without flags of its own.
+///
+/// # Errors
+///
+/// Fails when the settings name no server, or one without a model.
+pub fn provider(settings: &Settings) -> anyhow::Result<ProviderChoice> {
+    if settings.get(&MODEL)? == BUILTIN {
+        builtin(settings, false, false)
+    } else {
+        remote(settings, false)
+    }
+}
+
 /// What only a server understands is refused, so that nobody takes the analyst for one.
 fn builtin(settings: &Settings, chain: bool, schema: bool) -> anyhow::Result<ProviderChoice> {
     if schema {

@@ -217,6 +217,29 @@ impl Http {
         Ok(Answer { api: outgoing.api, status, headers, body })
     }
 
+    /// Asks for what is at a path. Of the body, what was whole in time is enough: it may be empty.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the server cannot be reached, breaks off, or stays silent for that long.
+    pub async fn get(
+        &self,
+        path: &str,
+        within: Duration,
+    ) -> Result<(u16, Headers, String), ProviderError> {
+        let deadline = Instant::now() + within;
+        let request = self.client.get(self.endpoint.join(path)).headers(self.headers.clone());
+        let request = request.header(ACCEPT, "application/json");
+        let response = match timeout_at(deadline, request.send()).await {
+            Ok(sent) => sent.map_err(|error| self.cannot_send(&error))?,
+            Err(_) => return Err(self.silent(within)),
+        };
+        let (status, headers) = (response.status(), kept(response.headers()));
+        let body = timeout_at(deadline, self.text(response, status.is_success())).await;
+        let text = body.ok().and_then(Result::ok).unwrap_or_default();
+        Ok((status.as_u16(), headers, text))
+    }
+
     /// Reads a body in one piece. Of an error body, what came in time before it broke is enough.
     async fn text(
         &self,

@@ -78,6 +78,12 @@ impl Bench {
         self
     }
 
+    /// Says what the server answers to whoever asks for its models.
+    pub fn listing(self, round: Round) -> Bench {
+        self.server.list(round);
+        self
+    }
+
     /// Adds to what the server answers. All of it must be used up when the test ends.
     pub fn script(self, rounds: impl IntoIterator<Item = Round>) -> Bench {
         self.server.script(rounds);

@@ -28,6 +28,8 @@ pub struct Server {
 struct State {
     /// What is answered; the other path is not there.
     api: Api,
+    /// What is answered to whoever asks for the models, which is no part of the script.
+    listed: Round,
     /// The rest of the script, last round first.
     rounds: Vec<Round>,
     requests: Vec<Captured>,
@@ -92,6 +94,7 @@ impl Server {
         let test = thread::current().name().unwrap_or("test").replace("::", "-");
         let state = Arc::new(Mutex::new(State {
             api: Api::Responses,
+            listed: super::round().answers(200, r#"{"object":"list","data":[]}"#),
             rounds: Vec::new(),
             requests: Vec::new(),
             responses: Vec::new(),
@@ -124,6 +127,11 @@ impl Server {
     /// Says what the server speaks from now on.
     pub fn speak(&self, api: Api) {
         lock(&self.state).api = api;
+    }
+
+    /// Says what is answered from now on to whoever asks for the models.
+    pub fn list(&self, round: Round) {
+        lock(&self.state).listed = round;
     }
 
     /// Adds rounds to the script.
@@ -199,6 +207,10 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> io::Result<()> {
 
 /// Takes a request into the books and returns what to answer: the next round, or what is wrong.
 fn next_round(state: &mut State, request: Captured) -> Round {
+    if request.line == "GET /v1/models HTTP/1.1" {
+        state.requests.push(request);
+        return state.listed.clone();
+    }
     let refuse = |faults: &[String]| {
         super::round().errs(400, "bench", "bench", &format!("the bench: {}", faults.join("; ")))
     };

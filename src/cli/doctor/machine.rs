@@ -1,0 +1,143 @@
+//! What this machine has: a Python that can be confined, room on the disk, a terminal.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::{Check, State};
+use crate::cli::options::GlobalOptions;
+use crate::limits::DISK_FREE_BYTES_MIN;
+use crate::python::environment::{self, Origin, PythonOptions};
+use crate::python::sandbox::{self, Confinement, SandboxOptions};
+use crate::python::{Worker, WorkerOptions};
+use crate::status::ExitStatus;
+
+/// Bytes of a GB, as disks are sold.
+const GB: f64 = 1e9;
+
+/// Runs Python as a question would. Returns what holds for it, if it can be confined at all.
+///
+/// # Errors
+///
+/// Fails when there is no place for a temporary directory.
+pub async fn try_python(
+    options: &PythonOptions,
+    sandbox: &SandboxOptions,
+) -> anyhow::Result<(Vec<Check>, Option<Confinement>)> {
+    let mut checks = Vec::new();
+    let mut tell = |state, found: String| checks.push(Check::new("python", state, found));
+    let problem = State::Problem(ExitStatus::Sandbox);
+    match environment::find(options).await {
+        Ok(Some(interpreter)) => {
+            let place = interpreter.executable.display().to_string();
+            let origin = match interpreter.origin {
+                Origin::Given => "from CSV_AGENT_PYTHON",
+                Origin::VirtualEnv => "from VIRTUAL_ENV",
+                Origin::Managed => "made by csv-agent",
+            };
+            let scratch = TempDir::new()?;
+            let options = WorkerOptions::new(interpreter, scratch.path(), sandbox.clone());
+            match Worker::start(options).await {
+                Ok(worker) => {
+                    tell(State::Ok, format!("{}; {place}, {origin}", worker.versions()));
+                    let confinement = worker.confinement().clone();
+                    worker.stop().await;
+                    return Ok((checks, Some(confinement)));
+                }
+                Err(error) => tell(problem, format!("{error}; {place}, {origin}")),
+            }
+        }
+        Ok(None) => {
+            let place = options.cache_dir.display();
+            tell(
+                State::Warning,
+                format!("no environment yet; the first question makes one in {place}"),
+            );
+        }
+        Err(error) => checks.push(Check::failed("python", &error)),
+    }
+    match sandbox::try_out(sandbox).await {
+        Ok(confinement) => Ok((checks, Some(confinement))),
+        Err(error) => {
+            checks.push(Check::new("sandbox", problem, error.to_string()));
+            Ok((checks, None))
+        }
+    }
+}
+
+/// Returns a line for each rule of the confinement. One that does not hold fails when all must.
+pub fn rules(confinement: &Confinement, is_required: bool) -> Vec<Check> {
+    let lines = |state, texts: &[String]| {
+        texts.iter().map(|it| Check::new("sandbox", state, it.clone())).collect::<Vec<_>>()
+    };
+    let missing: Vec<_> =
+        confinement.missing.iter().map(|it| format!("{it}: not enforced")).collect();
+    let state = if is_required { State::Problem(ExitStatus::Sandbox) } else { State::Warning };
+    [
+        lines(State::Ok, &confinement.enforced),
+        lines(state, &missing),
+        lines(State::Warning, &confinement.reasons),
+    ]
+    .concat()
+}
+
+/// Looks how much room there is where a directory is, or would be made.
+pub fn disk(directory: &Path, purpose: &str) -> Check {
+    let Some(there) = directory.ancestors().find(|it| it.is_dir()) else {
+        let found = format!("cannot tell where {} would be", directory.display());
+        return Check::new("disk", State::Warning, found);
+    };
+    let place = format!("for {purpose} in {}", directory.display());
+    match rustix::fs::statvfs(there) {
+        Ok(found) => {
+            let (state, free) = room(found.f_bavail.saturating_mul(found.f_frsize));
+            Check::new("disk", state, format!("{free} {place}"))
+        }
+        Err(error) => {
+            Check::new("disk", State::Warning, format!("cannot tell what is free {place}: {error}"))
+        }
+    }
+}
+
+fn room(free_bytes: u64) -> (State, String) {
+    #[expect(clippy::cast_precision_loss, reason = "a tenth of a GB is all that is shown")]
+    let in_gb = |bytes: u64| bytes as f64 / GB;
+    let free = format!("{:.1} GB free", in_gb(free_bytes));
+    if DISK_FREE_BYTES_MIN <= free_bytes {
+        return (State::Ok, free);
+    }
+    (State::Warning, format!("only {free}, less than {:.1} GB,", in_gb(DISK_FREE_BYTES_MIN)))
+}
+
+/// Says what an answer on stdout looks like.
+pub fn terminal(options: &GlobalOptions) -> Check {
+    let stdout = options.terminal.stdout;
+    let what = if stdout.is_tty { "stdout is a terminal" } else { "stdout is no terminal" };
+    let width = match stdout.width {
+        Some(width) => format!("{width} columns"),
+        None => "lines are not cut".to_owned(),
+    };
+    let colour = if stdout.colour { "colour" } else { "no colour" };
+    Check::new("terminal", State::Ok, format!("{what}: {width}, {colour}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{State, disk, room};
+
+    #[test]
+    fn little_room_is_a_warning_that_says_how_much_is_wanted() {
+        assert_eq!(room(12_340_000_000), (State::Ok, "12.3 GB free".to_owned()));
+        let (state, found) = room(40_000_000);
+        assert_eq!(state, State::Warning);
+        assert_eq!(found, "only 0.0 GB free, less than 1.1 GB,");
+    }
+
+    #[test]
+    fn the_room_for_a_directory_to_come_is_that_of_the_one_above() {
+        let found = disk(Path::new("/nowhere/at/all"), "the session").found;
+        assert!(found.ends_with("free for the session in /nowhere/at/all"), "{found}");
+    }
+}

@@ -1,0 +1,164 @@
+//! The key and the server it is for.
+
+use super::{Check, State};
+use crate::cli::options::ask::{ProviderChoice, provider};
+use crate::cli::options::key::KeySource;
+use crate::cli::options::settings::{BASE_URL_OF_MODEL, MODEL, Settings};
+use crate::limits::SERVER_LOOK;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::health::{Health, look, name};
+use crate::provider::{Key, RemoteOptions, is_on_this_machine};
+use crate::status::ExitStatus;
+
+const NONE_NEEDED: &str = "none needed: the analyst inside csv-agent asks no server";
+
+/// What is known of the key and the server before anything is sent.
+pub struct Server {
+    /// About the key.
+    pub key: Check,
+    /// What to find out about the server.
+    plan: Plan,
+}
+
+enum Plan {
+    /// Nothing is to be found out.
+    Known(Check),
+    Ask {
+        remote: Box<RemoteOptions>,
+        model: String,
+        sent: Sent,
+    },
+}
+
+/// Whether the request carries the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Key,
+    /// There is none, or none that can be had.
+    NoKey,
+    /// A command prints it, which is not run: it may ask the user something.
+    NotPrinted,
+}
+
+impl Server {
+    /// Looks at the settings.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a setting of a configuration file is invalid.
+    pub fn of(settings: &Settings, offline: bool) -> anyhow::Result<Server> {
+        let base_url = settings.get(&BASE_URL_OF_MODEL)?;
+        let known = |key, check| Server { key, plan: Plan::Known(check) };
+        let (key_check, key, sent) = key(settings, is_on_this_machine(&base_url));
+        let remote = match provider(settings) {
+            Ok(ProviderChoice::Remote(remote, _)) => remote,
+            Ok(ProviderChoice::Builtin | ProviderChoice::Replay(_)) => {
+                let none = |name| Check::new(name, State::Ok, NONE_NEEDED);
+                return Ok(known(none("key"), none("server")));
+            }
+            Err(error) => return Ok(known(key_check, Check::failed("server", &error))),
+        };
+        let name = match name(&remote.base_url) {
+            Ok(name) => name,
+            Err(failure) => return Ok(known(key_check, Check::failed("server", &failure.into()))),
+        };
+        if offline {
+            let found = format!("{name}: not asked, because of --offline");
+            return Ok(known(key_check, Check::new("server", State::Skipped, found)));
+        }
+        let remote = Box::new(RemoteOptions { key, ..remote });
+        let plan = Plan::Ask { remote, model: settings.get(&MODEL)?, sent };
+        Ok(Server { key: key_check, plan })
+    }
+
+    /// Asks the server, if there is one to ask.
+    pub async fn ask(self) -> Check {
+        let (remote, model, sent) = match self.plan {
+            Plan::Known(check) => return check,
+            Plan::Ask { remote, model, sent } => (remote, model, sent),
+        };
+        let is_here = is_on_this_machine(&remote.base_url);
+        match look(&remote, &model, SERVER_LOOK).await {
+            Ok(health) => judge(&health, &model, sent, is_here),
+            Err(error) => match error.downcast_ref::<ProviderError>() {
+                Some(unreached) => {
+                    let advice = "check that a server runs there and that the network is up";
+                    let found = format!("{}; {advice}", unreached.message);
+                    Check::new("server", State::Problem(ExitStatus::Provider), found)
+                }
+                None => Check::failed("server", &error),
+            },
+        }
+    }
+}
+
+/// Returns what there is to say of the key, and the key itself when it can be had without asking anybody.
+fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
+    let (source, origin) = match KeySource::choose(settings) {
+        Ok(chosen) => chosen,
+        Err(error) => return (Check::failed("key", &error), None, Sent::NoKey),
+    };
+    let ok = |found: String| Check::new("key", State::Ok, found);
+    let place = match &source {
+        KeySource::Variable(_) => "OPENAI_API_KEY is set".to_owned(),
+        KeySource::File(path) => format!("in `{}`, says the {origin}", path.display()),
+        KeySource::Command(words) => {
+            let found = format!("printed by `{}`, says the {origin}", words[0]);
+            return (ok(found), None, Sent::NotPrinted);
+        }
+        KeySource::None if is_here => {
+            let found = "none; the server is on this machine and may need none";
+            return (ok(found.to_owned()), None, Sent::NoKey);
+        }
+        KeySource::None => {
+            let found = "none: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your configuration, or \
+                         ask the analyst inside csv-agent with `--model builtin`";
+            let check = Check::new("key", State::Problem(ExitStatus::Auth), found);
+            return (check, None, Sent::NoKey);
+        }
+    };
+    match source.get() {
+        Ok(key) => (ok(place), key, Sent::Key),
+        Err(error) => (Check::failed("key", &error), None, Sent::NoKey),
+    }
+}
+
+fn judge(health: &Health, model: &str, sent: Sent, is_here: bool) -> Check {
+    let (server, status) = (&health.server, health.status);
+    let check = |state, found: String| Check::new("server", state, format!("{server}: {found}"));
+    let Some(complaint) = &health.complaint else {
+        if !health.may_have(model) {
+            let found = format!("answers, but `{model}` is not among the models that it lists");
+            return check(State::Warning, found);
+        }
+        return check(State::Ok, "answers".to_owned());
+    };
+    let hint = complaint.hint.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
+    let told = format!("{}{hint}", complaint.message);
+    match (&complaint.kind, sent) {
+        // A key may be good for questions alone.
+        (ProviderErrorKind::Unauthorized, Sent::Key) if complaint.message.contains("scope") => {
+            check(State::Warning, format!("answers, but does not list models to this key: {told}"))
+        }
+        (ProviderErrorKind::Unauthorized, Sent::Key) => {
+            check(State::Problem(ExitStatus::Auth), told)
+        }
+        (ProviderErrorKind::Unauthorized, Sent::NoKey) if is_here => {
+            let found = format!("wants a key (status {status}), and there is none");
+            check(State::Problem(ExitStatus::Auth), found)
+        }
+        (ProviderErrorKind::Unauthorized, Sent::NoKey) => {
+            check(State::Ok, format!("answers, and wants a key (status {status})"))
+        }
+        (ProviderErrorKind::Unauthorized, Sent::NotPrinted) => {
+            check(State::Ok, "answers; it was not sent the key, which a command prints".to_owned())
+        }
+        (ProviderErrorKind::NoEndpoint, _) => {
+            let found = format!(
+                "answers, but lists no models (status {status}); check its path, often `/v1`"
+            );
+            check(State::Warning, found)
+        }
+        _ => check(State::Warning, format!("answers, but {told}")),
+    }
+}
