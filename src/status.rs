@@ -1,9 +1,10 @@
 //! How a turn ends is how the process ends.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 /// The status the process exits with. One variant for each thing a caller can do about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum ExitStatus {
     /// Answered, or the gate passed.
     Ok,

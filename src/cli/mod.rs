@@ -158,8 +158,9 @@ Examples:
   csv-agent doctor --offline --model builtin
   csv-agent doctor --json | jq -r '.[]|select(.state==\"problem\").found'
 
-Ends with 0 when questions can be asked, otherwise with the code that they would end with. The server
-is asked for its models, with the key, and for nothing else; a command that prints the key is not run.";
+Ends with 0 when questions can be asked, otherwise with the code that they would end with. The
+server is asked for its models, with the key, and for nothing else; a command that prints the key is
+not run.";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::PossibleValue;
 use clap::{Arg, Args, Command};
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use super::options::VARIABLES;
 use super::options::settings::SETTINGS;
@@ -19,50 +20,43 @@ pub struct HelpFlags {
     pub topic: Option<String>,
 }
 
-/// Every status the process ends with, its name, and when.
-pub const EXIT_CODES: &[(ExitStatus, &str, &str)] = &[
-    (ExitStatus::Ok, "ok", "answered; or the gate passed"),
-    (ExitStatus::Internal, "internal", "a bug, unexpected I/O, a full disk"),
-    (ExitStatus::Usage, "usage", "a wrong flag or value, no question, a missing --yes"),
-    (ExitStatus::Setup, "setup", "the session is missing, locked or broken; a setting is invalid"),
-    (ExitStatus::Auth, "auth", "no key for a remote server, or the key was refused"),
-    (
-        ExitStatus::Input,
-        "input",
-        "a file is missing, unreadable, too large or no table; an unknown dataset",
-    ),
-    (
-        ExitStatus::Provider,
-        "provider",
-        "the model's server cannot be reached, fails, or sends nonsense",
-    ),
-    (
-        ExitStatus::Limit,
-        "limit",
-        "rounds, tokens, money or time ran out first; the answer so far is there",
-    ),
-    (ExitStatus::Sandbox, "sandbox", "Python is missing, cannot start, or is gone for good"),
-    (
-        ExitStatus::Contract,
-        "contract",
-        "the model refused; a verdict, schema, table or chart asked for is missing; a number is in no \
-         tool result, with --fail-on ungrounded",
-    ),
-    (
-        ExitStatus::VerdictWarning,
-        "gate-warning",
-        "the verdict is a warning, with --fail-on warning",
-    ),
-    (ExitStatus::VerdictBad, "gate-bad", "the verdict is bad, with --fail-on bad or warning"),
-    (ExitStatus::Replay, "replay", "a replay does not match its cassette"),
-    (ExitStatus::Interrupted, "interrupted", "ended by Ctrl-C (SIGINT)"),
-    (
-        ExitStatus::BrokenPipe,
-        "broken-pipe",
-        "the reader of stdout went away in the middle of a turn",
-    ),
-    (ExitStatus::Terminated, "terminated", "ended by SIGTERM"),
-];
+/// Returns the name of a status, and when the process ends with it.
+fn explained(status: ExitStatus) -> (&'static str, &'static str) {
+    match status {
+        ExitStatus::Ok => ("ok", "answered; or the gate passed"),
+        ExitStatus::Internal => ("internal", "a bug, unexpected I/O, a full disk"),
+        ExitStatus::Usage => ("usage", "a wrong flag or value, no question, a missing --yes"),
+        ExitStatus::Setup => {
+            ("setup", "the session is missing, locked or broken; a setting is invalid")
+        }
+        ExitStatus::Auth => ("auth", "no key for a remote server, or the key was refused"),
+        ExitStatus::Input => {
+            ("input", "a file is missing, unreadable, too large or no table; an unknown dataset")
+        }
+        ExitStatus::Provider => {
+            ("provider", "the model's server cannot be reached, fails, or sends nonsense")
+        }
+        ExitStatus::Limit => {
+            ("limit", "rounds, tokens, money or time ran out first; the answer so far is there")
+        }
+        ExitStatus::Sandbox => ("sandbox", "Python is missing, cannot start, or is gone for good"),
+        ExitStatus::Contract => (
+            "contract",
+            "the model refused; a verdict, schema, table or chart asked for is missing; a number is in no \
+             tool result, with --fail-on ungrounded",
+        ),
+        ExitStatus::VerdictWarning => {
+            ("gate-warning", "the verdict is a warning, with --fail-on warning")
+        }
+        ExitStatus::VerdictBad => ("gate-bad", "the verdict is bad, with --fail-on bad or warning"),
+        ExitStatus::Replay => ("replay", "a replay does not match its cassette"),
+        ExitStatus::Interrupted => ("interrupted", "ended by Ctrl-C (SIGINT)"),
+        ExitStatus::BrokenPipe => {
+            ("broken-pipe", "the reader of stdout went away in the middle of a turn")
+        }
+        ExitStatus::Terminated => ("terminated", "ended by SIGTERM"),
+    }
+}
 
 const EVENTS: &str = "\
 Events: what `--format jsonl` and `--events` write, one JSON object a line.
@@ -190,7 +184,8 @@ fn explain(topic: &str, command: &mut Command) -> anyhow::Result<String> {
 
 fn exit_codes() -> String {
     let mut text = "Exit codes:\n\n".to_owned();
-    for (status, name, when) in EXIT_CODES {
+    for status in ExitStatus::VARIANTS {
+        let (name, when) = explained(*status);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {:>3}  {name:<13}  {when}", status.code());
     }
@@ -224,10 +219,12 @@ fn environment() -> String {
 /// Everything that can be said to the program, for programs that call it.
 fn surface(command: &Command) -> Value {
     let commands = command.get_subcommands().filter(|it| !it.is_hide_set());
-    let globals = command.get_arguments().filter(|it| !it.is_hide_set());
-    let exit_codes = EXIT_CODES
-        .iter()
-        .map(|(status, name, when)| json!({"code": status.code(), "name": name, "when": when}));
+    let shown = command.get_arguments().filter(|it| !it.is_hide_set());
+    let (globals, own): (Vec<&Arg>, Vec<&Arg>) = shown.partition(|it| it.is_global_set());
+    let exit_codes = ExitStatus::VARIANTS.iter().map(|status| {
+        let (name, when) = explained(*status);
+        json!({"code": status.code(), "name": name, "when": when})
+    });
     let variables = VARIABLES.iter().map(|(name, about)| json!({"name": name, "about": about}));
     let settings = SETTINGS.iter().map(|it| {
         let (flag, variable) = it.elsewhere();
@@ -237,7 +234,8 @@ fn surface(command: &Command) -> Value {
         "name": command.get_name(),
         "version": command.get_version(),
         "about": command.get_about().map(ToString::to_string),
-        "global_options": globals.map(argument).collect::<Vec<_>>(),
+        "arguments": own.into_iter().map(argument).collect::<Vec<_>>(),
+        "global_options": globals.into_iter().map(argument).collect::<Vec<_>>(),
         "commands": commands.map(subcommand).collect::<Vec<_>>(),
         "exit_codes": exit_codes.collect::<Vec<_>>(),
         "environment": variables.collect::<Vec<_>>(),
@@ -262,17 +260,26 @@ fn argument(arg: &Arg) -> Value {
     let values =
         values.iter().filter(|it| takes_value && !it.is_hide_set()).map(PossibleValue::get_name);
     let names = arg.get_value_names().filter(|_| takes_value).map(|it| it[0].as_str());
-    let defaults = arg.get_default_values().iter().map(|it| it.to_string_lossy());
+    let about = arg.get_help().map(ToString::to_string);
+    let defaults = arg.get_default_values().iter().filter(|_| !arg.is_hide_default_value_set());
+    let default = defaults.map(|it| it.to_string_lossy().into_owned()).next();
+    let default = default.or_else(|| about.as_deref().and_then(told_default).map(str::to_owned));
     json!({
         "long": arg.get_long().map(|it| format!("--{it}")),
         "short": arg.get_short().map(|it| format!("-{it}")),
         "value": names,
         "values": values.collect::<Vec<_>>(),
-        "default": defaults.filter(|_| takes_value).collect::<Vec<_>>().first(),
+        "default": default.filter(|_| takes_value),
         "repeatable": matches!(arg.get_action(), clap::ArgAction::Append | clap::ArgAction::Count),
         "required": arg.is_required_set(),
-        "about": arg.get_help().map(ToString::to_string),
+        "about": about,
+        "heading": arg.get_help_heading(),
     })
+}
+
+/// Returns the default that a help text names, where a file or the environment may decide otherwise.
+fn told_default(about: &str) -> Option<&str> {
+    about.split_once("[default: ")?.1.split(']').next()
 }
 
 #[cfg(test)]

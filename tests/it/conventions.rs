@@ -173,6 +173,41 @@ fn c11_to_c13_options_end_repeat_and_stand_anywhere() {
 }
 
 #[test]
+fn c14_c77_codes_and_variables_are_listed_for_people_and_for_programs() {
+    let shell = Shell::new();
+    shell.ok("csv-agent help exit-codes && csv-agent help environment && csv-agent help events");
+    let codes = shell.ok("csv-agent help exit-codes").stdout;
+    let listed: Vec<u32> = codes
+        .lines()
+        .filter_map(|it| it.strip_prefix("  ")?.split_whitespace().next()?.parse().ok())
+        .collect();
+    for code in (0..=12).chain([130]) {
+        assert!(listed.contains(&code), "{code}: {codes}");
+    }
+    // A unit test holds that these are all that is read.
+    let told = shell.ok("csv-agent help environment").stdout;
+    let surface = shell.ok("csv-agent help --json").json();
+    let of = |list: &str, key: &str| {
+        let list = surface[list].as_array().unwrap().iter();
+        list.map(|it| it[key].clone()).collect::<Vec<_>>()
+    };
+    let names = of("environment", "name");
+    assert!(names.contains(&json!("OPENAI_API_KEY")) && names.contains(&json!("DATA_ROOT")));
+    for name in &names {
+        let name = name.as_str().unwrap();
+        assert!(told.lines().any(|it| it.split_whitespace().next() == Some(name)), "{name}");
+    }
+    let commands = of("commands", "name");
+    for name in ["ingest", "ask", "chat", "reset", "datasets"] {
+        assert!(commands.contains(&json!(name)), "{name}");
+    }
+    assert_eq!(of("exit_codes", "code"), listed.iter().map(|it| json!(it)).collect::<Vec<_>>());
+    shell.ok(
+        "csv-agent help --json | jq -e '([.commands[].name]|contains([\"ingest\",\"ask\",\"chat\",\"reset\",         \"datasets\"])) and (.exit_codes|length)>=13'",
+    );
+}
+
+#[test]
 fn c15_completions_are_valid() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(ok(&format!("csv-agent completions {shell}")).stdout.contains("csv-agent"));

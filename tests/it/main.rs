@@ -24,6 +24,7 @@ mod failures;
 mod findings;
 mod grounding;
 mod guide;
+mod help;
 mod honest;
 mod doctor;
 mod dry_run;
