@@ -3,15 +3,15 @@
 use crate::agent::answer::Answer;
 use crate::agent::failure::{describe, fail};
 use crate::agent::form::Said;
-use crate::agent::turn::{Ended, Turn};
+use crate::agent::turn::Turn;
 use crate::agent::verdict::Given;
 use crate::agent::{Agent, TurnEnd, evidence, prompt};
 use crate::catalog::Catalog;
 use crate::conversation::{Finding, Question, Reply};
 use crate::event::{Body, ReplyBody, Status, Ungrounded};
-use crate::render::{blocks, report};
+use crate::render::report;
 use crate::session::Session;
-use crate::status::{ExitStatus, StopReason};
+use crate::status::StopReason;
 
 impl Agent {
     /// Ends a turn that has an answer: writes it down and tells it.
