@@ -149,8 +149,8 @@ Examples:
   csv-agent rerun 7 --against orders=new.csv --check
   csv-agent rerun 7 --against orders=new.csv --format csv > new_totals.csv
 
-Needs no key and no network. Rows may come in any order unless the question asked for one; numbers
-are the same when they differ by less than a float is exact to.";
+Needs no key and no model. Rows may come in any order unless the question asked for one; numbers with a
+fraction may differ in their tenth digit, whole numbers not at all.";
 
 const DOCTOR_EXAMPLES: &str = "\
 Examples:

@@ -44,7 +44,8 @@ pub fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary
 ///
 /// Fails as [`find`] does, and when events cannot be read.
 pub fn read(wanted: &str, options: &GlobalOptions) -> anyhow::Result<(PastTurn, Vec<PastTurn>)> {
-    let mut turns = select(&[wanted.to_owned()], options)?;
+    let id = find(wanted, options)?.id;
+    let mut turns = select(&[id], options)?;
     let (turn, _) = turns.pop().context("a turn was found")?;
     Ok((turn, turns.into_iter().map(|it| it.0).collect()))
 }
@@ -58,9 +59,12 @@ pub fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
     if turn.withheld.is_nothing() {
         return Ok(());
     }
-    let flag = if turn.withheld.rows { "--no-rows" } else { "--redact" };
-    let message =
-        format!("turn {} was asked with `{flag}`: it saw other values than the data has", turn.id);
+    let why = if turn.withheld.columns.is_empty() {
+        "with `--no-rows`: what its calls gave was written down only in part"
+    } else {
+        "with columns kept back: it saw other values than the data has"
+    };
+    let message = format!("turn {} was asked {why}", turn.id);
     let hint = "ask the question again without it; `csv-agent show` has the turn as it was";
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
@@ -72,20 +76,26 @@ pub fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
 /// Fails as [`find`] does, and when events cannot be read.
 pub fn select(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let mut ids = Vec::new();
+    let listed = || anyhow::Ok(turns::list(&options.session.dir)?.into_iter());
     for wanted in wanted {
         if wanted == "all" {
             find("last", options)?;
-            ids.extend(turns::list(&options.session.dir)?.into_iter().map(|it| it.id));
+            ids.extend(listed()?.map(|it| it.id));
         } else {
             ids.push(find(wanted, options)?.id);
         }
     }
+    let mut turns: Vec<TurnSummary> = listed()?.collect();
+    let n_wanted = turns.iter().rposition(|it| ids.contains(&it.id)).map_or(0, |it| it + 1);
+    turns.truncate(n_wanted);
     let mut read = Vec::new();
-    for turn in turns::list(&options.session.dir)? {
-        let (events, _) = turns::events(&turn.dir)?;
-        read.push((PastTurn::of(&turn.id, events), ids.contains(&turn.id)));
+    for turn in turns {
+        let is_wanted = ids.contains(&turn.id);
+        let past = PastTurn::of(&turn.id, turns::events(&turn.dir)?.0);
+        // What a turn made of tokens in place of values, no other turn ever saw.
+        if is_wanted || past.withheld.columns.is_empty() {
+            read.push((past, is_wanted));
+        }
     }
-    let n_read = read.iter().rposition(|it| it.1).map_or(0, |it| it + 1);
-    read.truncate(n_read);
     Ok(read)
 }

@@ -96,6 +96,87 @@ fn a_script_has_what_earlier_turns_made_and_what_failed_only_where_it_counts() {
     shell(&bench, "csv-agent export py all > all.py && python all.py").succeeds();
 }
 
+/// Asks with a model that runs this code over `sales.csv`, turn by turn, each the code of one call after
+/// another, and runs the script and the calls of the last turn.
+#[track_caller]
+fn reproduces(turns: &[&[&str]]) {
+    let bench = Bench::with(["sales.csv"]);
+    for (at, cells) in turns.iter().enumerate() {
+        let id = |cell: usize| format!("call_{at}_{cell}");
+        let calls = cells.iter().enumerate().map(|(cell, code)| round().runs(&id(cell), code));
+        bench.answers(calls.chain([round().says("Done.")]));
+        bench.ask("What is it?").succeeds();
+    }
+    let run = shell(&bench, "csv-agent export py > x.py && python x.py").succeeds();
+    assert!(run.stdout().contains("the same as then: "), "{run}");
+    bench.run(["rerun", "--check", "--format", "reply"]).succeeds();
+    // What is checked is what the code gave: other data is told.
+    let other = "sed 's/[0-9]/7/g' sales.csv > other.csv";
+    shell(&bench, &format!("{other}; ! python x.py sales=other.csv")).succeeds();
+    shell(&bench, "! csv-agent rerun --against sales=other.csv --check").succeeds();
+}
+
+const LOAD: &str = "df = load('sales')";
+
+#[test]
+fn scripts_hold_whatever_models_write() {
+    // Each cell that shows something counts, not only the last.
+    reproduces(&[&[LOAD, "print(df.revenue.sum())", "df.shape"]]);
+    // Missing values, warnings and stderr in what is printed.
+    let told = "import warnings, sys\nwarnings.warn('look')\nprint(df.revenue.shift().head(2), df.revenue.sum())";
+    reproduces(&[&[LOAD, told]]);
+    reproduces(&[&[LOAD, "import sys\nprint(df.revenue.max(), file=sys.stderr)"]]);
+    // Names that others have.
+    reproduces(&[&[LOAD, "sum = df.revenue.sum()\nlist = len = str = map = re = json = 1", "sum"]]);
+    reproduces(&[&["filter = load('sales')"], &["filter.revenue.sum()"]]);
+    // What a call does to what it is given, and an exit that the REPL does not take.
+    let adds = "def add(it):\n    it['more'] = it.revenue + 1\n    return it";
+    reproduces(&[&[LOAD, adds, "kept = add(df)"], &["df.more.sum()"]]);
+    reproduces(&[&[LOAD, "total = df.revenue.sum(); quit()"], &["total"]]);
+    // Values that are no plain numbers.
+    reproduces(&[&[LOAD, "df.groupby('product').revenue.sum().astype('float32')"]]);
+    reproduces(&[&[
+        LOAD,
+        "{'all': set(df.revenue), 'days': [pd.Timedelta(days=int(it)) for it in df.revenue[:2]]}",
+    ]]);
+    // Longer than the model sees.
+    reproduces(&[&[LOAD, "for at in range(3000): print('row', at * df.revenue.iloc[0], end=' ')"]]);
+}
+
+#[test]
+fn a_script_finds_columns_by_name_and_files_by_what_it_was_told() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("all.csv"), "id,total,city\n1,5,a\n2,7,b\n").unwrap();
+    builtin(&bench, "all.csv", "total of total by city");
+    let run = |file: &str, content: &str| {
+        fs::write(bench.path(file), content).unwrap();
+        shell(&bench, &format!("csv-agent export py > x.py; python x.py all={file}"))
+    };
+    run("moved.csv", "city,new,total,id\na,x,5,1\nb,x,7,2\n").succeeds();
+    let renamed = run("renamed.csv", "id,gross,city\n1,5,a\n2,7,b\n").fails_with(1);
+    assert!(renamed.stderr().contains("no column total; there are id, gross, city"), "{renamed}");
+    let unknown = shell(&bench, "python x.py ALL=moved.csv").fails_with(1);
+    assert!(unknown.stderr().contains("cannot take ALL=moved.csv"), "{unknown}");
+    // Nothing that Python leaves out is a check.
+    let other =
+        shell(&bench, "sed 's/7/8/' all.csv > o.csv; PYTHONOPTIMIZE=1 python x.py all=o.csv");
+    other.fails_with(1);
+}
+
+#[test]
+fn which_lines_are_notes_is_known_of_one_file_only() {
+    let bench = Bench::with([]);
+    let notes = "id,n,city\n1,5,a\n# a note\n2,7,b\nTotal,12,\n";
+    fs::write(bench.path("notes.csv"), notes).unwrap();
+    builtin(&bench, "notes.csv", "total n by city");
+    shell(&bench, "csv-agent export py > x.py && python x.py").succeeds();
+    let run = shell(&bench, "head -4 notes.csv > o.csv; python x.py notes=o.csv").fails_with(1);
+    assert!(run.stderr().contains("o.csv is another file"), "{run}");
+    // A source that has changed is not read as if it had not.
+    let run = shell(&bench, "echo 4,4,c >> notes.csv; csv-agent export py > x.py").succeeds();
+    assert!(run.stderr().contains("its source has changed since it was ingested"), "{run}");
+}
+
 #[test]
 fn datasets_are_at_hand_as_files_as_well() {
     let files =

@@ -767,13 +767,17 @@ async fn what_code_reads_and_makes_is_found_without_running_it() {
         ("df.drop(columns='a', inplace=True)", "df", "", "df"),
         ("clean(df)", "clean df", "", "df"),
         ("import numpy as np, os.path\nnp.x", "", "np os", ""),
-        ("try:\n  a = 1\nexcept E as e:\n  print(e)", "E", "a e", ""),
+        ("try:\n  a = 1\nexcept E as e:\n  raise", "E", "a e", ""),
+        ("acc.bump(3)\nkept = tidy(df)", "acc df tidy", "kept", "acc df"),
+        ("filter.head()", "filter", "", ""),
+        ("exec('z = 3')", "exec", "", "*"),
         ("a, *b = c\nx += 1", "c x", "a b x", "x"),
         ("match p:\n  case {'k': v}: q = v", "p", "", "q v"),
         ("df = df.assign(y=lambda d: d.x * m)", "df m", "df", ""),
         ("this is no Python", "", "", ""),
     ];
-    let commands = cases.map(|it| Command::Run { code: it.0.to_owned() });
+    let result = json!({"kind": "text"});
+    let commands = cases.map(|it| (Command::Run { code: it.0.to_owned() }, &result));
     let mut study = Study::start(&python_options(), &sandbox(), Vec::new()).await.unwrap();
     let found = outlines(&mut study, &commands).await.unwrap();
     let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();

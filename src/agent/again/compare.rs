@@ -1,6 +1,6 @@
 //! Two tables, or two texts, compared by value.
 //!
-//! Numbers are equal when they differ by less than a float is exact to. Rows may come in any order unless
+//! Numbers with a fraction are equal to nine digits, whole numbers exactly. Rows may come in any order unless
 //! the question asked for one; rows that the order leaves open may change places all the same.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::limits::DIFFERENCES_MAX;
 const TOLERANCE: f64 = 1e-9;
 
 /// Words of a question that asks for an order.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 29] = [
     "alphabetical",
     "alphabetically",
     "ascending",
@@ -24,31 +24,40 @@ const ORDER: [&str; 26] = [
     "bottom",
     "descending",
     "earliest",
-    "first",
+    "fewest",
     "greatest",
     "highest",
     "largest",
-    "last",
     "latest",
+    "least",
     "longest",
     "lowest",
+    "most",
     "newest",
     "oldest",
-    "order",
     "ordered",
     "rank",
     "ranked",
     "ranking",
     "smallest",
+    "sort",
     "sorted",
+    "sorting",
     "top",
+    "worst",
 ];
 
-/// Returns whether a question asks for rows in an order.
+/// Returns whether a question asks for rows in an order. Names with `_` are no words of it.
 pub fn asks_for_order(question: &str) -> bool {
     let question = question.to_lowercase();
-    let mut words = question.split(|it: char| !it.is_alphanumeric());
-    words.any(|it| ORDER.contains(&it) || it == "sort")
+    let words = question.split(|it: char| !it.is_alphanumeric() && it != '_');
+    let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+    let is_pair = |pair: &[&str]| match pair {
+        ["order", "by"] | ["in", "order"] => true,
+        ["first" | "last", count] => count.parse::<u32>().is_ok(),
+        _ => false,
+    };
+    words.iter().any(|it| ORDER.contains(it)) || words.windows(2).any(is_pair)
 }
 
 /// Returns what is different between two tables, one sentence each; empty when they are the same.
@@ -127,7 +136,7 @@ impl<'a> Part<'a> {
 }
 
 fn keyed(value: &Value) -> String {
-    match value.as_f64() {
+    match value.as_f64().filter(|_| value.is_f64()) {
         Some(number) => format!("{number:.8e}\0"),
         None => format!("{value}\0"),
     }
@@ -245,9 +254,10 @@ fn shown(value: &Value) -> String {
     }
 }
 
+/// Returns whether two values are the same. Whole numbers are exact, whatever their size.
 fn same(then: &Value, now: &Value) -> bool {
     match (then.as_f64(), now.as_f64()) {
-        (Some(then), Some(now)) => near(then, now),
+        (Some(old), Some(new)) if then.is_f64() || now.is_f64() => near(old, new),
         _ => then == now,
     }
 }
@@ -275,7 +285,9 @@ fn same_words(then: &str, now: &str) -> bool {
     let (then, now) = (then.split_whitespace(), now.split_whitespace());
     let number = |it: &str| {
         let bare = it.trim_matches(|it: char| "()[]{},;:'\"%".contains(it));
-        bare.parse::<f64>().ok().map(|number| (it.replace(bare, ""), number))
+        let is_float = bare.contains(['.', 'e', 'E']);
+        let number = bare.parse::<f64>().ok().filter(|_| is_float);
+        number.map(|number| (it.replace(bare, ""), number))
     };
     then.clone().count() == now.clone().count()
         && then.zip(now).all(|(then, now)| {
@@ -333,7 +345,25 @@ mod tests {
         check(&then, &turned, true, &["the rows are in another order"]);
         let tied = table(&[("a", 3, 0.0), ("c", 2, 0.0), ("b", 2, 0.0)]);
         check(&then, &tied, true, &[]);
-        assert!(asks_for_order("Top 5 regions?") && !asks_for_order("Sales by region"));
+    }
+
+    #[test]
+    fn words_that_name_columns_ask_for_no_order() {
+        for question in ["Top 5 regions?", "the last 3 days", "sales, order by day"] {
+            assert!(asks_for_order(question), "{question}");
+        }
+        for question in ["Sales by region", "order_id and last name of each order"] {
+            assert!(!asks_for_order(question), "{question}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_exact_whatever_their_size() {
+        let then = table(&[("a", 1_700_000_000_001, 0.0)]);
+        let now = table(&[("a", 1_700_000_000_002, 0.0)]);
+        let found = "`region` `a`: `n` was 1700000000001, is 1700000000002";
+        check(&then, &now, false, &[found]);
+        assert!(texts("id 1700000000001", "id 1700000000002").is_some());
     }
 
     #[test]

@@ -12,9 +12,11 @@ class Outline(ast.NodeVisitor):
 
     def __init__(self):
         self.reads, self.binds, self.may_bind, self.touches = set(), set(), set(), set()
+        self.shown = None  # the last expression, if it has a value
 
     def read(self, name):
-        if name not in self.binds and not hasattr(builtins, name):
+        # Builtins too: an earlier step may have taken the name.
+        if name not in self.binds:
             self.reads.add(name)
 
     def visit_Name(self, node):
@@ -71,17 +73,28 @@ class Outline(ast.NodeVisitor):
             self.visit(target)
 
     def visit_Call(self, node):
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        if name in ("exec", "eval", "globals", "locals", "vars", "setattr"):
+            self.touches.add("*")
+        elif name is not None and not hasattr(builtins, name):
+            # A function of the code's own may change what it is given.
+            self.touch_arguments(node)
         in_place = any(it.arg == "inplace" for it in node.keywords)
         if isinstance(node.func, ast.Attribute) and (in_place or node.func.attr in MUTATORS):
             self.touch(node.func)
         self.generic_visit(node)
 
+    def touch_arguments(self, call):
+        given = [*call.args, *(it.value for it in call.keywords)]
+        self.touches.update(it.id for it in given if isinstance(it, ast.Name))
+
     def visit_Expr(self, node):
-        # A function of the code's own that is called for its effect may change what it is given.
+        # What is called for its effect has one: on what it belongs to, or on what it is given.
         call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-            if not hasattr(builtins, call.func.id):
-                self.touches.update(it.id for it in call.args if isinstance(it, ast.Name))
+        if isinstance(call, ast.Call) and node is not self.shown:
+            if isinstance(call.func, ast.Attribute):
+                self.touch(call.func)
+                self.touch_arguments(call)
         self.visit(call)
 
     def visit_named(self, node):
@@ -164,12 +177,13 @@ class Outline(ast.NodeVisitor):
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
 
-def outline(code):
+def outline(code, has_value):
     """Returns what a piece of code reads and makes, and where its last expression is: in lines from 1 and
     bytes from 0; none when its value is not shown. Code that does not parse does nothing."""
     names = Outline()
     try:
         tree = ast.parse(code)
+        names.shown = tree.body[-1] if has_value and tree.body else None
         names.visit(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {"reads": [], "binds": [], "may_bind": [], "touches": [], "last": None}
@@ -183,4 +197,4 @@ def outline(code):
 
 
 def study(cells):
-    return [outline(code) for code in cells]
+    return [outline(code, has_value) for code, has_value in cells]

@@ -7,12 +7,18 @@ use std::collections::BTreeSet;
 
 use anyhow::Context;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::python::protocol::Command;
 use crate::python::study::Study;
 
 const OUTLINE: &str = include_str!("outline.py");
+
+/// The variable that holds what was too long to be shown.
+const STORE: &str = "data";
+
+/// Stands for every variable, where code may touch any.
+const ANY: &str = "*";
 
 /// What a step reads and makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -31,21 +37,27 @@ pub struct Outline {
 
 impl Outline {
     fn makes(&self, name: &String) -> bool {
-        self.binds.contains(name) || self.may_bind.contains(name) || self.touches.contains(name)
+        self.touches.contains(ANY)
+            || self.binds.contains(name)
+            || self.may_bind.contains(name)
+            || self.touches.contains(name)
     }
 }
 
-/// Returns the outline of each command.
+/// Returns the outline of each command, which gave this result.
 ///
 /// # Errors
 ///
 /// Fails when the worker does.
-pub async fn outlines(study: &mut Study, commands: &[Command]) -> anyhow::Result<Vec<Outline>> {
-    let code = commands.iter().filter_map(|it| match it {
-        Command::Run { code } => Some(code.as_str()),
+pub async fn outlines(
+    study: &mut Study,
+    ran: &[(Command, &Value)],
+) -> anyhow::Result<Vec<Outline>> {
+    let code = ran.iter().filter_map(|(command, result)| match command {
+        Command::Run { code } => Some(json!([code, result["kind"] != "none"])),
         _ => None,
     });
-    let code: Vec<&str> = code.collect();
+    let code: Vec<Value> = code.collect();
     let mut of_code = Vec::new();
     if !code.is_empty() {
         let found = study.ask(OUTLINE, &json!(code)).await;
@@ -53,17 +65,23 @@ pub async fn outlines(study: &mut Study, commands: &[Command]) -> anyhow::Result
         of_code = serde_json::from_value(found).context("cannot read what the code needs")?;
     }
     let mut of_code = of_code.into_iter();
-    let outline = |command: &Command| match command {
-        Command::Run { .. } => of_code.next().unwrap_or_default(),
-        Command::Load { variable, .. } => {
-            Outline { binds: [variable.clone()].into(), ..Outline::default() }
+    let outline = |(command, result): &(Command, &Value)| {
+        let mut outline = match command {
+            Command::Run { .. } => of_code.next().unwrap_or_default(),
+            Command::Load { variable, .. } => {
+                Outline { binds: [variable.clone()].into(), ..Outline::default() }
+            }
+            Command::Fetch { variable, .. } => {
+                Outline { reads: [variable.clone()].into(), ..Outline::default() }
+            }
+            Command::Keep { .. } => Outline::default(),
+        };
+        if ["data_key", "stdout_key"].iter().any(|it| result.get(it).is_some()) {
+            outline.touches.insert(STORE.to_owned());
         }
-        Command::Fetch { variable, .. } => {
-            Outline { reads: [variable.clone()].into(), ..Outline::default() }
-        }
-        Command::Keep { .. } => Outline::default(),
+        outline
     };
-    Ok(commands.iter().map(outline).collect())
+    Ok(ran.iter().map(outline).collect())
 }
 
 /// A step on the way to a result.

@@ -23,12 +23,26 @@ pub enum Proof<'a> {
 }
 
 impl Proof<'_> {
-    /// Returns what it is called in a sentence.
+    /// Returns what it is called in a sentence, and how much of it is compared.
     pub fn name(&self) -> String {
+        let part = |n_shown: u64, n_rows: u64| {
+            let is_part = n_shown < n_rows;
+            let told = is_part.then(|| format!(" (the first {n_shown} of {n_rows} rows)"));
+            told.unwrap_or_default()
+        };
         match self {
-            Proof::Table(table) => format!("table `{}`", table.logical_name),
+            Proof::Table(table) => {
+                format!(
+                    "table `{}`{}",
+                    table.logical_name,
+                    part(table.rows_emitted, table.row_count)
+                )
+            }
             Proof::Chart(chart) => format!("chart `{}`", chart.logical_name),
-            Proof::Value(call) if call.call.name == RUNS_CODE => "the value of the code".to_owned(),
+            Proof::Value(call) if call.call.name == RUNS_CODE => {
+                let shown = head(&call.result).map(|it| part(it.rows.len() as u64, it.row_count));
+                format!("the value of the code{}", shown.unwrap_or_default())
+            }
             Proof::Value(call) => format!("what `{}` found", call.call.name),
         }
     }
@@ -53,12 +67,14 @@ pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
     if !proofs.is_empty() {
         return proofs;
     }
-    let last = |tool: Option<&str>| {
-        let mut calls = turn.calls.iter().enumerate().rev().filter(|(_, it)| says_something(it));
-        calls.find(|(_, it)| tool.is_none_or(|tool| it.call.name == tool))
-    };
-    let found = last(Some(RUNS_CODE)).or_else(|| last(None));
-    found.map(|(at, call)| (at, Proof::Value(call))).into_iter().collect()
+    // Nothing tells which of what the code gave the answer is made of.
+    let calls = || turn.calls.iter().enumerate().filter(|(_, it)| says_something(it));
+    let of_code = calls().filter(|(_, it)| it.call.name == RUNS_CODE);
+    let found: Vec<_> = of_code.map(|(at, it)| (at, Proof::Value(it))).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    calls().next_back().map(|(at, it)| (at, Proof::Value(it))).into_iter().collect()
 }
 
 /// Returns the calls that gave numbers of the reply which no table or chart has; of several that gave the

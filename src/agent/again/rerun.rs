@@ -136,9 +136,9 @@ impl Again<'_> {
         catalog: &Catalog,
         turn: &mut Turn<'_>,
     ) -> Result<Vec<Command>, Ended> {
-        let steps = |turn: &PastTurn| -> Vec<(Command, bool)> {
-            let steps = turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)));
-            steps.map(|(command, it)| (command, it.raised().is_some())).collect()
+        let steps = |turn| {
+            let turn: &PastTurn = turn;
+            turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)))
         };
         let before = earlier.iter().flat_map(steps);
         // What was only sent changes no variable.
@@ -146,17 +146,17 @@ impl Again<'_> {
         if before.is_empty() {
             return Ok(Vec::new());
         }
-        let own = steps(self.past);
-        let commands: Vec<Command> = before.iter().chain(&own).map(|it| it.0.clone()).collect();
+        let all: Vec<(Command, &PastCall)> =
+            before.iter().cloned().chain(steps(self.past)).collect();
+        let ran: Vec<_> = all.iter().map(|(command, it)| (command.clone(), &it.result)).collect();
         // Much is held while a worker starts.
         let finding = Box::pin(async {
             let study = Study::start(&self.options.python, &self.options.sandbox, Vec::new());
-            outlines(&mut study.await?, &commands).await
+            outlines(&mut study.await?, &ran).await
         });
         let outlines = turn.wait(finding).await??.into_iter();
-        let failed = before.iter().chain(&own).map(|it| it.1);
-        let steps = outlines.zip(failed).enumerate().map(|(at, (outline, failed))| {
-            let is_wanted = before.len() <= at;
+        let steps = outlines.zip(&all).enumerate().map(|(at, (outline, (_, call)))| {
+            let (failed, is_wanted) = (call.raised().is_some(), before.len() <= at);
             Step { outline, failed, is_wanted }
         });
         let is_needed = needed(&steps.collect::<Vec<_>>());
@@ -177,9 +177,12 @@ impl Again<'_> {
                 format!("Turn {id} gives something else:\n\n{}", lines.concat().trim_end())
             }
         };
-        let is_same = differences.is_empty() && !named.is_empty();
-        let status =
-            if is_same || !self.options.check { ExitStatus::Ok } else { ExitStatus::Replay };
+        let status = match (differences, &named[..]) {
+            _ if !self.options.check => ExitStatus::Ok,
+            ([], []) => ExitStatus::Contract,
+            ([], _) => ExitStatus::Ok,
+            _ => ExitStatus::Replay,
+        };
         // What it says was compared here, and by no model: nothing of it is ungrounded.
         let body = turn.reply_body(&text, StopReason::Complete);
         let body = ReplyBody { exit_code: status.code(), ..body };
@@ -223,12 +226,7 @@ fn of_proof(then: Proof, now: &PastCall, is_ordered: bool) -> Vec<String> {
                 _ => None,
             });
             let Some(now) = same else { return vec!["it was not sent again".to_owned()] };
-            let found = compare::frames(&then.frame(), &now.frame(), is_ordered);
-            let [old, new] = [then, now].map(|it| it.artifact.as_ref().map(|it| &it.sha256));
-            let is_behind = found.is_empty() && then.truncated && old.is_some() && old != new;
-            let n_rows = then.rows_emitted;
-            let behind = format!("rows behind the first {n_rows} are different");
-            found.into_iter().chain(is_behind.then_some(behind)).collect()
+            compare::frames(&then.frame(), &now.frame(), is_ordered)
         }
         Proof::Chart(then) => {
             let same = now.shown.iter().find_map(|it| match it {

@@ -5,10 +5,13 @@ const READER: &str = include_str!("reader.py");
 const CHECKS: &str = include_str!("checks.py");
 
 /// Modules, and how they are imported.
-const IMPORTS: [(&str, &str); 17] = [
+const IMPORTS: [(&str, &str); 19] = [
+    ("base64", "import base64"),
     ("bz2", "import bz2"),
     ("csv", "import csv"),
+    ("datetime", "import datetime"),
     ("gzip", "import gzip"),
+    ("hashlib", "import hashlib"),
     ("io", "import io"),
     ("json", "import json"),
     ("math", "import math"),
@@ -16,10 +19,9 @@ const IMPORTS: [(&str, &str); 17] = [
     ("re", "import re"),
     ("sys", "import sys"),
     ("tempfile", "import tempfile"),
+    ("types", "import types"),
+    ("warnings", "import warnings"),
     ("zipfile", "import zipfile"),
-    ("date", "from datetime import date"),
-    ("datetime", "from datetime import datetime"),
-    ("time", "from datetime import time"),
     ("np", "import numpy as np"),
     ("pd", "import pandas as pd"),
     ("pyarrow", "import pyarrow.parquet"),
@@ -61,7 +63,7 @@ fn name(block: &str) -> &str {
 }
 
 /// Returns whether a word stands in some code.
-pub fn says(code: &str, word: &str) -> bool {
+fn says(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back();
         let behind = code[at + word.len()..].chars().next();

@@ -29,11 +29,11 @@ def starts(source, n_rows):
 
 
 def split(source, opened, dialect, n_rows):
-    """Returns the records that are rows, the line of the first, and the lines of others behind it."""
+    """Returns the line of the first row, the lines behind it that begin none, and the header."""
     csv.field_size_limit(2**31 - 1)
     wanted = starts(source, n_rows)
     expected, first = next(wanted, None), None
-    kept, skipped = [], []
+    kept, skipped, head = [], [], None
     with opened as lines:
         records, end = csv.reader(lines, **dialect), 0
         for record in records:
@@ -44,13 +44,15 @@ def split(source, opened, dialect, n_rows):
                 first = first or begin
                 kept.append(record)
                 expected = next(wanted, None)
-            elif first:
+            elif first is None:
+                head = record
+            else:
                 skipped.append(begin)
                 if SKIPPED_MAX < len(skipped):
                     raise Unfit("too many lines of the file are no rows")
     if len(kept) != n_rows:
         raise Unfit("its rows are told apart in another way")
-    return kept, first or 1, skipped
+    return first or 1, skipped, head if source["has_header"] else None
 
 
 def dialects(source):
@@ -83,7 +85,7 @@ def converters(dtype, missing):
             form = {"thousands": thousands} if thousands else {}
             yield "_numbers", {**shared, **form, **({"decimal": ","} if decimal == "," else {})}
     elif dtype == "bool":
-        for yes in ("true", "yes", "y", "t", "on", "1"):
+        for yes in ("true", "yes", "y", "t", "on"):
             yield "_truths", {**shared, **({"yes": yes} if yes != "true" else {})}
     elif dtype == "time":
         yield "_times", shared
@@ -133,8 +135,10 @@ def fit(source):
         for dialect in dialects(source):
             try:
                 opened = globals()[opener](path, codec)
-                kept, first, skipped = split(source, opened, dialect, len(expected))
+                first, skipped, head = split(source, opened, dialect, len(expected))
                 options = {"width": width, "first": first}
+                if head and len(set(head)) == len(head) == width:
+                    options["header"] = head
                 if skipped:
                     options["skip"] = set(skipped)
                 if extra:

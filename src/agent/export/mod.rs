@@ -85,15 +85,15 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
             }
         }
     }
-    let is_empty = |it: &PastTurn| !it.calls.iter().any(|it| it.command(catalog).is_some());
-    if let Some((turn, _)) = turns.iter().find(|it| it.1 && is_empty(&it.0)) {
-        let message = format!("turn {} ran no code", turn.id.trim_start_matches('0'));
+    if !done.iter().any(|it| it.is_wanted) {
+        let id = turns.last().map_or("", |it| it.0.id.trim_start_matches('0'));
+        let message = format!("turn {id} ran no code");
         let hint = "`csv-agent show` has its answer";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     let mut study = Study::start(&python, &sandbox, files).await?;
-    let commands: Vec<Command> = done.iter().map(|it| it.command.clone()).collect();
-    let found = outlines(&mut study, &commands).await?;
+    let ran: Vec<_> = done.iter().map(|it| (it.command.clone(), &it.call.result)).collect();
+    let found = outlines(&mut study, &ran).await?;
     done.iter_mut().zip(found).for_each(|(it, found)| it.outline = found);
     let steps: Vec<Step> = done.iter().map(step).collect();
     let is_needed = needed(&steps);
@@ -120,7 +120,10 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
             Command::Load { dataset, .. } => names.extend(catalog.names().find(|it| it == dataset)),
             Command::Run { code } => {
                 if ["load", "datasets"].iter().any(|it| outline.reads.contains(*it)) {
-                    let said: Vec<&str> = catalog.names().filter(|it| code.contains(it)).collect();
+                    let is_said = |it: &&str| {
+                        [format!("'{it}'"), format!("\"{it}\"")].iter().any(|it| code.contains(it))
+                    };
+                    let said: Vec<&str> = catalog.names().filter(is_said).collect();
                     // Code that names none may take any.
                     if said.is_empty() { names.extend(catalog.names()) } else { names.extend(said) }
                 }

@@ -13,9 +13,8 @@ use super::script::{checks, named, prelude};
 ///
 /// Fails when it cannot be written as JSON.
 pub fn notebook(program: &Program) -> anyhow::Result<String> {
-    let steps: Vec<&str> = program.pieces.iter().map(|it| it.code.as_str()).collect();
     let checks = checks(program);
-    let mut cells = vec![code(&prelude(program, &format!("{}\n{checks}", steps.join("\n"))))];
+    let mut cells = vec![code(&prelude(program, &checks, ""))];
     for (at, piece) in program.pieces.iter().enumerate() {
         let turn = program.turns.iter().find(|it| it.id == piece.turn);
         let is_first = at == 0 || program.pieces[at - 1].turn != piece.turn;

@@ -16,25 +16,47 @@ def _unpacked_text_of(path, encoding):
     return io.TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
 
 
-def _columns_of(lines, width, first, skip=(), extra=False, **dialect):
+def _columns_of(lines, width, first, header=None, skip=(), extra=False, **dialect):
     """Returns the cells of each column as text; what a short row has not is empty.
 
-    Lines are counted from 1. Those before `first` and those in `skip` begin no row.
+    Lines are counted from 1. Those before `first` and those in `skip` begin no row. Columns are found by
+    their names in the header, which is the last record before the rows.
     """
     csv.field_size_limit(2**31 - 1)
     columns = [[] for _ in range(width + extra)]
+    places, head = range(width), header
     with lines:
         records = csv.reader(lines, **dialect)
         end = 0
         for record in records:
             begin, end = end + 1, records.line_num
-            if not record or begin < first or begin in skip:
+            if not record or begin in skip:
                 continue
-            for at in range(width):
-                columns[at].append(record[at] if at < len(record) else "")
+            if begin < first:
+                head = record if header else None
+                continue
+            if head != header:
+                places, header = _places(header, head), head
+            for cells, at in zip(columns, places):
+                cells.append(record[at] if at < len(record) else "")
             if extra:
                 columns[width].append(dialect["delimiter"].join(record[width:]))
     return columns
+
+
+def _places(header, found):
+    """Returns where the columns of a header are in another one."""
+    missing = [it for it in header if it not in found]
+    if missing:
+        sys.exit(f"no column {', '.join(missing)}; there are {', '.join(found)}")
+    return [found.index(it) for it in header]
+
+
+def _must_be(path, sha256):
+    """Ends where a file is another than the one of which it is known which lines are no rows."""
+    with open(path, "rb") as file:
+        if hashlib.sha256(file.read()).hexdigest() != sha256:
+            sys.exit(f"{path} is another file, and has notes among its rows: use `csv-agent rerun --against`")
 
 
 def _text(cells, missing=("",)):
@@ -62,17 +84,18 @@ def _ungrouped(cell, thousands):
 
 
 def _truths(cells, missing=("",), yes="true"):
-    found = [None if it in missing else it.strip().lower() == yes for it in cells]
+    words = {yes: True, {"true": "false", "yes": "no", "y": "n", "t": "f", "on": "off"}[yes]: False}
+    found = [None if it in missing else words[it.strip().lower()] for it in cells]
     return pd.Series(found, dtype="boolean" if None in found else "bool")
 
 
 def _days(cells, missing=("",)):
-    found = [None if it in missing else date.fromisoformat(it.strip()) for it in cells]
+    found = [None if it in missing else datetime.date.fromisoformat(it.strip()) for it in cells]
     return pd.Series(found, dtype=object)
 
 
 def _times(cells, missing=("",)):
-    found = [None if it in missing else time.fromisoformat(it.strip()) for it in cells]
+    found = [None if it in missing else datetime.time.fromisoformat(it.strip()) for it in cells]
     return pd.Series(found, dtype=object)
 
 
@@ -112,7 +135,7 @@ def _local(cell, order):
     if half:
         hour = hour % 12 + (12 if half in "pP" else 0)
     micros = int((fraction or "").ljust(6, "0")[:6])
-    return datetime(year, month, int(part["d"]), hour, int(minute), int(second or 0), micros)
+    return datetime.datetime(year, month, int(part["d"]), hour, int(minute), int(second or 0), micros)
 
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -124,7 +147,7 @@ _LOCAL = re.compile(r"(\w+)[\s/.,-]+(\w+)[\s/.,-]+(\w+)(?:,?[ T]+(\S.*))?")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([aApP])?\.?[mM]?\.?")
 
 
-def _read_all(paths, readers):
+def _tables_of(paths, readers):
     """Reads each file."""
     for name, path in paths.items():
         if not os.path.exists(path):

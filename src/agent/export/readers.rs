@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use super::{blocks, literal};
 use crate::catalog::{Catalog, Dataset, SourceFormat};
@@ -74,9 +75,19 @@ fn why_not(dataset: &Dataset) -> Option<String> {
             "it has more than the {} MiB that are read to find out how",
             EXPORT_SOURCE_BYTES_MAX >> 20
         )),
-        Ok(file) if file.is_file() => None,
+        Ok(file) if !file.is_file() => Some(format!("`{}` is no file", dataset.source)),
+        Ok(_) => match sha256(Path::new(&dataset.source)) {
+            Ok(found) if found == dataset.sha256 => None,
+            _ => Some("its source has changed since it was ingested".to_owned()),
+        },
         _ => Some(format!("there is no file `{}` here", dataset.source)),
     }
+}
+
+fn sha256(path: &Path) -> std::io::Result<String> {
+    let mut digest = Sha256::new();
+    std::io::copy(&mut File::open(path)?, &mut digest)?;
+    Ok(format!("{:x}", digest.finalize()))
 }
 
 /// Returns how each of some datasets is read.
@@ -123,8 +134,8 @@ async fn fit(
         "lines": lines(session_dir, dataset)?,
     }]);
     // The functions of a script include a `load` of their own.
-    let imports = "import bz2, csv, gzip, io, json, os, re, sys, tempfile, zipfile\n\
-                   import pyarrow.parquet\nfrom datetime import date, datetime, time\n\
+    let imports = "import bz2, csv, datetime, gzip, hashlib, io, json, os, re, sys, tempfile, zipfile\n\
+                   import pyarrow.parquet\n\
                    load_dataset = globals().get('load_dataset', load)";
     let code = format!("{imports}\n{}\n{FIT}", blocks::reader());
     let found = study.ask(&code, &source).await?;
@@ -167,8 +178,11 @@ fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> Reader
     let names = dataset.columns.iter().map(|it| &it.name);
     let columns: String = names.zip(&fit.columns).enumerate().map(column).collect();
     let function = format!("_read_{name}");
+    let has_notes = fit.options.contains_key("skip");
+    let must = has_notes.then(|| format!("    _must_be(path, {})\n", literal::string(sha256)));
+    let must = must.unwrap_or_default();
     let code = format!(
-        "def {function}(path):\n    lines = {}(path, {})\n    cells = _columns_of(lines{})\n    \
+        "def {function}(path):\n{must}    lines = {}(path, {})\n    cells = _columns_of(lines{})\n    \
          return pd.DataFrame({{\n{columns}    }})",
         fit.opener,
         literal::string(&fit.codec),

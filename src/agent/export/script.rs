@@ -3,12 +3,18 @@
 use std::fmt::Write as _;
 
 use super::readers::{PARQUET, Reader};
-use super::steps::Piece;
+use super::steps::{ATTEMPTED, KEPT, PRINTED, Piece};
 use super::{Program, blocks, literal, questions};
 use crate::agent::again::past::PastTurn;
 
-/// Takes `NAME=PATH` arguments; what else runs the code has others.
-const ARGUMENTS: &str = r#"_PATHS.update(it.split("=", 1) for it in sys.argv[1:] if it.split("=", 1)[0] in _PATHS and "=" in it)
+/// Takes `NAME=PATH` arguments. The hash seed is that of the REPL: sets come in the same order.
+const ARGUMENTS: &str = r#"if os.environ.get("PYTHONHASHSEED") != "0":
+    os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+for _argument in sys.argv[1:]:
+    _name, _, _path = _argument.partition("=")
+    if _name not in _PATHS or not _path:
+        sys.exit(f"cannot take {_argument}: write NAME=PATH; the names are {', '.join(_PATHS)}")
+    _PATHS[_name] = _path
 "#;
 
 /// How a worker shows numbers and tables.
@@ -20,15 +26,17 @@ pub fn script(program: &Program) -> String {
     let code: Vec<String> = program.pieces.iter().map(|it| piece_code(program, it)).collect();
     let code = code.join("\n\n");
     let checks = checks(program);
-    let prelude = prelude(program, &format!("{code}\n{checks}"));
+    let prelude = prelude(program, &checks, ARGUMENTS);
     let head = heading(program);
     format!(
         "#!/usr/bin/env python3\n{head}\n\n{prelude}\n\n{code}\n\n# %% What it gave\n{checks}\n"
     )
 }
 
-/// Returns what stands before the steps: imports, functions, where the data is.
-pub fn prelude(program: &Program, code: &str) -> String {
+/// Returns what stands before the steps: imports, functions, where the data is, how it may be said that it
+/// is elsewhere.
+pub fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
+    let uses = |name: &str| program.pieces.iter().any(|it| it.uses.contains(name));
     let mut given = String::new();
     if !program.readers.is_empty() {
         let entries = |value: fn(&Reader) -> String| -> String {
@@ -39,35 +47,38 @@ pub fn prelude(program: &Program, code: &str) -> String {
         let paths = entries(|it| literal::string(&it.path));
         let readers = entries(|it| it.function.clone());
         given = format!(
-            "_PATHS = {{\n{paths}}}\n_READERS = {{\n{readers}}}\n{ARGUMENTS}_TABLES = _read_all(_PATHS, \
+            "_PATHS = {{\n{paths}}}\n_READERS = {{\n{readers}}}\n{arguments}_TABLES = _tables_of(_PATHS, \
              _READERS)\n"
         );
     }
-    if blocks::says(code, "datasets") {
+    if uses("datasets") {
         // What reads Parquet without pandas needs files.
-        let has_files = ["pyarrow", "pq", "open"].iter().any(|it| blocks::says(code, it));
+        let has_files = ["pyarrow", "pq", "open"].iter().any(|it| uses(it));
         given += if has_files {
             "datasets = _parquet_files()\n"
         } else {
             "datasets = _parquet_names()\n"
         };
     }
-    if blocks::says(code, "data") {
+    if uses(KEPT) {
         given += "data = {}\n";
     }
     given += DISPLAY;
-    if code.contains("sys.stdout.take()") {
-        given += "sys.stdout = _Printed(sys.stdout)\n";
+    if uses(PRINTED) {
+        given += "sys.stdout = sys.stderr = _Printed(sys.stdout)\nwarnings.showwarning = sys.stdout.warn\n";
     }
+    given += "_apart()\n";
     let readers = program.readers.iter().filter(|it| !it.code.is_empty());
     let readers: Vec<&str> = readers.map(|it| it.code.as_str()).collect();
     let readers = readers.join("\n\n\n");
-    let used = blocks::used_by(&[readers.as_str(), &given, code].join("\n"));
-    let parts = [used.as_str(), &readers, &given];
+    let load = if uses("load") { "load(" } else { "" };
+    let attempt = if uses(ATTEMPTED) { "_attempt(" } else { "" };
+    let needed = blocks::used_by(&[readers.as_str(), &given, checks, load, attempt].join("\n"));
+    let parts = [needed.as_str(), &readers, &given];
     let parts: Vec<&str> = parts.into_iter().filter(|it| !it.is_empty()).collect();
     let parts = parts.join("\n\n\n");
     // The REPL has both at hand.
-    let imports = blocks::imports(&format!("{parts}\n{code}\nnp pd"));
+    let imports = blocks::imports(&format!("{parts}\nnp pd"));
     format!("{imports}\n\n\n{parts}")
 }
 
@@ -81,7 +92,7 @@ fn heading(program: &Program) -> String {
     let _ = write!(
         text,
         "\n\nThe code that csv-agent ran for {turns}, and what it gave. Needs Python 3.10 or later and\n\
-         {packages}, and ends with 0 if it gives the same again. Names of its own begin with an underscore."
+         {packages}, and ends with 0 if it gives the same again. Its own functions begin with an underscore."
     );
     if !program.readers.is_empty() {
         text += "\nIt reads these files; others are given as arguments, NAME=PATH.\n";

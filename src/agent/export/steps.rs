@@ -24,7 +24,18 @@ pub struct Piece {
     pub shows: Option<String>,
     /// Python that checks what it gave, and what that is called.
     pub checks: Vec<(String, String)>,
+    /// Names that it uses without making them.
+    pub uses: BTreeSet<String>,
 }
+
+/// Stands among the names for what a script must have so that a step that failed may fail again.
+pub const ATTEMPTED: &str = "_attempt";
+
+/// Stands among the names for what a script must have to know what was printed.
+pub const PRINTED: &str = "_Printed";
+
+/// The variable of outputs that were too long to be shown.
+pub const KEPT: &str = "data";
 
 /// Makes the pieces of what was done. What cannot be said in plain Python is told as a warning.
 pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<String>) -> Vec<Piece> {
@@ -105,7 +116,14 @@ fn piece(done: &Did, proofs: &[Proof], place: &Place) -> Piece {
         }
         Command::Keep { .. } => String::new(),
     };
-    Piece { turn: String::new(), title, code, shows, checks }
+    let mut uses = &done.outline.reads | &done.outline.binds;
+    if matches!(done.command, Command::Load { .. }) {
+        uses.insert("load".to_owned());
+    }
+    let marks = [("_attempt(", ATTEMPTED), ("sys.stdout.take()", PRINTED), ("data[", KEPT)];
+    let said = marks.iter().filter(|it| code.contains(it.0));
+    uses.extend(said.map(|it| it.1.to_owned()));
+    Piece { turn: String::new(), title, code, shows, checks, uses }
 }
 
 type Checks = Vec<(String, String)>;
@@ -119,7 +137,9 @@ fn run(
 ) -> (String, Option<String>, Checks) {
     let (number, result) = (place.number, &done.call.result);
     if let Some(kind) = done.call.raised() {
-        let code = format!("# It failed, with {kind}.\n_attempt({})", literal::string(code));
+        let kind = kind.replace(|it: char| !it.is_alphanumeric(), " ");
+        let code =
+            format!("# It failed, with {kind}.\n_attempt({}, globals())", literal::string(code));
         return (code, None, Vec::new());
     }
     let used = keys_of(done.call).into_iter().filter(|it| place.keys.contains(it.1));
