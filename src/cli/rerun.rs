@@ -13,6 +13,7 @@ use super::output::{Output, missing_table};
 use super::{past, signals, values};
 use crate::agent::again::{RerunOptions, rerun};
 use crate::session::Session;
+use crate::sink::Format;
 use crate::sink::seal::Seal;
 use crate::status::ExitStatus;
 
@@ -83,6 +84,10 @@ pub fn run(
         let mut output = Output::open(&answer, options, session.dir())?;
         let stop = signals.next();
         let end = rerun(&rerun_options, &session, &mut output, &turn, &earlier, stop).await?;
+        if matches!(options.format, Format::Reply | Format::Csv | Format::Tsv) {
+            // No such answer says where its charts are.
+            session.drop_charts();
+        }
         settle(end, output, options)
     })
 }

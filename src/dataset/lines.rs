@@ -11,6 +11,7 @@ use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, ensure};
+use sha2::{Digest, Sha256};
 
 use crate::catalog::{Dataset, SourceFormat};
 
@@ -107,18 +108,50 @@ pub fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> 
     Ok(found)
 }
 
-/// Returns the whole of a line map: each time so many rows, and how many lines more lie before the next.
+/// Returns where rows of a dataset do not follow each other in its source: each time so many rows, and how
+/// many lines more lie before the next. None where each row is one line.
 ///
 /// # Errors
 ///
-/// Fails when `lines` is no such file.
-pub fn line_runs(mut lines: impl Read) -> anyhow::Result<Vec<(u64, u64)>> {
+/// Fails when the dataset's line map cannot be read.
+pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option<Vec<(u64, u64)>>> {
+    let path = session_dir.join(&dataset.path).with_extension("lines");
+    let mut lines = match File::open(&path) {
+        Ok(file) => BufReader::new(file),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
+        }
+    };
     check_magic(&mut lines)?;
     let mut runs = Vec::new();
     while let Some(n_rows) = read_number(&mut lines)? {
         runs.push((n_rows, read_number(&mut lines)?.context("the line map ends early")?));
     }
-    Ok(runs)
+    Ok(Some(runs))
+}
+
+/// Returns why the source of a dataset cannot be read once more, if it cannot. `bytes_max` bounds its size.
+pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
+    let Dataset { source, sha256, .. } = dataset;
+    if source == "-" {
+        return Some("it came from standard input".to_owned());
+    }
+    let found = || -> std::io::Result<String> {
+        let mut digest = Sha256::new();
+        std::io::copy(&mut File::open(source)?, &mut digest)?;
+        Ok(format!("{:x}", digest.finalize()))
+    };
+    match std::fs::metadata(source) {
+        Ok(file) if !file.is_file() => Some(format!("`{source}` is no file")),
+        Ok(file) if bytes_max < file.len() => Some(format!(
+            "it has more than the {} MiB that are read to find out how",
+            bytes_max >> 20
+        )),
+        Ok(_) if found().is_ok_and(|it| it == *sha256) => None,
+        Ok(_) => Some("its source has changed since it was ingested".to_owned()),
+        Err(_) => Some(format!("there is no file `{source}` here")),
+    }
 }
 
 fn check_magic(lines: &mut impl Read) -> anyhow::Result<()> {

@@ -63,7 +63,7 @@ pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, number_key};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
-pub use lines::{line_runs, source_lines};
+pub use lines::{line_runs, source_lines, source_trouble};
 pub use local::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema};
 pub use number::DecimalMark;

@@ -461,6 +461,16 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Drops the turns of a temporary session, charts included, where no answer says where they are.
+    pub fn drop_charts(&self) {
+        if let Keeper::Temporary(_) = self.keeper {
+            // What is left of it is in a temporary directory.
+            let _ = store::remove(&self.dir.join("turns"));
+        }
+    }
+}
+
 impl Drop for Session {
     /// Ends a temporary session. Its charts stay where the answer says they are: they are a part of
     /// the answer that stdout cannot carry. Everything else goes.

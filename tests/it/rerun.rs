@@ -74,6 +74,10 @@ fn rows_in_another_order_are_the_same_table() {
     builtin(&bench, "top 2 products by revenue, as a bar chart");
     rerun(&bench, "1").succeeds();
     rerun(&bench, "2").succeeds();
+    // A chart that nobody is told of is not left behind.
+    let left = fs::read_dir(bench.path("..")).unwrap().flatten();
+    let left = left.filter(|it| it.file_name().to_string_lossy().starts_with("csv-agent-"));
+    assert_eq!(left.count(), 0);
 }
 
 #[test]

@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
-use serde_json::Value;
 
 use crate::agent::again::outline::{Outline, Step, needed, outlines};
 use crate::agent::again::past::{PastCall, PastTurn};
@@ -138,9 +137,4 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
 fn questions(turns: &[PastTurn]) -> Vec<String> {
     let question = |it: &PastTurn| crate::render::sanitize::for_terminal(it.question.trim());
     turns.iter().map(question).collect()
-}
-
-/// Returns the text of a result's member.
-fn member<'a>(result: &'a Value, name: &str) -> Option<&'a str> {
-    result[name].as_str()
 }

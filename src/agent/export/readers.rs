@@ -1,14 +1,11 @@
 //! How plain Python reads the sources of datasets: found out by reading them so, and comparing with the
 //! datasets. Where nothing gives the same, the dataset's own Parquet file is read.
 
-use std::fs::{self, File};
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use super::{blocks, literal};
 use crate::catalog::{Catalog, Dataset, SourceFormat};
@@ -29,9 +26,9 @@ pub struct Reader {
     pub path: String,
     /// What it is, in a few words.
     pub about: String,
-    /// A function of the file's path, as an expression, and the code that it needs.
+    /// A function of the file's path, by its name.
     pub function: String,
-    /// The code.
+    /// The code that defines it; empty where it is one of ours.
     pub code: String,
     /// Why it is not the original that is read.
     pub why: Option<String>,
@@ -55,7 +52,9 @@ pub fn files(session_dir: &Path, catalog: &Catalog) -> Vec<(String, PathBuf)> {
     let path = |it: &Path| std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
     let datasets = catalog.iter();
     let datasets = datasets.map(|(name, it)| (name.to_owned(), path(&session_dir.join(&it.path))));
-    let sources = catalog.iter().filter(|it| why_not(it.1).is_none());
+    let sources = catalog
+        .iter()
+        .filter(|it| dataset::source_trouble(it.1, EXPORT_SOURCE_BYTES_MAX).is_none());
     let sources = sources.map(|(name, it)| (link(name), path(Path::new(&it.source))));
     datasets.chain(sources).collect()
 }
@@ -63,31 +62,6 @@ pub fn files(session_dir: &Path, catalog: &Catalog) -> Vec<(String, PathBuf)> {
 /// A name that no dataset has.
 fn link(name: &str) -> String {
     format!("{name} source")
-}
-
-/// Returns why a source cannot be looked at.
-fn why_not(dataset: &Dataset) -> Option<String> {
-    if dataset.source == "-" {
-        return Some("it came from standard input".to_owned());
-    }
-    match fs::metadata(&dataset.source) {
-        Ok(file) if EXPORT_SOURCE_BYTES_MAX < file.len() => Some(format!(
-            "it has more than the {} MiB that are read to find out how",
-            EXPORT_SOURCE_BYTES_MAX >> 20
-        )),
-        Ok(file) if !file.is_file() => Some(format!("`{}` is no file", dataset.source)),
-        Ok(_) => match sha256(Path::new(&dataset.source)) {
-            Ok(found) if found == dataset.sha256 => None,
-            _ => Some("its source has changed since it was ingested".to_owned()),
-        },
-        _ => Some(format!("there is no file `{}` here", dataset.source)),
-    }
-}
-
-fn sha256(path: &Path) -> std::io::Result<String> {
-    let mut digest = Sha256::new();
-    std::io::copy(&mut File::open(path)?, &mut digest)?;
-    Ok(format!("{:x}", digest.finalize()))
 }
 
 /// Returns how each of some datasets is read.
@@ -103,7 +77,7 @@ pub async fn readers(
 ) -> anyhow::Result<Vec<Reader>> {
     let mut readers = Vec::new();
     for (name, dataset) in catalog.iter().filter(|it| names.contains(&it.0)) {
-        let why = why_not(dataset);
+        let why = dataset::source_trouble(dataset, EXPORT_SOURCE_BYTES_MAX);
         let fit = match why {
             Some(why) => Fit { why: Some(why), ..serde_json::from_value(json!({}))? },
             None => fit(study, session_dir, name, dataset).await?,
@@ -131,7 +105,7 @@ async fn fit(
         "has_header": dialect.header,
         "has_extra": 0 < dataset.surplus_rows,
         "dtypes": dataset.columns.iter().map(|it| it.dtype.name()).collect::<Vec<_>>(),
-        "lines": lines(session_dir, dataset)?,
+        "lines": dataset::line_runs(session_dir, dataset)?,
     }]);
     // The functions of a script include a `load` of their own.
     let imports = "import bz2, csv, datetime, gzip, hashlib, io, json, os, re, sys, tempfile, zipfile\n\
@@ -139,17 +113,9 @@ async fn fit(
                    load_dataset = globals().get('load_dataset', load)";
     let code = format!("{imports}\n{}\n{FIT}", blocks::reader());
     let found = study.ask(&code, &source).await?;
-    let mut fits: Vec<Fit> = serde_json::from_value(found).context("cannot read how")?;
-    fits.pop().context("nothing was found out")
-}
-
-/// Returns the runs of rows whose lines do not follow each other: rows, and lines more from there on.
-fn lines(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option<Vec<(u64, u64)>>> {
-    let path = session_dir.join(&dataset.path).with_extension("lines");
-    match File::open(&path) {
-        Ok(file) => dataset::line_runs(BufReader::new(file)).map(Some),
-        Err(_) => Ok(None),
-    }
+    let mut fits: Vec<Fit> = serde_json::from_value(found)
+        .with_context(|| format!("cannot read how to read `{name}`"))?;
+    fits.pop().with_context(|| format!("nothing was found out about `{name}`"))
 }
 
 fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> Reader {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Did, literal, member};
+use super::{Did, literal};
 use crate::agent::again::compare::asks_for_order;
 use crate::agent::again::past::{PastCall, PastTurn};
 use crate::agent::again::proof::{Proof, head, plotted, proofs};
@@ -49,9 +49,7 @@ pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<Strin
         let own: Vec<Proof> = own.map(|it| it.1).collect();
         let place =
             Place { number: at + 1, is_ordered: asks_for_order(&turn.question), keys: &keys };
-        let mut piece = piece(it, &own, &place);
-        piece.turn.clone_from(&turn.id);
-        pieces.push(piece);
+        pieces.push(piece(it, &turn.id, &own, &place));
     }
     let made: Vec<&str> = done.iter().flat_map(|it| keys_of(it.call)).map(|it| it.1).collect();
     for key in keys.iter().filter(|it| !made.contains(&it.as_str())) {
@@ -76,7 +74,7 @@ struct Place<'a> {
     keys: &'a BTreeSet<String>,
 }
 
-fn piece(done: &Did, proofs: &[Proof], place: &Place) -> Piece {
+fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Place) -> Piece {
     let number = place.number;
     let mut title = done.call.call.name.clone();
     let mut checks = Vec::new();
@@ -123,7 +121,7 @@ fn piece(done: &Did, proofs: &[Proof], place: &Place) -> Piece {
     let marks = [("_attempt(", ATTEMPTED), ("sys.stdout.take()", PRINTED), ("data[", KEPT)];
     let said = marks.iter().filter(|it| code.contains(it.0));
     uses.extend(said.map(|it| it.1.to_owned()));
-    Piece { turn: String::new(), title, code, shows, checks, uses }
+    Piece { turn: turn.to_owned(), title, code, shows, checks, uses }
 }
 
 type Checks = Vec<(String, String)>;
@@ -171,12 +169,12 @@ fn run(
             checks.push((what, check));
         }
         _ => {
-            if let (Some(then), Some(_)) = (member(result, "text"), kept) {
+            if let (Some(then), Some(_)) = (result["text"].as_str(), kept) {
                 checks.push((what.clone(), text_check(&what, then, &format!("repr({value})"))));
             }
         }
     }
-    if let (Some(then), true) = (member(result, "stdout"), is_checked) {
+    if let (Some(then), true) = (result["stdout"].as_str(), is_checked) {
         let what = "what the code printed".to_owned();
         let check = text_check(&what, then, &printed);
         checks.push((what, check));
