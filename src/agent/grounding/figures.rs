@@ -144,7 +144,11 @@ impl<'a> Figures<'a> {
                 self.at += end.map_or(rest.len(), |it| line.len() + it + 1 + fence.len());
                 return true;
             }
-            self.at += marker(line);
+            let n_bytes = marker(line);
+            if 0 < n_bytes {
+                self.at += n_bytes;
+                return true;
+            }
         }
         match letter {
             '`' => self.pass_quoted(&['`']),

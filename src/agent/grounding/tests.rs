@@ -1,6 +1,9 @@
+use proptest::prelude::{prop, proptest};
 use serde_json::{Value, json};
 
 use super::Grounds;
+use super::figures::{Purpose, figures};
+use crate::cases::cases;
 use crate::catalog::Dataset;
 
 fn missing_of(grounds: Grounds, text: &str) -> Vec<String> {
@@ -115,10 +118,13 @@ fn what_names_numbers_or_quotes_claims_nothing() {
         "It ranks 17th, as #4, of version 1.22.3",
         "",
         "no number at all",
+        "#1. é",
+        "#12. x",
     ] {
         check(&json!(null), text, &[]);
     }
     check(&json!(null), "7 rows are missing", &["7"]);
+    check(&json!(null), "#1. 5 apples", &["5"]);
     check(&json!(null), "n=152 (x: 42), `17`, EUR12, 第3名", &["152", "42", "17", "12", "3"]);
 }
 
@@ -219,4 +225,31 @@ fn hostile_input_takes_no_time_and_no_room() {
     let long = format!("7{}", "a".repeat(100_000));
     assert_eq!(missing_of(Grounds::default(), &long), [long[..60].to_owned()]);
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    /// Pieces of what replies are made of, so that the cases are not all noise.
+    #[test]
+    fn whatever_a_reply_says_its_figures_are_read_to_the_end(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "1", "12", "2013", "7", ".", ",", ")", "#", "-", "−", "+", "*", ">", "|", " ", "\n", "é", "x",
+                "`", "```", "~~~", "\"", "“", "”", "„", "«", "»", "'", "’", ":", "/", "://", "e", "T", "Z",
+                "%", "$", "€", "₹", "USD", "k", "m", "million", "th", "May", "of", "about", "Q3", "\u{a0}",
+            ]),
+            0..24,
+        ),
+        noise in ".{0,12}",
+    ) {
+        let text = pieces.concat() + &noise + &pieces.concat();
+        for purpose in [Purpose::Claims, Purpose::Everything] {
+            let mut end = 0;
+            for (range, _) in figures(&text, purpose) {
+                assert!(end <= range.start && text.get(range.clone()).is_some(), "{range:?} of {text}");
+                end = range.end;
+            }
+        }
+    }
 }
