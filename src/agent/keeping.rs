@@ -4,8 +4,7 @@
 //! back is left out of the conversation. Thresholds are rated on the values themselves, because only counts
 //! come of it.
 
-use std::fs;
-use std::path::PathBuf;
+use tempfile::TempDir;
 
 use crate::agent::Agent;
 use crate::agent::turn::{Ended, Turn};
@@ -27,14 +26,8 @@ pub struct Masked {
     /// What they were made of.
     source: Catalog,
     copies: Catalog,
-    dir: PathBuf,
-}
-
-impl Drop for Masked {
-    fn drop(&mut self) {
-        // What is left is removed when the session opens again.
-        let _ = fs::remove_dir_all(&self.dir);
-    }
+    // Removed with the copies in it. What a kill leaves is removed when the session opens again.
+    _dir: TempDir,
 }
 
 impl Agent {
@@ -121,12 +114,15 @@ impl Agent {
         turn.status(Status::Loading { message: "keeping values back".to_owned() })?;
         let dir = session.masked_dir()?;
         let (source, session_dir) = (catalog.clone(), session.dir().to_owned());
-        let (withheld, into) = (self.options.withheld.clone(), dir.clone());
+        let withheld = self.options.withheld.clone();
+        // When the turn ends first, the directory goes as soon as the copying is over.
         let copying = tokio::task::spawn_blocking(move || {
-            dataset::masked(&source, &session_dir, &withheld, &key, &into)
+            let copies = dataset::masked(&source, &session_dir, &withheld, &key, dir.path())?;
+            anyhow::Ok(Masked { source, copies, _dir: dir })
         });
-        let copies = turn.wait(copying).await?.map_err(anyhow::Error::from)??;
-        self.masked = Some(Masked { source: catalog.clone(), copies: copies.clone(), dir });
+        let masked = turn.wait(copying).await?.map_err(anyhow::Error::from)??;
+        let copies = masked.copies.clone();
+        self.masked = Some(masked);
         Ok(copies)
     }
 }

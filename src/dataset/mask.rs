@@ -6,6 +6,7 @@
 //! try values out. Missing values stay missing.
 
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sha2::{Digest, Sha256};
 
 use super::columnar::guard;
-use super::write::{self, BuiltColumn, ParquetFile};
+use super::write::{BuiltColumn, ParquetFile};
 use crate::catalog::{Catalog, Column, DType, Dataset};
 use crate::limits::{MASK_BATCH_ROWS_MAX, PARQUET_CELLS_MAX};
 use crate::withheld::Withheld;
@@ -54,7 +55,7 @@ pub fn masked_schema(catalog: &Catalog, withheld: &Withheld) -> Catalog {
 ///
 /// # Errors
 ///
-/// Fails when a dataset cannot be read, or a copy cannot be written.
+/// Fails when a dataset cannot be read, or a copy cannot be written: also when its file is there already.
 pub fn masked(
     catalog: &Catalog,
     session_dir: &Path,
@@ -73,8 +74,8 @@ pub fn masked(
         if is_masked.contains(&true) {
             let copy = Copy { columns: &dataset.columns, is_masked: &is_masked, key };
             guard::run(|| copy.write(&from, into, &path)).with_context(doing)?;
-        } else if fs::hard_link(&from, &path).is_err() {
-            fs::copy(&from, &path).with_context(doing)?;
+        } else {
+            link(&from, &path).with_context(doing)?;
         }
         masked.insert(name.to_owned(), with_path(&masked, name, dataset, path));
     }
@@ -83,6 +84,17 @@ pub fn masked(
 
 fn with_path(masked: &Catalog, name: &str, dataset: &Dataset, path: PathBuf) -> Dataset {
     Dataset { path, ..masked.get(name).unwrap_or(dataset).clone() }
+}
+
+/// Gives a file another name, or copies it where that cannot be. What is there may be the file itself, and
+/// would be empty before it is copied, so nothing is written over.
+fn link(from: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(from, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            io::copy(&mut File::open(from)?, &mut File::create_new(path)?).map(drop)
+        }
+        linked => linked,
+    }
 }
 
 /// One dataset on its way.
@@ -121,7 +133,8 @@ impl Copy<'_> {
             }
             file.append(n_rows, group.close()?)?;
         }
-        write::keep(file.finish()?.into_temp_path(), path)
+        let doing = || format!("cannot write {}", path.display());
+        file.finish()?.into_temp_path().persist_noclobber(path).with_context(doing)
     }
 
     /// Returns a token for each value.
@@ -181,7 +194,31 @@ fn token(key: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{TOKEN, token};
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::{TOKEN, masked, token};
+    use crate::catalog::Catalog;
+    use crate::withheld::Withheld;
+
+    #[test]
+    fn a_copy_that_is_there_already_is_refused_and_the_dataset_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let into = dir.path().join("masked");
+        fs::create_dir(&into).unwrap();
+        let dialect = json!({"encoding": "utf-8", "delimiter": ",", "quote": null, "header": true, "reasons": []});
+        let dataset = json!({"path": "sales.parquet", "source": "s", "sha256": "", "bytes": 1, "row_count": 1,
+            "columns": [], "dialect": dialect, "padded_rows": 0, "surplus_rows": 0, "ingested_at": ""});
+        let mut catalog = Catalog::default();
+        catalog.insert("sales".to_owned(), serde_json::from_value(dataset).unwrap());
+        fs::write(dir.path().join("sales.parquet"), "rows").unwrap();
+        let copy = || masked(&catalog, dir.path(), &Withheld::default(), "key", &into);
+        copy().unwrap();
+        let error = format!("{:#}", copy().unwrap_err());
+        assert!(error.starts_with("cannot keep values of `sales` back: "), "{error}");
+        assert_eq!(fs::read_to_string(dir.path().join("sales.parquet")).unwrap(), "rows");
+    }
 
     #[test]
     fn a_token_is_the_same_for_a_value_and_another_with_another_key() {

@@ -240,13 +240,16 @@ impl Session {
         self.subdirectory("scratch")
     }
 
-    /// Returns where copies of datasets go that keep values back; it exists.
+    /// Makes an empty directory for copies of datasets that keep values back; it goes when it is dropped.
+    /// Nobody else has the same: copies that are still under way may lie beside it.
     ///
     /// # Errors
     ///
     /// Fails when it cannot be made.
-    pub fn masked_dir(&self) -> anyhow::Result<PathBuf> {
-        Ok(std::path::absolute(self.subdirectory(MASKED)?)?)
+    pub fn masked_dir(&self) -> anyhow::Result<TempDir> {
+        let beside = std::path::absolute(self.subdirectory(MASKED)?)?;
+        let doing = || format!("cannot create a directory in {}", beside.display());
+        tempfile::tempdir_in(&beside).with_context(doing)
     }
 
     /// Returns what tokens of values are made with: the same for as long as the session lasts.
@@ -580,6 +583,17 @@ mod tests {
         assert_eq!(mode(&session.dir().join("session.json")), 0o600);
         assert_eq!(mode(&session.dir().join("lock")), 0o600);
         assert_eq!(mode(&turn.path().join("question.txt")), 0o600);
+    }
+
+    #[test]
+    fn copies_that_keep_values_back_have_a_directory_each_that_goes_with_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = open(dir.path(), Access::Create).unwrap();
+        let (first, second) = (session.masked_dir().unwrap(), session.masked_dir().unwrap());
+        assert_ne!(first.path(), second.path());
+        let gone = first.path().to_owned();
+        drop(first);
+        assert!(!gone.exists() && second.path().is_absolute() && second.path().is_dir());
     }
 
     #[test]
