@@ -22,8 +22,8 @@ use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 use crate::session::Session;
 use crate::tools::{self, Plan, ToolError};
 
-/// Errors whose words no code had a hand in.
-const OURS: [&str; 4] = ["bad_arguments", "unknown_tool", "too_many_calls", "worker_gone"];
+/// The error of a call whose worker said nothing.
+const GONE: &str = "worker_gone";
 
 /// What the calls of a round need.
 pub struct Round<'a> {
@@ -93,10 +93,14 @@ impl Round<'_> {
             let asked = Instant::now();
             let began = if matches!(running, Running::Asking(..)) { asked } else { started };
             let is_remembered = matches!(running, Running::Remembered(_));
+            let is_of_code = matches!(running, Running::Asking(..));
             let mut result = self.finish(running, turn).await?;
             match &mut result {
                 _ if is_remembered => {}
-                result if self.keeps_rows => self.keep_rows_back(call, result, turn).await?,
+                // Reads give facts of the files, and what was not run is told in our words.
+                result if self.keeps_rows && is_of_code => {
+                    self.keep_rows_back(call, result, turn).await?;
+                }
                 Ok(output) => self.keep_aside(call, output, turn).await?,
                 Err(_) => {}
             }
@@ -150,26 +154,18 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// Takes out of an output what only few rows have.
+    /// Takes out of what code gave what only few rows have.
     async fn keep_rows_back(
         &self,
         call: &ToolCall,
         result: &mut Result<ToolOutput, ToolError>,
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
-        let tool = tools::find(&call.name).ok();
-        let is_ours = match &*result {
-            // Facts of the files, which no code had a hand in.
-            Ok(_) => tool.is_some_and(|it| it.only_reads),
-            Err(error) => OURS.contains(&error.code),
-        };
-        let output = match &mut *result {
-            Ok(output) => output,
+        let output = match result {
+            Err(error) if error.code == GONE => return Ok(()),
             Err(error) => &mut error.output,
+            Ok(output) => output,
         };
-        if is_ours {
-            return Ok(());
-        }
         let needles = aggregates::needles(&output.result);
         let paths = self.catalog.iter().map(|(_, it)| self.session.dir().join(&it.path));
         let paths: Vec<PathBuf> = paths.collect();

@@ -257,6 +257,23 @@ fn with_rows_kept_back_no_value_of_a_row_is_in_a_request() {
 }
 
 #[test]
+fn with_rows_kept_back_a_call_that_was_not_run_is_told_why() {
+    let bench = bench();
+    let columns = json!({"name": "people", "df_name": "df", "columns": ["emial"]});
+    bench.answers([
+        round().calls("d", "load_dataset_full", json!({"name": "peple", "df_name": "df"})),
+        round().calls("c", "load_dataset_columns", columns),
+        round().calls("f", "find_value_columns", json!({"name": "peple", "value": "Oslo"})),
+        round().says("Done."),
+    ]);
+    bench.run(["ask", "-d", "people", "--no-rows", "Tell me."]).succeeds();
+    let told = |at: usize, id: &str| bench.request(at).output_of(id).to_owned();
+    assert!(told(1, "d").contains("no dataset `peple`; there are people"), "{}", told(1, "d"));
+    assert!(told(2, "c").contains("`emial`"), "{}", told(2, "c"));
+    assert!(told(3, "f").contains("no dataset `peple`"), "{}", told(3, "f"));
+}
+
+#[test]
 fn rows_stay_back_in_a_profile_and_where_nothing_is_sent_the_answer_is_whole() {
     let bench = bench().speaking(Api::Chat);
     let none = r#"{"error": {"message": "this model does not support tools"}}"#;
