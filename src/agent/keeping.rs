@@ -12,13 +12,11 @@ use crate::catalog::Catalog;
 use crate::dataset;
 use crate::event::{Confinement, Status};
 use crate::provider::Provider;
+use crate::python::sandbox::FILES;
 use crate::session::Session;
 use crate::session::history::History;
 use crate::status::{ExitStatus, Failure};
 use crate::withheld::Withheld;
-
-/// The rule of the confinement without which code could read the values where they are.
-const FILES: &str = "files";
 
 /// Copies of datasets without the values that are kept back. They go with it.
 #[derive(Debug)]
@@ -64,11 +62,12 @@ impl Agent {
     ///
     /// Fails with [`ExitStatus::Sandbox`] when it could.
     pub(super) fn check_confinement(&self, confinement: &Confinement) -> anyhow::Result<()> {
-        let is_open = confinement.missing.iter().any(|it| it == FILES);
-        if self.options.withheld.columns.is_empty() || !self.sends() || !is_open {
+        let keeps_back = !self.options.withheld.columns.is_empty() && self.sends();
+        if !keeps_back || confinement.enforces(FILES) {
             return Ok(());
         }
-        let message = "`--redact`: code could read the values in other files, because nothing confines it here";
+        let message = "columns cannot be kept back: code could read their values in other files, because nothing \
+                       confines it here";
         let hint = "`csv-agent doctor` says what is missing; or ask the analyst inside csv-agent with \
                     `--model builtin`, which sends nothing";
         Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())

@@ -48,15 +48,11 @@ const SYSTEM: [&str; 12] = [
 ];
 /// Devices without a state of their own.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// The rule by which code reads and writes only the files that it was given.
+pub const FILES: &str = "files";
 /// The rules of the product contract that need the kernel's help.
-const RULES: [&str; 6] = [
-    "network",
-    "files",
-    "names of files outside",
-    "other processes",
-    "subprocesses",
-    "system calls",
-];
+const RULES: [&str; 6] =
+    ["network", FILES, "names of files outside", "other processes", "subprocesses", "system calls"];
 /// What the monitor ends with when the worker's processes had too much memory together.
 pub(super) const STOPPED_FOR_MEMORY: i32 = 121;
 /// What the monitor ends with when the worker's files were too many or too large together.
@@ -94,7 +90,7 @@ impl Confinement {
         let enforced = [
             // Namespaces alone leave the sockets of a virtual machine to its host.
             seccomp.then(|| "network: none".to_owned()),
-            files.then(|| "files: Python and datasets, scratch to write".to_owned()),
+            files.then(|| format!("{FILES}: Python and datasets, scratch to write")),
             namespaces.then(|| "names of files outside: not seen".to_owned()),
             (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
             subprocesses,
@@ -122,6 +118,12 @@ impl Confinement {
     pub fn none(reason: String) -> Self {
         let missing = RULES.map(str::to_owned).to_vec();
         Confinement { enforced: Vec::new(), missing, reasons: vec![reason] }
+    }
+
+    /// Returns whether a rule holds.
+    pub fn enforces(&self, rule: &str) -> bool {
+        let name = |it: &String| it.split_once(": ").is_some_and(|(name, _)| name == rule);
+        self.enforced.iter().any(name)
     }
 
     /// Says what is missing to someone who wants all of it.

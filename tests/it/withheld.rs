@@ -167,9 +167,12 @@ fn without_confinement_nothing_is_redacted_and_nothing_sent() {
     let bench = bench().variable("CSV_AGENT_SANDBOX_WITHOUT", "namespaces,landlock,seccomp");
     let run = bench.run(["ask", "--redact", "email", "q"]).fails_with(8);
     assert!(
-        run.stderr().contains("`--redact`: code could read the values in other files"),
+        run.stderr().contains("columns cannot be kept back: code could read their values in other"),
         "{run}"
     );
+    fs::write(bench.path("c.toml"), "redact = [\"email\"]\n").unwrap();
+    let run = bench.run(["--config", "c.toml", "ask", "q"]).fails_with(8);
+    assert!(!run.stderr().contains("`--redact`"), "a file said it: {run}");
     assert_eq!(bench.n_requests(), 0);
     bench
         .run([
