@@ -13,9 +13,9 @@ use crate::agent::repeat::{Repeats, Repetition};
 use crate::agent::repl::Repl;
 use crate::agent::stash;
 use crate::agent::turn::{Closed, Ended, Turn};
-use crate::catalog::{Catalog, Facts, Query};
+use crate::catalog::{Catalog, Dataset, Facts, Query};
 use crate::conversation::{Item, ToolCall};
-use crate::dataset::{self, Census};
+use crate::dataset::{self, Census, Needles};
 use crate::event::{CallError, CallStatus, Shown, Status, ToolOutput};
 use crate::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::python::protocol::{Command, Outcome, OutcomeStatus};
@@ -167,14 +167,14 @@ impl Round<'_> {
             Ok(output) => output,
         };
         let needles = aggregates::needles(&output.result);
-        let paths = self.catalog.iter().map(|(_, it)| self.session.dir().join(&it.path));
-        let paths: Vec<PathBuf> = paths.collect();
+        let path = |(_, it): (&str, &Dataset)| self.session.dir().join(&it.path);
+        let seen: Vec<PathBuf> = self.catalog.iter().map(path).collect();
+        // Variables of earlier turns may hold values of datasets that this one may not see.
+        let unseen = self.session.catalog().filtered(|it| self.catalog.get(it).is_none());
+        let unseen: Vec<PathBuf> = unseen.iter().map(path).collect();
         let counting = tokio::task::spawn_blocking(move || {
-            let mut census = Census::default();
-            for path in &paths {
-                dataset::add_to_census(path, &needles, &mut census)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
-            }
+            let mut census = count(&seen, &needles)?;
+            census.narrow(count(&unseen, &needles)?);
             anyhow::Ok(census)
         });
         let census = turn.wait(counting).await?.map_err(anyhow::Error::from)??;
@@ -275,6 +275,15 @@ impl Round<'_> {
         turn.close_call(call, closed)?;
         Ok((text, repetition == Repetition::Stop))
     }
+}
+
+fn count(paths: &[PathBuf], needles: &Needles) -> anyhow::Result<Census> {
+    let mut census = Census::default();
+    for path in paths {
+        dataset::add_to_census(path, needles, &mut census)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+    }
+    Ok(census)
 }
 
 fn error_text(result: &Value) -> String {

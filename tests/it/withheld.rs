@@ -277,6 +277,22 @@ fn with_rows_kept_back_a_call_that_was_not_run_is_told_why() {
 }
 
 #[test]
+fn a_variable_tells_no_row_of_a_dataset_that_is_not_seen() {
+    let bench = bench();
+    bench.answers([
+        round().runs("a", "people = load('people')\nlen(people)"),
+        round().says("Loaded."),
+        round().runs("b", "float(people.amount.max())"),
+        round().runs("c", "people.city.iloc[0]"),
+        round().says("Done."),
+    ]);
+    bench.run(["ask", "--no-rows", "Load it."]).succeeds();
+    bench.run(["ask", "-d", "other", "--no-rows", "Tell me."]).succeeds();
+    assert_eq!(bench.request(3).output_of("b"), "(kept back)");
+    assert_eq!(bench.request(4).output_of("c"), "(kept back)");
+}
+
+#[test]
 fn rows_stay_back_in_a_profile_and_where_nothing_is_sent_the_answer_is_whole() {
     let bench = bench().speaking(Api::Chat);
     let none = r#"{"error": {"message": "this model does not support tools"}}"#;
