@@ -30,7 +30,8 @@ const SCALARS_MAX: usize = 3;
 /// What a turn has shown, as far as numbers go.
 #[derive(Debug, Clone, Default)]
 pub struct Grounds {
-    values: Vec<f64>,
+    /// By their bits, each once.
+    values: HashSet<u64>,
     /// Whole numbers that a float would round.
     exact: HashSet<u128>,
     /// Numbers in code that ran. Nothing follows from them, and they are not rounded.
@@ -124,7 +125,7 @@ impl Grounds {
                 }
             }
         }
-        bound(&mut self.literals);
+        self.literals.truncate(GROUNDS_MAX);
     }
 
     /// Adds a number of things.
@@ -136,7 +137,8 @@ impl Grounds {
     /// Adds what is known of a dataset: its name, its columns, how many rows have no value in each.
     pub fn dataset(&mut self, name: &str, dataset: &Dataset) {
         self.count(dataset.row_count);
-        self.row_counts.extend(self.values.last());
+        #[expect(clippy::cast_precision_loss, reason = "no dataset has more rows than 2^53")]
+        self.row_counts.push(dataset.row_count as f64);
         self.count(dataset.columns.len() as u64);
         self.line(name);
         for column in &dataset.columns {
@@ -207,9 +209,9 @@ impl Grounds {
     }
 
     fn value(&mut self, value: f64) {
-        if value.is_finite() {
-            self.values.push(value);
-            bound(&mut self.values);
+        // What comes beyond the bound is not known, large or small.
+        if value.is_finite() && self.values.len() < GROUNDS_MAX {
+            self.values.insert(value.to_bits());
         }
     }
 
@@ -283,14 +285,6 @@ impl Grounds {
     }
 }
 
-/// Keeps the different ones when there are many. What comes beyond the bound is forgotten.
-fn bound(values: &mut Vec<f64>) {
-    if GROUNDS_MAX <= values.len() {
-        sort(values);
-        values.truncate(GROUNDS_MAX / 2);
-    }
-}
-
 fn sort(values: &mut Vec<f64>) {
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
@@ -298,41 +292,49 @@ fn sort(values: &mut Vec<f64>) {
 
 /// Returns how many entries each list of a text has, and how many rows each table: the text may count them.
 fn listed(text: &str) -> Vec<u64> {
-    let mut counts = Vec::new();
+    let mut counts: Vec<i64> = Vec::new();
     let (mut n_entries, mut n_rows) = (0, 0);
-    for line in text.lines().chain([""]) {
+    for line in text.lines().chain(["."]) {
         let line = line.trim_start();
         let is_entry = line.starts_with(['-', '*', '+']) && line[1..].starts_with(' ')
             || line.split_once(['.', ')']).is_some_and(|(it, _)| it.parse::<u8>().is_ok());
         if line.starts_with('|') {
             n_rows += 1;
-        } else if is_entry {
+            continue;
+        }
+        if is_entry {
             n_entries += 1;
-        } else if !line.is_empty() || counts.is_empty() {
-            // Its header and the line below are no rows.
-            counts.extend([n_entries, n_rows - 2].into_iter().filter(|it| 0 < *it));
-            (n_entries, n_rows) = (0, 0);
+            continue;
+        }
+        // The header of a table and the line below are no rows.
+        counts.push(std::mem::take(&mut n_rows) - 2);
+        // There may be blank lines between the entries of a list.
+        if !line.is_empty() {
+            counts.push(std::mem::take(&mut n_entries));
         }
     }
-    counts.extend([n_entries, n_rows - 2].into_iter().filter(|it| 0 < *it));
-    counts.into_iter().filter_map(|it: i64| u64::try_from(it).ok()).collect()
+    counts.into_iter().filter_map(|it| u64::try_from(it).ok().filter(|it| 0 < *it)).collect()
 }
 
 /// Tells whether figures are grounded.
 struct Checker {
     grounds: Grounds,
+    /// Those of the grounds, in order.
+    values: Vec<f64>,
     derived: Derived,
 }
 
 impl Checker {
     fn of(mut grounds: Grounds) -> Checker {
-        sort(&mut grounds.values);
+        let values = std::mem::take(&mut grounds.values).into_iter().map(f64::from_bits);
+        let mut values: Vec<f64> = values.collect();
+        sort(&mut values);
         sort(&mut grounds.literals);
         sort(&mut grounds.row_counts);
         let mut grids = std::mem::take(&mut grounds.grids);
         grids.push(grounds.scalars.iter().map(|it| vec![Some(*it)]).collect());
         let derived = Derived::of(&grids, &grounds.row_counts);
-        Checker { grounds, derived }
+        Checker { grounds, values, derived }
     }
 
     fn missing<'a>(
@@ -379,7 +381,7 @@ impl Checker {
             (value - half - slack, value + half + slack)
         };
         let (low, high) = range(value, half);
-        let (values, literals) = (&self.grounds.values, &self.grounds.literals);
+        let (values, literals) = (&self.values, &self.grounds.literals);
         let is_among = |values: &[f64], (low, high): (f64, f64)| {
             // `fell by 12` is true of −12, and `-12` is not of 12.
             has(values, -high, -low) || !number.is_negative && has(values, low, high)

@@ -5,6 +5,7 @@ use super::Grounds;
 use super::figures::{Purpose, figures};
 use crate::cases::cases;
 use crate::catalog::Dataset;
+use crate::limits::GROUNDS_MAX;
 
 fn missing_of(grounds: Grounds, text: &str) -> Vec<String> {
     grounds.ungrounded(text, std::iter::empty()).into_iter().map(|it| it.text).collect()
@@ -198,6 +199,9 @@ fn a_choice_in_code_is_grounded_and_a_remark_is_not() {
 #[test]
 fn a_text_may_count_what_it_lists() {
     check(&json!(null), "There are 3 issues:\n\n- a\n- b\n- c\n\nAnd 4 more.", &["4"]);
+    check(&json!(null), "These 3 of 2:\n\n1. a\n\n2. b\n\n3. c", &["2"]);
+    let table = "| x |\n|---|\n| a |\n| b |\n";
+    check(&json!(null), &format!("2 and 2, not 6:\n\n{table}\n{table}"), &["6"]);
 }
 
 #[test]
@@ -205,6 +209,18 @@ fn where_a_number_stands_is_counted_in_letters() {
     let missing = Grounds::default().ungrounded("Größe **42** cm", [(3, "ä 7 %")].into_iter());
     let told: Vec<_> = missing.iter().map(|it| (it.text.as_str(), it.offset, it.finding)).collect();
     assert_eq!(told, [("42", 8, None), ("7 %", 2, Some(3))]);
+}
+
+#[test]
+fn of_more_numbers_than_are_kept_the_first_are() {
+    let mut grounds = Grounds::default();
+    grounds.value(9e15);
+    for it in 0..GROUNDS_MAX as u64 {
+        grounds.count(7 * it);
+    }
+    grounds.dataset("sales", &dataset(1));
+    assert_eq!(grounds.row_counts, [1.0]);
+    assert_eq!(missing_of(grounds, "9000000000000000 of 14 and 139999999"), ["139999999"]);
 }
 
 #[test]
