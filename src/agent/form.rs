@@ -109,7 +109,9 @@ impl Form {
         let said = self.read(answer);
         let is_bare = self.verdict && said.verdict.is_none();
         if let Some(misfit) = said.misfit {
-            let place = if self.verdict { "`output` of that answer" } else { "That answer" };
+            let is_json = json(answer).is_ok();
+            let place =
+                if self.verdict && is_json { "`output` of that answer" } else { "That answer" };
             return Some(format!(
                 "{place} does not hold to the schema: {misfit}. Write the whole answer again, as the JSON \
                  that the instructions ask for, and nothing else. Keep what you have found; do not \
@@ -133,6 +135,10 @@ impl Form {
 
 /// Reads JSON that is the whole of a text, or stands in the only fence of one. Returns it as it was
 /// written, too.
+///
+/// # Errors
+///
+/// Fails with why the whole is no JSON, when there is none of either kind.
 pub fn json(text: &str) -> Result<(&str, Value), String> {
     let text = text.trim();
     let error = match serde_json::from_str(text) {
@@ -262,6 +268,11 @@ mod tests {
         assert!(form.read(&wrong).verdict.is_some(), "the verdict counts all the same");
         let told = form.repair(&wrong, true).unwrap();
         assert!(told.starts_with("`output` of that answer does not hold to the schema: `$.n` is"));
+        let told = form.repair("seven", true).unwrap();
+        assert!(
+            told.starts_with("That answer does not hold to the schema: it is no JSON: "),
+            "{told}"
+        );
         let bare = form.read("{\"n\": 1}");
         assert_eq!(bare.misfit.as_deref(), Some("`$.output` is missing"));
     }

@@ -150,7 +150,7 @@ fn check_node(
     }
     let values = members.get("enum").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     *n_enum_values += values.len();
-    let n_chars: usize = values.iter().filter_map(Value::as_str).map(str::len).sum();
+    let n_chars: usize = values.iter().filter_map(Value::as_str).map(|it| it.chars().count()).sum();
     if STRICT_ENUM_SMALL_MAX < values.len() && STRICT_ENUM_CHARS_MAX < n_chars {
         return Err(format!("{path}: an enum with too much text"));
     }
