@@ -22,6 +22,8 @@ const SAID: [&str; 3] = ["instructions", "input", "messages"];
 /// Members of these that hold words of the dialect, ids, and what only the server can read.
 const NOT_SAID: [&str; 8] =
     ["type", "role", "id", "call_id", "tool_call_id", "name", "status", "encrypted_content"];
+/// How an image begins that stands in a body.
+const IMAGE: &str = "data:image/";
 /// How a row begins in the profile that a model without tools reads.
 pub const PROFILE_ROW: &str = "  - row: ";
 
@@ -128,7 +130,7 @@ impl Counter {
             texts(&body[it], &mut said);
         }
         let (images, said): (Vec<&str>, Vec<&str>) =
-            said.into_iter().partition(|it| it.starts_with("data:"));
+            said.into_iter().partition(|it| it.starts_with(IMAGE));
         for image in images {
             if self.seen.insert(hash(image)) {
                 self.record.all.image_bytes += image.len() as u64;
@@ -302,11 +304,14 @@ mod tests {
         let mut counter = Counter::new(&catalog(&[("sales", &["day"])]));
         let table = json!({"head": [{"day": "Monday"}]}).to_string();
         let messages = json!([{"role": "system", "content": "- sales\n  - row: 1, 2\n  - row: 3, 4\n"},
-            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:x;base64,AAAA"}}]},
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
             {"role": "tool", "content": table}]);
         counter.count(&json!({"messages": messages}), None, false);
         let all = counter.record().all.clone();
-        assert_eq!((all.rows, all.image_bytes, all.columns.len()), (3, 18, 1));
+        assert_eq!((all.rows, all.image_bytes, all.columns.len()), (3, 26, 1));
+        let question = json!({"messages": [{"role": "user", "content": "data: what day is it?"}]});
+        counter.count(&question, None, false);
+        assert_eq!(counter.record().all.image_bytes, 26);
         let transcript = json!({"messages": [{"role": "user", "content": "# Turn 1"}]});
         counter.count(&transcript, None, true);
         assert_eq!(counter.record().all.text_bytes, 8);

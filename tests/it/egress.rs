@@ -1,7 +1,7 @@
 //! What left the machine: the record of each turn, and of all of them.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -81,7 +81,9 @@ fn a_turn_that_is_killed_leaves_its_record() {
     let child = bench.command(["ask", "-f", "sales.csv", "q"]).spawn().unwrap();
     let pid = Pid::from_raw(child.id().try_into().unwrap());
     let path = bench.session().join("turns/0001/egress.json");
+    let deadline = Instant::now() + Duration::from_mins(1);
     while !path.exists() || bench.n_requests() == 0 {
+        assert!(Instant::now() < deadline, "no request was sent and recorded");
         std::thread::sleep(Duration::from_millis(5));
     }
     kill(pid, Signal::SIGKILL).unwrap();
