@@ -94,7 +94,7 @@ fn a_redacted_column_is_in_no_request_whatever_code_does() {
     assert_eq!(left, 0, "the copies go with the process");
     for again in [["rerun", "last"], ["export", "py"]] {
         let run = bench.run(again).fails_with(5);
-        assert!(run.stderr().contains("turn 0001 was asked with `--redact`"), "{run}");
+        assert!(run.stderr().contains("turn 0001 was asked with columns kept back"), "{run}");
     }
 }
 
