@@ -19,6 +19,10 @@ use crate::status::{ExitStatus, Failure};
 use crate::tools::ToolError;
 use crate::withheld::Withheld;
 
+/// Stands in the place of the reason that a process ended for.
+const KEPT_BACK: &str =
+    "it took too much memory or time, crashed or ended itself (which of these is kept back)";
+
 /// The REPL of an agent.
 pub struct Repl {
     python: PythonOptions,
@@ -132,8 +136,10 @@ impl Repl {
                 Ok(Ok(outcome))
             }
             Err(error) => {
+                // Code chooses its last words, and the status that it exits with.
+                let why = if self.withheld.rows { KEPT_BACK.to_owned() } else { error.to_string() };
                 let text = format!(
-                    "the Python process ended: {error}; the variables and files of this question are \
+                    "the Python process ended: {why}; the variables and files of this question are \
                      lost, variables of earlier questions are restored; load the data again, and need \
                      less"
                 );
