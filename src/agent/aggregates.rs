@@ -5,14 +5,15 @@
 //! numbers that are no row's own. Everything else is replaced by a note. Nothing that is printed passes.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use crate::catalog::Catalog;
-use crate::dataset::{Census, Needles, number_key};
+use crate::dataset::{Census, Needles, moment, number_key};
 use crate::limits::{AGGREGATE_ROWS_MAX, AGGREGATE_VALUES_MAX, SHARED_ROWS_MIN};
 
 /// Stands in the place of a value.
@@ -20,9 +21,20 @@ const KEPT_BACK: &str = "(kept back)";
 /// What pandas and NumPy call rows, columns and types of a result, and what Python calls constants.
 const LABELS: &str = "count mean std min 25% 50% 75% max sum median var first last size nunique mode share \
     index value level_0 level_1 variable proportion percent unique top freq row column columns rows All \
-    np pd array Index Series DataFrame Timestamp Timedelta RangeIndex dtype object str bool int float \
+    array Index Series DataFrame Timestamp Timedelta RangeIndex dtype object str bool int float \
     int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 Int64 Float64 boolean string category \
-    datetime64 timedelta64 ns us UTC dict set tuple list start stop step True False None nan NaN NaT NA inf";
+    datetime64 timedelta64 UTC dict set tuple list start stop step None nan NaN NaT inf";
+/// Words that are too short to pass as text: letters of a value would.
+const SHORT_WORDS: [&str; 6] = ["np", "pd", "ns", "us", "NA", "df"];
+/// Characters of the shortest word of code that passes.
+const WORD_CHARS_MIN: usize = 3;
+/// How Python and NumPy write true and false.
+const BOOLEANS: [&str; 4] = ["False", "True", "False_", "True_"];
+/// What may hold numbers when Python writes it. Of all else, such as `datetime.date(…)`, the numbers are
+/// parts of one value.
+const HOLDERS: &str = "array Index Series RangeIndex dict set tuple list frozenset Counter defaultdict OrderedDict \
+    deque dict_keys dict_values dict_items Interval bool int float int8 int16 int32 int64 uint8 uint16 uint32 \
+    uint64 float32 float64";
 /// What Python and pandas call errors, and the words of their messages that quote nothing.
 const ERRORS: &str = "KeyError ValueError TypeError NameError AttributeError IndexError ZeroDivisionError \
     SyntaxError IndentationError LookupError ModuleNotFoundError ImportError MemoryError TimeoutError \
@@ -58,17 +70,20 @@ impl Known {
     }
 }
 
-/// Adds the words and the quoted texts of arguments.
+/// Adds the words and the quoted texts of arguments, unless they are so short that others are made of them.
 fn add_words(value: &Value, names: &mut HashSet<String>) {
     match value {
         Value::String(text) => {
-            names.insert(text.clone());
-            for token in tokens(text) {
-                match token {
-                    Token::Word(it) => names.insert(it.to_owned()),
-                    Token::Quoted(it) => names.insert(it),
-                    Token::Number(..) | Token::Mark(_) => false,
+            let whole = std::iter::once(Token::Quoted(text.clone()));
+            for token in whole.chain(tokens(text)) {
+                let word = match token {
+                    Token::Word(it) => it.to_owned(),
+                    Token::Quoted(it) => it,
+                    Token::Number(..) | Token::Mark(_) => continue,
                 };
+                if WORD_CHARS_MIN <= word.chars().count() && !BOOLEANS.contains(&&*word) {
+                    names.insert(word);
+                }
             }
         }
         Value::Array(items) => items.iter().for_each(|it| add_words(it, names)),
@@ -107,13 +122,15 @@ fn add_needles(value: &Value, needles: &mut Needles) {
             add_needle(name, needles);
             add_needles(it, needles);
         }),
-        Value::Null | Value::Bool(_) => {}
+        Value::Bool(_) => needles.booleans = true,
+        Value::Null => {}
     }
 }
 
 fn add_needle(text: &str, needles: &mut Needles) {
     needles.texts.insert(text.to_owned());
     needles.moments.extend(moment(text));
+    needles.numbers.extend(text.parse().ok().map(number_key));
 }
 
 /// What decides about each value.
@@ -177,13 +194,16 @@ impl Sieve<'_> {
         }
         let rows = result["head"].as_array().into_iter().flatten();
         let rows = rows.take(usize::try_from(AGGREGATE_ROWS_MAX).unwrap_or(usize::MAX));
+        let rows: Vec<&Value> = rows.collect();
+        let cells = rows.iter().filter_map(|it| it.as_object()).flat_map(Map::values);
+        let is_lone = cells.filter(|it| it.is_boolean()).count() < 2;
         let row = |row: &Value| {
             let cells = names.iter().zip(&sources);
             cells
-                .map(|(name, source)| (name.clone(), self.cell(&row[*source], Some(source))))
+                .map(|(name, source)| (name.clone(), self.cell(&row[*source], source, is_lone)))
                 .collect()
         };
-        told["head"] = rows.map(row).map(Value::Object).collect();
+        told["head"] = rows.into_iter().map(row).map(Value::Object).collect();
         told
     }
 
@@ -191,7 +211,8 @@ impl Sieve<'_> {
     fn names(&self, names: &Value) -> Vec<String> {
         let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
         let name = |(at, name): (usize, &str)| {
-            if self.may_tell(name) { name.to_owned() } else { format!("column_{}", at + 1) }
+            let may_tell = self.may_tell(name) || BOOLEANS.contains(&name);
+            if may_tell { name.to_owned() } else { format!("column_{}", at + 1) }
         };
         names.enumerate().map(name).collect()
     }
@@ -201,11 +222,16 @@ impl Sieve<'_> {
         name.map_or_else(|| json!(KEPT_BACK), |it| json!(it))
     }
 
-    fn cell(&self, value: &Value, column: Option<&str>) -> Value {
+    /// `is_lone` says that no other cell of the result is true or false: then no row's own is told.
+    fn cell(&self, value: &Value, column: &str, is_lone: bool) -> Value {
         let passes = match value {
-            Value::Null | Value::Bool(_) => true,
+            Value::Null => true,
+            Value::Bool(it) => {
+                let counts = self.census.booleans.get(column);
+                is_lone || counts.is_some_and(|n| SHARED_ROWS_MIN <= n[usize::from(*it)])
+            }
             Value::Number(number) => {
-                number.as_f64().is_some_and(|it| self.may_tell_number(it, column))
+                number.as_f64().is_some_and(|it| self.may_tell_number(it, Some(column)))
             }
             Value::String(text) => self.may_tell(text),
             Value::Array(_) | Value::Object(_) => false,
@@ -213,15 +239,25 @@ impl Sieve<'_> {
         if passes { value.clone() } else { json!(KEPT_BACK) }
     }
 
-    /// Text passes when it is a name, when many rows share it, or when it is a period that no row has.
+    /// Text passes when it is a name, when many rows share it, or when it is a period that no row has. A day
+    /// that no row has may be a rounded one, so only the first and the last of a month pass.
     fn may_tell(&self, text: &str) -> bool {
         let n_rows = self.census.texts.get(text).copied().unwrap_or(0);
         if self.known.names.contains(text) || SHARED_ROWS_MIN <= n_rows {
             return true;
         }
-        let is_shared =
-            |it: i64| self.census.moments.get(&it).is_none_or(|n| SHARED_ROWS_MIN <= *n);
-        n_rows == 0 && (is_period(text) || moment(text).is_some_and(is_shared))
+        let is_rare = |it: f64| {
+            let holders = self.census.numbers.get(&number_key(it)).into_iter().flatten();
+            holders.into_iter().any(|(_, n_rows)| *n_rows < SHARED_ROWS_MIN)
+        };
+        if 0 < n_rows || text.parse().is_ok_and(is_rare) {
+            return false;
+        }
+        let is_shared = |it: i64| match self.census.moments.get(&it) {
+            Some(n_rows) => SHARED_ROWS_MIN <= *n_rows,
+            None => is_month_border(it),
+        };
+        is_period(text) || moment(text).is_some_and(is_shared)
     }
 
     /// A number passes unless few rows of a column have it. Counts look like any small number, so these
@@ -238,23 +274,50 @@ impl Sieve<'_> {
     /// Returns a value as Python writes it, with each text and number in it looked at.
     fn literal(&self, text: &Value) -> String {
         let Some(text) = text.as_str() else { return KEPT_BACK.to_owned() };
+        let tokens: Vec<Token> = tokens(text).take(AGGREGATE_VALUES_MAX * 4 + 1).collect();
+        let n_values = tokens.iter().filter(|it| !matches!(it, Token::Mark(_))).count();
+        // Lines are those of a frame within a value: its numbers are rounded.
+        let has_lines = tokens.iter().any(|it| matches!(it, Token::Mark('\n')));
+        if AGGREGATE_VALUES_MAX < n_values || AGGREGATE_VALUES_MAX * 4 < tokens.len() || has_lines {
+            return KEPT_BACK.to_owned();
+        }
+        let is_boolean = |it: &&Token| matches!(it, Token::Word(it) if BOOLEANS.contains(it));
+        let is_lone = tokens.iter().filter(is_boolean).count() < 2;
+        let may_tell = |it: &str| {
+            self.known.names.contains(it)
+                || SHORT_WORDS.contains(&it)
+                || is_lone && BOOLEANS.contains(&it)
+        };
+        // Of each open parenthesis, whether numbers in it stand for themselves.
+        let mut holds = vec![true];
         let mut told = String::new();
-        for (at, token) in tokens(text).enumerate() {
-            if AGGREGATE_VALUES_MAX * 4 <= at {
-                return KEPT_BACK.to_owned();
+        for (at, token) in tokens.iter().enumerate() {
+            let holds_here = holds.last().is_some_and(|it| *it);
+            match token {
+                Token::Mark('(') => {
+                    let name = at.checked_sub(1).map(|it| &tokens[it]);
+                    let is_holder = |it: &str| HOLDERS.split_whitespace().any(|name| name == it);
+                    let is_other = matches!(name, Some(Token::Word(it)) if !is_holder(it));
+                    holds.push(holds_here && !is_other);
+                }
+                Token::Mark(')') => {
+                    holds.pop();
+                }
+                _ => {}
             }
             match token {
-                Token::Quoted(text) if self.may_tell(&text) => {
+                Token::Quoted(text) if self.may_tell(text) => {
                     told.extend(["\"", &text.escape_debug().to_string(), "\""]);
                 }
-                Token::Number(text, it) if self.may_tell_number(it, None) => told += text,
-                Token::Word(word) if self.known.names.contains(word) => told += word,
-                Token::Mark(mark) if " ()[]{},:=.\n".contains(mark) => told.push(mark),
+                Token::Number(text, it) if holds_here && self.may_tell_number(*it, None) => {
+                    told += &plain(text, *it);
+                }
+                Token::Word(word) if may_tell(word) => told += word,
+                Token::Mark(mark) if " ()[]{},:=.".contains(*mark) => told.push(*mark),
                 _ => told += KEPT_BACK,
             }
         }
-        let n_values = tokens(text).filter(|it| !matches!(it, Token::Mark(_))).count();
-        if AGGREGATE_VALUES_MAX < n_values { KEPT_BACK.to_owned() } else { told }
+        told
     }
 
     /// Returns what kind of error it was, and of its message what quotes no value.
@@ -262,12 +325,15 @@ impl Sieve<'_> {
         let is_stock = |it: &str| ERRORS.split_whitespace().any(|word| word == it);
         let kind = result["error"]["type"].as_str().filter(|it| is_stock(it)).unwrap_or("Error");
         let message = result["error"]["message"].as_str().unwrap_or_default();
-        let may_tell = |it: &str| is_stock(it) || self.known.names.contains(it);
+        let is_known = |it: &str| self.known.names.contains(it) || SHORT_WORDS.contains(&it);
+        let is_long = |it: &str| WORD_CHARS_MIN <= it.chars().count();
         let mut told = String::new();
         for token in tokens(message).take(AGGREGATE_VALUES_MAX * 4) {
             match token {
-                Token::Quoted(it) if may_tell(&it) => told.extend(["'", &it, "'"]),
-                Token::Word(it) if may_tell(it) => told += it,
+                Token::Quoted(it) if is_known(&it) || is_long(&it) && is_stock(&it) => {
+                    told.extend(["'", &it, "'"]);
+                }
+                Token::Word(it) if is_known(it) || is_stock(it) => told += it,
                 Token::Mark(it) if " ()[],:+-*/=.'".contains(it) => told.push(it),
                 _ => told += "…",
             }
@@ -308,23 +374,31 @@ fn dtype(dtype: &Value) -> &'static str {
 
 /// Returns whether a text is a year, a month or a quarter: `2024`, `2024-02`, `2024Q1`.
 fn is_period(text: &str) -> bool {
-    let is_digits = |it: &str, n: usize| it.len() == n && it.bytes().all(|it| it.is_ascii_digit());
+    let number = |it: &str, n: usize| {
+        let is_digits = it.len() == n && it.bytes().all(|it| it.is_ascii_digit());
+        it.parse::<u16>().ok().filter(|_| is_digits)
+    };
+    let is_in = |it: &str, n: usize, range: RangeInclusive<u16>| {
+        number(it, n).is_some_and(|it| range.contains(&it))
+    };
     let Some((year, rest)) = text.split_at_checked(4) else { return false };
     let is_rest = rest.is_empty()
-        || rest.strip_prefix('-').is_some_and(|it| is_digits(it, 2))
-        || rest.strip_prefix('Q').is_some_and(|it| is_digits(it, 1));
-    is_digits(year, 4) && is_rest
+        || rest.strip_prefix('-').is_some_and(|it| is_in(it, 2, 1..=12))
+        || rest.strip_prefix('Q').is_some_and(|it| is_in(it, 1, 1..=4));
+    is_in(year, 4, 1900..=2100) && is_rest
 }
 
-/// Returns the day or time that a text is, in microseconds since 1970.
-fn moment(text: &str) -> Option<i64> {
-    let instant = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
-    let day = || text.parse::<Date>().ok().filter(|_| text.len() == 10);
-    let timestamp = text.parse::<Timestamp>().ok();
-    let timestamp = timestamp.or_else(|| instant(text.parse::<DateTime>().ok()?));
-    let timestamp =
-        timestamp.or_else(|| instant(day()?.to_datetime(jiff::civil::Time::midnight())));
-    Some(timestamp?.as_microsecond())
+/// Returns whether a moment is the midnight that the first or the last day of a month begins with.
+fn is_month_border(microseconds: i64) -> bool {
+    let Ok(timestamp) = Timestamp::from_microsecond(microseconds) else { return false };
+    let at = timestamp.to_zoned(TimeZone::UTC).datetime();
+    at.time() == Time::midnight() && (at.day() == 1 || at.date() == at.date().last_of_month())
+}
+
+/// Returns a number that was read, so that nothing hides in how it was written.
+fn plain(text: &str, number: f64) -> String {
+    let is_whole = text.trim_start_matches('-').bytes().all(|it| it.is_ascii_digit());
+    if is_whole && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
 }
 
 /// A piece of a value as Python writes it.
@@ -350,16 +424,15 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
         if first.is_ascii_digit()
             || (first == '-' && rest[1..].starts_with(|it: char| it.is_ascii_digit()))
         {
-            let is_part = |it: char| it.is_ascii_alphanumeric() || "._+-".contains(it);
+            // What hangs together is one: neither 24-12-2024 nor 10:59:11 is three numbers.
+            let is_part = |it: char| is_word(it) || "._+-:/".contains(it);
             let end = rest[1..].find(|it: char| !is_part(it)).map_or(rest.len(), |it| it + 1);
-            // The longest beginning that is a number; a point or a sign after it is not.
-            let end = (1..=end).rev().find(|at| rest[..*at].parse::<f64>().is_ok()).unwrap_or(1);
-            let (number, after) = rest.split_at(end);
-            let is_whole = !after.starts_with(is_word);
+            let run = rest[..end].trim_end_matches([':', '+', '-', '/']);
+            let (number, after) = rest.split_at(run.len());
             rest = after;
             return Some(match number.parse() {
-                Ok(value) if is_whole => Token::Number(number, value),
-                _ => Token::Word(number),
+                Ok(value) => Token::Number(number, value),
+                Err(_) => Token::Word(number),
             });
         }
         if is_word(first) {
@@ -398,23 +471,25 @@ fn quoted(text: &str, quote: char) -> (Token<'_>, &str) {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Known, Sieve, needles};
+    use super::{KEPT_BACK, Known, Sieve, needles};
     use crate::agent::prompt::tests::catalog;
     use crate::dataset::{Census, number_key};
 
-    /// Six rows have `Oslo`, one has `alice@x`, one the amount 7001.5, one the amount 2.
+    /// Six rows have `Oslo`, one has `alice@x`, one each the amounts 7001.5, 2 and 1984.
     #[track_caller]
     fn check(result: &Value, expected: &Value) {
         let catalog = catalog(&[("people", &["email", "city", "amount"])]);
         let known = Known::of(&catalog, r#"{"code": "df['regoin'].agg('low')"}"#);
         let census = Census {
-            texts: [("Oslo".to_owned(), 6), ("alice@x".to_owned(), 1)].into(),
+            texts: [("Oslo".to_owned(), 6), ("alice@x".to_owned(), 1), ("m".to_owned(), 5)].into(),
             numbers: [
                 (number_key(7001.5), vec![("amount".to_owned(), 1)]),
                 (number_key(2.0), vec![("amount".to_owned(), 1)]),
+                (number_key(1984.0), vec![("amount".to_owned(), 1)]),
             ]
             .into(),
             moments: [(1_704_067_200_000_000, 1)].into(),
+            ..Census::default()
         };
         assert_eq!(Sieve { known: &known, census: &census }.result(result, None), *expected);
     }
@@ -465,9 +540,71 @@ mod tests {
         check("np.float64(0.25)", "np.float64(0.25)");
         check("{'Oslo': 7001.5, 'alice@x': 2}", "{\"Oslo\": (kept back), (kept back): 2}");
         check("alice", "(kept back)");
-        check("0xff 12ab 1e3", "(kept back)(kept back) (kept back)(kept back) 1e3");
+        check("0xff 12ab 1e3", "(kept back) (kept back) 1000.0");
+        check("(0.10000000000000000059842, 5.)", "(0.1, 5.0)");
+        check("[(\'a\', 1),\n 2]", "(kept back)");
+        check("['m', 'a', 'b', 'np']", "[\"m\", (kept back), (kept back), (kept back)]");
         check(&"'Oslo', ".repeat(50), "(kept back)");
         check("\"it's\"", "(kept back)");
+    }
+
+    #[test]
+    fn days_and_times_are_no_small_numbers() {
+        let check = |text: &str, expected: &str| {
+            check(
+                &json!({"kind": "text", "text": text}),
+                &json!({"kind": "text", "text": expected}),
+            );
+        };
+        let kept = KEPT_BACK;
+        let parts = format!("({kept}, {kept}, {kept})");
+        check("datetime.date(2024, 12, 24)", &format!("{kept}.{kept}{parts}"));
+        check("[date(2024, 12, 24), 7]", &format!("[{kept}{parts}, 7]"));
+        check("datetime.time(10, 59, 11)", &format!("{kept}.{kept}{parts}"));
+        check("2024-12-24 10:59:11", &format!("{kept} {kept}"));
+        // One that no row has is rounded, unless it is where a month begins or ends.
+        check("Timestamp('2024-12-24 00:00:00')", &format!("Timestamp({kept})"));
+        check("Timestamp('2024-01-01 00:00:00')", &format!("Timestamp({kept})"));
+        check("Timestamp('2024-12-31 00:00:00')", "Timestamp(\"2024-12-31 00:00:00\")");
+    }
+
+    #[test]
+    fn a_period_is_a_plausible_one_that_is_no_number_of_a_row() {
+        let check = |text: &str, passes: bool| {
+            let expected = if passes { format!("\"{text}\"") } else { KEPT_BACK.to_owned() };
+            check(
+                &json!({"kind": "text", "text": format!("'{text}'")}),
+                &json!({"kind": "text", "text": expected}),
+            );
+        };
+        check("2024", true);
+        check("2024-12", true);
+        check("2024Q4", true);
+        check("7001", false);
+        check("1984", false);
+        check("2024-13", false);
+        check("2024Q5", false);
+    }
+
+    #[test]
+    fn true_and_false_of_single_rows_are_kept_back() {
+        let text = |text: &str| json!({"kind": "text", "text": text});
+        check(&text("np.True_"), &text("np.True_"));
+        check(&text("[True, False]"), &text("[(kept back), (kept back)]"));
+        let head = json!([{"active": false, "amount": true}, {"active": true, "amount": false}]);
+        let result = json!({"kind": "dataframe", "head": head, "columns": ["active", "amount"],
+            "row_count": 2, "dtypes": {}});
+        let catalog = catalog(&[("people", &["active", "amount"])]);
+        let known = Known::of(&catalog, r#"{"code": "df.any(skipna=True)"}"#);
+        let census =
+            Census { booleans: [("active".to_owned(), [5, 4])].into(), ..Census::default() };
+        let sieve = Sieve { known: &known, census: &census };
+        assert!(needles(&result).booleans);
+        let told = sieve.result(&result, None);
+        assert_eq!(
+            told["head"],
+            json!([{"active": false, "amount": KEPT_BACK}, {"active": KEPT_BACK, "amount": KEPT_BACK}])
+        );
     }
 
     #[test]

@@ -8,6 +8,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columnar::guard;
@@ -15,6 +18,9 @@ use crate::limits::{CENSUS_BATCH_ROWS_MAX, PARQUET_CELLS_MAX};
 
 /// Microseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// Digits of a number that counts within words. Shorter ones look like counts of rows.
+const RUN_DIGITS_MIN: usize = 4;
 
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,6 +31,8 @@ pub struct Needles {
     pub numbers: BTreeSet<u64>,
     /// Days and times, in microseconds since 1970.
     pub moments: BTreeSet<i64>,
+    /// Whether the cells of columns of true and false are counted.
+    pub booleans: bool,
 }
 
 /// How many rows hold what was looked for.
@@ -32,10 +40,12 @@ pub struct Needles {
 pub struct Census {
     /// Text → rows of the column that has it most.
     pub texts: HashMap<String, u64>,
-    /// Number → name of a column that has it, and in how many rows.
+    /// Number → name of a column that has it, also within text, and in how many rows.
     pub numbers: HashMap<u64, Vec<(String, u64)>>,
     /// Moment → rows of the column that has it least.
     pub moments: HashMap<i64, u64>,
+    /// Column → rows of the dataset that has it least with false, and with true.
+    pub booleans: HashMap<String, [u64; 2]>,
 }
 
 impl Census {
@@ -61,6 +71,44 @@ pub fn number_key(number: f64) -> u64 {
     if number == 0.0 { 0.0_f64.to_bits() } else { number.to_bits() }
 }
 
+/// Returns the day or time that a text is, in microseconds since 1970.
+pub fn moment(text: &str) -> Option<i64> {
+    let instant = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
+    let day = || text.parse::<Date>().ok().filter(|_| text.len() == 10);
+    let timestamp = text.parse::<Timestamp>().ok();
+    let timestamp = timestamp.or_else(|| instant(text.parse::<DateTime>().ok()?));
+    let timestamp = timestamp.or_else(|| instant(day()?.to_datetime(Time::midnight())));
+    Some(timestamp?.as_microsecond())
+}
+
+/// Returns the numbers, by [`number_key`], that code may read out of a cell of text: `+47 900-11-222` is
+/// 4790011222 and `1.234,5` is 1234.5. Beside letters, numbers of fewer than 4 digits are none.
+fn numbers_in(text: &str) -> BTreeSet<u64> {
+    let is_digit = |it: char| it.is_ascii_digit();
+    if !text.contains(is_digit) {
+        return BTreeSet::new();
+    }
+    let has_letters = text.contains(char::is_alphabetic);
+    let joined: String =
+        text.chars().filter(|it| !it.is_whitespace() && !"'_’".contains(*it)).collect();
+    let mut readings = vec![text.trim().to_owned()];
+    if !has_letters {
+        readings.push(text.chars().filter(|it| is_digit(*it)).collect());
+    }
+    for text in [text, &joined] {
+        for run in text.split(|it| !is_digit(it) && it != '.' && it != ',') {
+            if has_letters && run.chars().filter(|it| is_digit(*it)).count() < RUN_DIGITS_MIN {
+                continue;
+            }
+            let run = run.trim_end_matches(['.', ',']);
+            readings.push(run.replace(',', ""));
+            readings.push(run.replace('.', "").replace(',', "."));
+        }
+    }
+    let numbers = readings.iter().filter_map(|it| it.parse::<f64>().ok());
+    numbers.flat_map(|it| [number_key(it), number_key(-it)]).collect()
+}
+
 /// Adds what the columns of the Parquet file at `path` hold.
 ///
 /// # Errors
@@ -80,6 +128,10 @@ pub fn add_to_census(path: &Path, needles: &Needles, census: &mut Census) -> any
             let least = census.moments.entry(moment).or_insert(n_rows);
             *least = n_rows.min(*least);
         }
+        if let Some(counts) = counts.booleans {
+            let least = census.booleans.entry(column).or_insert(counts);
+            *least = [counts[0].min(least[0]), counts[1].min(least[1])];
+        }
     }
     Ok(())
 }
@@ -90,6 +142,7 @@ struct Counts {
     texts: HashMap<String, u64>,
     numbers: HashMap<u64, u64>,
     moments: HashMap<i64, u64>,
+    booleans: Option<[u64; 2]>,
 }
 
 fn count(path: &Path, needles: &Needles) -> anyhow::Result<Vec<(String, Counts)>> {
@@ -113,6 +166,16 @@ impl Counts {
                 for text in values.as_string::<i32>().iter().flatten() {
                     if needles.texts.contains(text) {
                         *self.texts.entry(text.to_owned()).or_default() += 1;
+                    }
+                    if !needles.numbers.is_empty() {
+                        for key in numbers_in(text).intersection(&needles.numbers) {
+                            *self.numbers.entry(*key).or_default() += 1;
+                        }
+                    }
+                    if !needles.moments.is_empty()
+                        && let Some(moment) = moment(text.trim())
+                    {
+                        self.add_moment(moment, needles);
                     }
                 }
             }
@@ -140,6 +203,12 @@ impl Counts {
                     self.add_moment(moment, needles);
                 }
             }
+            DataType::Boolean if needles.booleans => {
+                let counts = self.booleans.get_or_insert_default();
+                for value in values.as_boolean().iter().flatten() {
+                    counts[usize::from(value)] += 1;
+                }
+            }
             // Of these a value says nothing, or is told as text, which no such column has.
             _ => {}
         }
@@ -156,5 +225,48 @@ impl Counts {
         if needles.moments.contains(&moment) {
             *self.moments.entry(moment).or_default() += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, BooleanArray, StringArray};
+
+    use super::{Counts, Needles, moment, number_key, numbers_in};
+
+    #[test]
+    fn a_cell_of_text_holds_the_numbers_that_code_may_read_out_of_it() {
+        let check = |text: &str, number: f64, expected: bool| {
+            assert_eq!(numbers_in(text).contains(&number_key(number)), expected, "{text}");
+        };
+        check("+47 900-11-222", 4_790_011_222.0, true);
+        check("007", 7.0, true);
+        check(" 12.50 ", 12.5, true);
+        check("1.234,5", 1234.5, true);
+        check("1,234.5", 1234.5, true);
+        check("$ -12.5", -12.5, true);
+        check("1e3", 1000.0, true);
+        check("No 4711 b", 4711.0, true);
+        check("user6@x", 6.0, false);
+        check("Oslo", 0.0, false);
+    }
+
+    #[test]
+    fn cells_of_text_are_counted_as_numbers_and_moments_too() {
+        let needles = Needles {
+            numbers: [number_key(12_345.0)].into(),
+            moments: [moment("2024-12-24").unwrap()].into(),
+            booleans: true,
+            ..Needles::default()
+        };
+        let mut counts = Counts::default();
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["012345", "123-45", "2024-12-24"]));
+        counts.add(&texts, &needles);
+        counts.add(&(Arc::new(BooleanArray::from(vec![true, false, true])) as ArrayRef), &needles);
+        assert_eq!(counts.numbers, [(number_key(12_345.0), 2)].into());
+        assert_eq!(counts.moments.values().sum::<u64>(), 1);
+        assert_eq!(counts.booleans, Some([1, 2]));
     }
 }

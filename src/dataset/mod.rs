@@ -60,7 +60,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub use aside::Comments;
-pub use census::{Census, Needles, add_to_census, number_key};
+pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
 pub use lines::{line_runs, source_lines, source_trouble};

@@ -293,6 +293,72 @@ fn a_variable_tells_no_row_of_a_dataset_that_is_not_seen() {
 }
 
 #[test]
+fn with_rows_kept_back_neither_dates_nor_numbers_in_text_nor_last_words_pass() {
+    let bench = Bench::with([]);
+    let mut csv = "name,phone,code,day,active,note\n".to_owned();
+    for at in 0..12 {
+        let active = at % 4 == 0;
+        let (phone, code, day) = (90_011_222 + at, 7_001 + at, 11 + at);
+        writeln!(csv, "Xaver{at},+47 {phone},00{code}x,2024-12-{day} 10:59:{day},{active},N")
+            .unwrap();
+    }
+    fs::write(bench.path("people.csv"), csv).unwrap();
+    bench.run(["ingest", "people.csv"]).succeeds();
+    let calls = [
+        ("w1", "import os\nos.write(2, b'Xaver3 90011223\\n')\nos._exit(47)"),
+        ("d1", "df = load('people')\nday = pd.to_datetime(df.day)\n[it.date() for it in day[:3]]"),
+        ("d2", "day.iloc[4].time()"),
+        ("d3", "day.iloc[4]"),
+        ("p1", "pd.to_numeric(df.phone.astype(str).str.replace('[+ ]', '', regex=True)).head(3)"),
+        ("p2", "df.code.str[2:6].tolist()"),
+        ("p3", "df.code.str[2:6].astype(int).head(3)"),
+        ("s1", "kinds = ['X', 'a', 'v', 'e', 'r']\nlist(df.name.iloc[0])"),
+        ("b1", "(df.phone != df.phone.iloc[2]).head(4)"),
+        ("b2", "df.active.head(5)"),
+        ("b3", "bool(df.active.any())"),
+        (
+            "n1",
+            "class Zero:\n    def __repr__(self): return '0.10000000000000000000059842'\nZero()",
+        ),
+        ("c1", "df.groupby('active').size()"),
+    ];
+    bench.answers(calls.map(|(id, code)| round().runs(id, code)));
+    bench.answers([round().says("Done.")]);
+    bench.run(["ask", "--no-rows", "--max-rounds", "40", "--json", "Tell me."]).succeeds();
+    let last = bench.request(bench.n_requests() - 1);
+    let told = |id: &str| last.output_of(id).to_owned();
+    let gone = told("w1");
+    assert!(gone.contains("which of these is kept back"), "{gone}");
+    for (id, secret) in [
+        ("w1", "Xaver3"),
+        ("w1", "90011223"),
+        ("w1", "47"),
+        ("d1", "12"),
+        ("d2", "59"),
+        ("d3", "2024"),
+        ("p1", "90011"),
+        ("p2", "700"),
+        ("p3", "700"),
+        ("s1", "\"X\""),
+        ("s1", "\"a\""),
+        ("b1", "false"),
+        ("b1", "true"),
+        ("b2", "true"),
+        ("n1", "59842"),
+    ] {
+        assert!(!told(id).contains(secret), "`{id}` tells {secret}: {}", told(id));
+    }
+    for id in ["d1", "d2", "d3", "p1", "p2", "p3", "s1", "b1", "b2"] {
+        assert!(told(id).contains("(kept back)"), "`{id}`: {}", told(id));
+    }
+    assert_eq!(told("n1"), "0.1");
+    assert_eq!(told("b3"), "True");
+    // Nine rows are not active, three are.
+    assert!(told("b2").contains("false"), "{}", told("b2"));
+    assert!(told("c1").contains('9') && told("c1").contains('3'), "{}", told("c1"));
+}
+
+#[test]
 fn rows_stay_back_in_a_profile_and_where_nothing_is_sent_the_answer_is_whole() {
     let bench = bench().speaking(Api::Chat);
     let none = r#"{"error": {"message": "this model does not support tools"}}"#;
