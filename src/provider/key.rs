@@ -7,6 +7,10 @@ use serde_json::Value;
 /// Token characters that make `sk-…` or `Bearer …` look like a secret rather than a word.
 const TOKEN_CHARS_MIN: usize = 8;
 
+/// Characters from which a key is one. What is shorter is a dummy for a local server, such as `test`, and
+/// may stand anywhere in code.
+const KEY_CHARS_MIN: usize = 8;
+
 /// Begins and ends the first line of a private key in PEM; its kind stands between.
 const PEM_BEGIN: &str = "-----BEGIN ";
 const PEM_KEY: &str = "PRIVATE KEY-----";
@@ -28,10 +32,15 @@ impl Key {
         self.0.is_empty()
     }
 
-    /// Replaces the key wherever it stands in a value.
+    /// Returns whether it is long enough to be a secret.
+    fn is_secret(&self) -> bool {
+        KEY_CHARS_MIN <= self.0.chars().count()
+    }
+
+    /// Replaces the key wherever it stands in a value, unless it is a dummy.
     pub(super) fn mask_in(&self, value: &mut Value) {
         match value {
-            Value::String(text) if !self.is_empty() && text.contains(&self.0) => {
+            Value::String(text) if self.is_secret() && text.contains(&self.0) => {
                 *text = text.replace(&self.0, "***");
             }
             Value::Array(values) => values.iter_mut().for_each(|it| self.mask_in(it)),
@@ -58,12 +67,12 @@ impl fmt::Display for Key {
     }
 }
 
-/// Returns `text` with the key, and whatever looks like one, replaced.
+/// Returns `text` with the key, and whatever looks like one, replaced. A key that is a dummy stays.
 ///
 /// `text` may be JSON: what is replaced never reaches over the end of a string.
 pub fn mask(text: &str, key: Option<&Key>) -> String {
     let mut text = text.to_owned();
-    if let Some(key) = key.filter(|key| !key.is_empty()) {
+    if let Some(key) = key.filter(|key| key.is_secret()) {
         let in_json = key.0.replace('\\', r"\\").replace('"', r#"\""#);
         text = text.replace(&key.0, "***").replace(&in_json, "***");
     }
@@ -121,15 +130,15 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, masked: &str) {
-        let key = Key::new(" s3cr\"et ");
+        let key = Key::new(" s3cr\"et9 ");
         assert_eq!(mask(text, Some(&key)), masked);
         assert_eq!(mask(masked, Some(&key)), masked, "masking twice changes nothing");
     }
 
     #[test]
     fn the_key_and_its_like_are_replaced_and_words_are_not() {
-        check("got s3cr\"et.", "got ***.");
-        check(r#"{"a":"s3cr\"et"}"#, r#"{"a":"***"}"#);
+        check("got s3cr\"et9.", "got ***.");
+        check(r#"{"a":"s3cr\"et9"}"#, r#"{"a":"***"}"#);
         check("Incorrect API key: sk-proj-abc_DEF-123.", "Incorrect API key: sk-***");
         check(r#""Authorization":"Bearer eyJhbGciOi.x""#, r#""Authorization":"Bearer ***""#);
         check("id AKIAIOSFODNN7EXAMPLE, AKIA", "id AKIA***, AKIA");
@@ -145,11 +154,25 @@ mod tests {
 
     #[test]
     fn a_key_is_masked_within_a_value() {
-        let mut value = json!({"name": "f", "content": [{"text": "it is k3y, or k3"}], "n": 3});
-        Key::new("k3y").mask_in(&mut value);
+        let mut value =
+            json!({"name": "f", "content": [{"text": "it is k3y-k3y-, or k3"}], "n": 3});
+        Key::new("k3y-k3y-").mask_in(&mut value);
         assert_eq!(value["content"][0]["text"], "it is ***, or k3");
         Key::new("").mask_in(&mut value);
         assert_eq!(value["name"], "f");
+    }
+
+    #[test]
+    fn a_key_of_a_few_letters_is_a_dummy_and_stays() {
+        let mut value = json!("test=1; tests = 2");
+        for dummy in ["test", "not-set", "x"] {
+            Key::new(dummy).mask_in(&mut value);
+            assert_eq!(mask("not-set: test=1", Some(&Key::new(dummy))), "not-set: test=1");
+        }
+        assert_eq!(value, "test=1; tests = 2");
+        let key = Key::new("test-key");
+        key.mask_in(&mut value);
+        assert_eq!(mask("test-key=1", Some(&key)), "***=1");
     }
 
     #[test]
