@@ -436,6 +436,9 @@ pub struct Ungrounded {
     pub offset: u64,
     /// The finding in whose message it stands, the first being 0; none for the text of the answer.
     pub finding: Option<u64>,
+    /// The member of the answer's JSON in whose text or name it stands, as in `$.answer`; absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<String>,
 }
 
 /// The turn's answer.
@@ -452,7 +455,7 @@ pub struct ReplyBody {
     /// The answer as JSON of the schema that was given; absent when none was, or it does not hold.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "there")]
     pub output: Option<Value>,
-    /// Numbers of the text and the findings that nothing of the turn contains. Turns of earlier versions
+    /// Numbers of the text, the findings and the JSON that nothing of the turn contains. Turns of earlier versions
     /// did not tell.
     #[serde(default)]
     pub ungrounded: Vec<Ungrounded>,

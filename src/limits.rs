@@ -153,6 +153,8 @@ pub const GROUNDS_MAX: usize = 2_000_000;
 pub const DERIVED_FROM_MAX: usize = 50;
 /// Tables of a turn from which these are derived.
 pub const DERIVED_TABLES_MAX: usize = 64;
+/// Bytes of texts, and of code, that a reply may quote though their numbers ground nothing.
+pub const QUOTABLE_BYTES_MAX: usize = 256 * 1024;
 /// Numbers of a reply that are listed because nothing grounds them. With more, the answer as a whole is.
 pub const UNGROUNDED_MAX: usize = 100;
 /// Characters of each of them, with its unit.

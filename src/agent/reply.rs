@@ -3,11 +3,12 @@
 use crate::agent::answer::Answer;
 use crate::agent::failure::{describe, fail};
 use crate::agent::form::Said;
+use crate::agent::grounding::Claims;
 use crate::agent::turn::Turn;
 use crate::agent::verdict::Given;
 use crate::agent::{Agent, TurnEnd, evidence, prompt};
 use crate::catalog::Catalog;
-use crate::conversation::{Finding, Question, Reply};
+use crate::conversation::{Question, Reply};
 use crate::event::{Body, ReplyBody, Status, Ungrounded};
 use crate::render::report;
 use crate::session::Session;
@@ -46,11 +47,13 @@ impl Agent {
             // A turn that cannot tell this cannot tell its reply, and says why.
             let _ = turn.status(Status::Warning { code: "lines".to_owned(), message });
         }
-        let ungrounded = match answer.stop_reason {
-            // It claims nothing.
-            StopReason::Refused => Vec::new(),
-            _ => self.ungrounded(catalog, question, &text, said, turn),
+        let places = turn.rated.len() as u64..;
+        let messages = places.zip(said).map(|(at, it)| (at, it.message.as_str()));
+        let claims = match answer.stop_reason {
+            StopReason::Refused => Claims::default(),
+            _ => Claims::of(&text, output.as_ref(), messages),
         };
+        let ungrounded = self.ungrounded(catalog, question, &claims, turn);
         let tables: Vec<String> = turn.tables.iter().map(|it| it.name.clone()).collect();
         let given = Given {
             is_computed: turn.is_computed,
@@ -90,20 +93,18 @@ impl Agent {
         &self,
         catalog: &Catalog,
         question: &Question,
-        text: &str,
-        findings: &[Finding],
+        claims: &Claims,
         turn: &mut Turn,
     ) -> Vec<Ungrounded> {
         let mut grounds = std::mem::take(&mut turn.grounds);
         grounds.text(&question.text);
+        self.form(question).schema.iter().for_each(|it| grounds.json(it.value()));
         grounds.text(&prompt::said_by_user(&self.options.briefing, catalog).0);
         grounds.count(catalog.len() as u64);
         catalog.iter().for_each(|(name, dataset)| grounds.dataset(name, dataset));
         turn.rated.iter().for_each(|it| grounds.text(&it.message));
         turn.cells.iter().for_each(|it| grounds.code(it));
-        let places = turn.rated.len() as u64..;
-        let findings = places.zip(findings).map(|(at, it)| (at, it.message.as_str()));
-        grounds.ungrounded(text, findings)
+        grounds.ungrounded(claims)
     }
 }
 

@@ -232,7 +232,7 @@ fn path_of(tokens: &[InstanceToken]) -> String {
 }
 
 /// Returns the path of a member: `$.name`, or `$["a name"]` where it is no plain word.
-fn member(path: &str, name: &str) -> String {
+pub fn member(path: &str, name: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || it == '_';
     if !name.is_empty() && name.chars().all(is_plain) {
         return format!("{path}.{}", shortened(name));

@@ -115,6 +115,9 @@ impl<'a> Turn<'a> {
         timeout: Option<Duration>,
     ) -> Turn<'a> {
         let started = Instant::now();
+        let mut grounds = Grounds::default();
+        // Answers may say as of which day they hold.
+        grounds.text(now_utc().split('T').next().unwrap_or_default());
         let ledger = Ledger::begin(session.catalog(), EgressFile::of_turn(dir.path()));
         Turn {
             dir,
@@ -140,7 +143,7 @@ impl<'a> Turn<'a> {
             last_run: None,
             charts: Vec::new(),
             rated: Vec::new(),
-            grounds: Grounds::default(),
+            grounds,
             n_calls: 0,
             ledger,
             cells: Vec::new(),
@@ -317,7 +320,7 @@ impl<'a> Turn<'a> {
         }
         self.open_calls.retain(|it| it.call_id != call.call_id);
         self.n_calls += 1;
-        self.grounds.result(&closed.result);
+        self.grounds.call(closed.status, &closed.result);
         self.emit(Body::ToolResult {
             call_id: call.call_id.clone(),
             name: call.name.clone(),

@@ -94,3 +94,22 @@ fn whole_tables_count_that_the_model_sees_the_beginning_of() {
     assert_eq!(document["ungrounded"][0]["text"], "1,199");
     assert_eq!(document["ungrounded"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn json_of_a_schema_is_read_with_a_verdict_and_without() {
+    let schema = r#"{"type": "object", "properties": {"answer": {"type": "string"}},
+        "required": ["answer"], "additionalProperties": false}"#;
+    let today = jiff::Timestamp::now().to_string();
+    let text = format!("As of {}, Tea made 4,625.75 and not 98765 kr", &today[..10]);
+    let output = json!({"answer": text});
+    let whole = json!({"text": "Fine.", "assessment": "warning", "findings": [], "output": output});
+    for (answer, gate) in [(output, "ungrounded"), (whole, "bad,ungrounded")] {
+        let bench = answering(&answer.to_string());
+        fs::write(bench.path("answer.json"), schema).unwrap();
+        let flags = ["--schema", "answer.json", "--json", "--fail-on", gate];
+        let run = bench.ask_with(flags, "Who?").fails_with(9);
+        let document: Value = serde_json::from_str(run.stdout()).unwrap();
+        let number = json!([{"text": "98765", "offset": 44, "finding": null, "path": "$.answer"}]);
+        assert_eq!(document["ungrounded"], number);
+    }
+}

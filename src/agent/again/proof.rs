@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::past::{PastCall, PastTurn};
-use crate::agent::grounding::Grounds;
+use crate::agent::grounding::{Claims, Grounds};
 use crate::event::{Body, CallStatus, ChartDrawn, DataFrame};
 use crate::frame::Frame;
 use crate::tools::RUNS_CODE;
@@ -81,11 +81,9 @@ pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
 /// same, the last.
 fn quoted(turn: &PastTurn) -> BTreeSet<usize> {
     let Some(reply) = &turn.reply else { return BTreeSet::new() };
-    let findings = || {
-        let messages = reply.findings.iter().map(|it| it.finding.message.as_str());
-        (0..).zip(messages)
-    };
-    let n_missing = |grounds: &Grounds| grounds.clone().ungrounded(&reply.text, findings()).len();
+    let messages = reply.findings.iter().map(|it| it.finding.message.as_str());
+    let claims = Claims::of(&reply.text, reply.output.as_ref(), (0..).zip(messages));
+    let n_missing = |grounds: &Grounds| grounds.clone().ungrounded(&claims).len();
     let mut grounds = Grounds::default();
     grounds.text(&turn.question);
     for call in &turn.calls {
@@ -107,7 +105,7 @@ fn quoted(turn: &PastTurn) -> BTreeSet<usize> {
         if !says_something(call) {
             continue;
         }
-        grounds.result(&call.result);
+        grounds.call(call.status, &call.result);
         let still = n_missing(&grounds);
         if still < missing {
             quoted.insert(at);

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::number::{
     Number, ORDINALS, Reading, Run, Suffix, digits, ends_word, exponent, is_of_word,
 };
+use super::quotable::Quotable;
 
 /// Letters of a name, or of text between quotes, that is passed over as one.
 const QUOTED_BYTES_MAX: usize = 80;
@@ -72,10 +73,11 @@ pub enum Figure {
 }
 
 /// What a text is read for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// For what it claims: code, names, quotations, addresses and the numbers of lists claim nothing.
-    Claims,
+#[derive(Debug, Clone, Copy)]
+pub enum Purpose<'a> {
+    /// For what it claims: code, names, what is quoted of this, addresses and the numbers of lists claim
+    /// nothing.
+    Claims(&'a Quotable),
     /// For all that is in it.
     Everything,
 }
@@ -84,12 +86,14 @@ pub enum Purpose {
 pub struct Figures<'a> {
     text: &'a str,
     at: usize,
-    purpose: Purpose,
+    purpose: Purpose<'a>,
+    /// What closes the fence in which the text is.
+    fence: Option<&'static str>,
 }
 
 /// Finds the figures of a text, each with its place in bytes.
-pub fn figures(text: &str, purpose: Purpose) -> Figures<'_> {
-    Figures { text, at: 0, purpose }
+pub fn figures<'a>(text: &'a str, purpose: Purpose<'a>) -> Figures<'a> {
+    Figures { text, at: 0, purpose, fence: None }
 }
 
 impl Iterator for Figures<'_> {
@@ -97,7 +101,7 @@ impl Iterator for Figures<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(letter) = self.rest().chars().next() {
-            let claims = self.purpose == Purpose::Claims;
+            let claims = self.claims();
             if claims && self.pass_markup(letter) {
                 continue;
             }
@@ -128,6 +132,10 @@ impl<'a> Figures<'a> {
         &self.text[..self.at]
     }
 
+    fn claims(&self) -> bool {
+        matches!(self.purpose, Purpose::Claims(_))
+    }
+
     fn is_after_word(&self) -> bool {
         self.before().chars().next_back().is_some_and(char::is_alphanumeric)
     }
@@ -139,9 +147,8 @@ impl<'a> Figures<'a> {
         if self.at == 0 || self.before().ends_with('\n') {
             let line = rest.split('\n').next().unwrap_or_default();
             let fence = ["```", "~~~"].into_iter().find(|it| line.trim_start().starts_with(it));
-            if let Some(fence) = fence {
-                let end = rest[line.len()..].find(&format!("\n{fence}"));
-                self.at += end.map_or(rest.len(), |it| line.len() + it + 1 + fence.len());
+            if let Some(fence) = fence.filter(|it| self.fence.is_none_or(|open| open == *it)) {
+                self.pass_fence(line, fence);
                 return true;
             }
             let n_bytes = marker(line);
@@ -163,13 +170,33 @@ impl<'a> Figures<'a> {
         start < self.at
     }
 
-    /// Passes over a quotation or code that is no figure by itself.
+    /// Passes over a line that opens or closes a fence, and over the whole fence when it holds code.
+    fn pass_fence(&mut self, line: &str, fence: &'static str) {
+        let inside = &self.rest()[line.len()..];
+        self.at += line.len();
+        if self.fence.take().is_some() {
+            return;
+        }
+        let end = inside.find(&format!("\n{fence}"));
+        let code = &inside[..end.unwrap_or(inside.len())];
+        if matches!(self.purpose, Purpose::Claims(it) if it.is_code(line, code)) {
+            self.at += end.map_or(inside.len(), |it| it + 1 + fence.len());
+        } else {
+            self.fence = Some(fence);
+        }
+    }
+
+    /// Passes over code that is no figure by itself, or a quotation of what was told.
     fn pass_quoted(&mut self, closing: &[char]) {
         let rest = self.rest();
         let open = rest.chars().next().map_or(0, char::len_utf8);
         let near = &rest[open..rest.floor_char_boundary(open + QUOTED_BYTES_MAX)];
         let inside = near.find(closing).map(|it| &near[..it]);
         let inside = inside.filter(|it| !it.contains('\n') && it.chars().any(char::is_alphabetic));
+        let inside = inside.filter(|it| match self.purpose {
+            Purpose::Claims(told) => rest.starts_with('`') || told.has(it),
+            Purpose::Everything => false,
+        });
         let close = |it: &str| near[it.len()..].chars().next().map_or(0, char::len_utf8);
         self.at += open + inside.map_or(0, |it| it.len() + close(it));
     }
@@ -293,7 +320,7 @@ impl<'a> Figures<'a> {
         self.at += n_bytes;
         let month = month_before(before).or_else(|| month_after(self.rest()));
         let suffix = Suffix::of(self.rest());
-        let claims = self.purpose == Purpose::Claims;
+        let claims = self.claims();
         if claims && (run.is_version || suffix.is_identifier) {
             self.at += suffix.n_bytes;
             return None;

@@ -2,28 +2,36 @@
 //!
 //! Pure. What was shown is collected while the turn goes on; then the reply is read figure by figure. A
 //! figure is grounded when it is one that was shown, to the digits that it has, or follows from a small
-//! table that was shown. Numbers of names, quotations, code and lists claim nothing.
+//! table that was shown. Numbers of names, code and lists claim nothing, nor does what is quoted from
+//! a tool. What the model itself wrote grounds nothing, but for code that ran.
 
+mod claims;
 mod derived;
 mod figures;
 mod number;
+mod quotable;
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
+use self::claims::Claim;
+pub use self::claims::Claims;
 use self::derived::{Derived, Grid, has};
 use self::figures::{Date, Figure, Purpose, figures};
 use self::number::{Number, Reading};
+use self::quotable::Quotable;
 use crate::catalog::Dataset;
 use crate::conversation::{Item, ItemKind};
-use crate::event::{DataFrame, Ungrounded};
+use crate::event::{CallStatus, DataFrame, Ungrounded};
 use crate::limits::{
     DERIVED_FROM_MAX, DERIVED_TABLES_MAX, GROUNDS_MAX, UNGROUNDED_CHARS_MAX, UNGROUNDED_MAX,
 };
 
 /// Digits that a float tells apart.
 const FLOAT_DIGITS: usize = 15;
+/// Members of a result that say again what the call was given.
+const ECHOES: [&str; 6] = ["name", "value", "df_name", "logical_name", "chart_type", "data_key"];
 /// Numbers in a result that is nothing but these.
 const SCALARS_MAX: usize = 3;
 
@@ -42,6 +50,7 @@ pub struct Grounds {
     /// Numbers that came alone, or nearly so.
     scalars: Vec<f64>,
     row_counts: Vec<f64>,
+    quotable: Quotable,
 }
 
 impl Grounds {
@@ -57,7 +66,53 @@ impl Grounds {
         }
     }
 
-    /// Adds the result of a tool call.
+    /// Adds how a tool call ended. What failed, and what says again what the model asked for, may be quoted
+    /// and grounds nothing; what code printed before it failed is a result.
+    pub fn call(&mut self, status: CallStatus, result: &Value) {
+        let is_ok = status == CallStatus::Ok && result["kind"] != "error";
+        let Some(members) = result.as_object() else {
+            if is_ok {
+                self.result(result);
+            }
+            return;
+        };
+        // The value that was looked for is one of the data when it was found.
+        let is_found = result["columns"].as_array().is_some_and(|it| !it.is_empty());
+        let (mut shown, mut echoed) = (members.clone(), Vec::new());
+        shown.retain(|name, value| {
+            let is_echo = ECHOES.contains(&name.as_str()) && !(name == "value" && is_found);
+            let grounds = if is_ok { !is_echo } else { name == "stdout" };
+            if !grounds {
+                echoed.push(value.take());
+            }
+            grounds
+        });
+        for value in echoed {
+            match value {
+                Value::String(text) => self.quotable.tell(&text),
+                value => self.quotable.tell(&value.to_string()),
+            }
+        }
+        self.result(&Value::Object(shown));
+    }
+
+    /// Adds what the user wrote as JSON, such as a schema: its names and values.
+    pub fn json(&mut self, value: &Value) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => self.number(number),
+            Value::String(text) => drop(self.line(text)),
+            Value::Array(values) => values.iter().for_each(|it| self.json(it)),
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.line(name);
+                    self.json(value);
+                }
+            }
+        }
+    }
+
+    /// Adds a result, all of it.
     pub fn result(&mut self, result: &Value) {
         match result {
             Value::Null | Value::Bool(_) => {}
@@ -95,8 +150,14 @@ impl Grounds {
             ItemKind::UserMessage => self.text(&item.text()),
             ItemKind::FunctionCallOutput => {
                 let output = item.0.get("output").and_then(Value::as_str).unwrap_or_default();
-                match serde_json::from_str::<Value>(output) {
-                    Ok(result) if result.is_object() => self.result(&result),
+                // A note may stand behind it.
+                let mut values = serde_json::Deserializer::from_str(output).into_iter::<Value>();
+                match values.next() {
+                    Some(Ok(result)) if result.get("kind").is_some() => {
+                        self.call(CallStatus::Ok, &result);
+                        self.text(&output[values.byte_offset()..]);
+                    }
+                    _ if output.starts_with("{\"kind\":\"error\"") => self.quotable.tell(output),
                     _ => self.text(output),
                 }
             }
@@ -106,6 +167,7 @@ impl Grounds {
 
     /// Adds code that ran: the numbers in it are what its author chose, such as a percentile.
     pub fn code(&mut self, code: &str) {
+        self.quotable.run(code);
         for line in code.lines() {
             let line = line.split('#').next().unwrap_or_default();
             for (range, figure) in figures(line, Purpose::Everything) {
@@ -150,19 +212,13 @@ impl Grounds {
         }
     }
 
-    /// Finds the numbers of a reply, and of its findings, that nothing grounds; the first ones.
-    /// `findings` come with their places among all findings.
-    pub fn ungrounded<'a>(
-        mut self,
-        text: &str,
-        findings: impl Iterator<Item = (u64, &'a str)>,
-    ) -> Vec<Ungrounded> {
-        for n_listed in listed(text) {
-            self.count(n_listed);
+    /// Finds the numbers of an answer that nothing grounds; the first ones.
+    pub fn ungrounded(mut self, claims: &Claims) -> Vec<Ungrounded> {
+        for n_listed in &claims.n_listed {
+            self.count(*n_listed);
         }
         let checker = Checker::of(self);
-        let texts = [(None, text)].into_iter().chain(findings.map(|(at, it)| (Some(at), it)));
-        let missing = texts.flat_map(|(finding, text)| checker.missing(finding, text));
+        let missing = claims.all.iter().flat_map(|it| checker.missing(it));
         missing.take(UNGROUNDED_MAX).collect()
     }
 
@@ -337,17 +393,16 @@ impl Checker {
         Checker { grounds, values, derived }
     }
 
-    fn missing<'a>(
-        &'a self,
-        finding: Option<u64>,
-        text: &'a str,
-    ) -> impl Iterator<Item = Ungrounded> + 'a {
+    fn missing<'a>(&'a self, claim: &'a Claim) -> impl Iterator<Item = Ungrounded> + 'a {
         let (mut n_bytes, mut n_letters) = (0, 0);
-        figures(text, Purpose::Claims).filter(|(_, it)| !self.has(it)).map(move |(range, _)| {
-            n_letters += text[n_bytes..range.start].chars().count() as u64;
+        let all: &str = &claim.text;
+        let found = figures(all, Purpose::Claims(&self.grounds.quotable));
+        found.filter(|(_, it)| !self.has(it)).map(move |(range, _)| {
+            n_letters += all[n_bytes..range.start].chars().count() as u64;
             n_bytes = range.start;
-            let text = text[range].chars().take(UNGROUNDED_CHARS_MAX).collect();
-            Ungrounded { text, offset: n_letters, finding }
+            let text = all[range].chars().take(UNGROUNDED_CHARS_MAX).collect();
+            let path = claim.path.clone();
+            Ungrounded { text, offset: n_letters, finding: claim.finding, path }
         })
     }
 

@@ -1,14 +1,21 @@
 use proptest::prelude::{prop, proptest};
 use serde_json::{Value, json};
 
-use super::Grounds;
 use super::figures::{Purpose, figures};
+use super::quotable::Quotable;
+use super::{Claims, Grounds};
 use crate::cases::cases;
 use crate::catalog::Dataset;
+use crate::conversation::Item;
+use crate::event::CallStatus;
 use crate::limits::GROUNDS_MAX;
 
 fn missing_of(grounds: Grounds, text: &str) -> Vec<String> {
-    grounds.ungrounded(text, std::iter::empty()).into_iter().map(|it| it.text).collect()
+    grounds
+        .ungrounded(&Claims::of(text, None, std::iter::empty()))
+        .into_iter()
+        .map(|it| it.text)
+        .collect()
 }
 
 fn dataset(row_count: u64) -> Dataset {
@@ -110,11 +117,14 @@ fn whole_numbers_beyond_a_float_are_exact() {
 
 #[test]
 fn what_names_numbers_or_quotes_claims_nothing() {
+    let code = "x = 99\ny = df.head(5)";
+    let mut grounds = Grounds::default();
+    grounds.quotable.run(code);
     for text in [
         "1. First\n2) Second\n- 3. Third\n## 4. Fourth",
-        "`df[df.x > 77]` gives it, as does:\n```\nx = 99\n```\nand no more",
+        "`df[df.x > 77]` gives it, as does:\n```\n  x = 99\n```\nand no more",
+        "~~~ {.python}\ny = 98\n~~~\n```SQL\nlimit 97\n```\nno more",
         "Column `q77`, `model_2` and Q3 of A320-214, see orders.csv:12 or COVID-19",
-        "“Windows 95” and \"Area 51\" are values",
         "see https://example.com/2013/12?page=99#a4 or www.example.com/99",
         "It ranks 17th, as #4, of version 1.22.3",
         "",
@@ -122,7 +132,7 @@ fn what_names_numbers_or_quotes_claims_nothing() {
         "#1. é",
         "#12. x",
     ] {
-        check(&json!(null), text, &[]);
+        assert_eq!(missing_of(grounds.clone(), text), [] as [String; 0], "{text}");
     }
     check(&json!(null), "7 rows are missing", &["7"]);
     check(&json!(null), "#1. 5 apples", &["5"]);
@@ -206,7 +216,11 @@ fn a_text_may_count_what_it_lists() {
 
 #[test]
 fn where_a_number_stands_is_counted_in_letters() {
-    let missing = Grounds::default().ungrounded("Größe **42** cm", [(3, "ä 7 %")].into_iter());
+    let missing = Grounds::default().ungrounded(&Claims::of(
+        "Größe **42** cm",
+        None,
+        [(3, "ä 7 %")].into_iter(),
+    ));
     let told: Vec<_> = missing.iter().map(|it| (it.text.as_str(), it.offset, it.finding)).collect();
     assert_eq!(told, [("42", 8, None), ("7 %", 2, Some(3))]);
 }
@@ -260,7 +274,8 @@ proptest! {
         noise in ".{0,12}",
     ) {
         let text = pieces.concat() + &noise + &pieces.concat();
-        for purpose in [Purpose::Claims, Purpose::Everything] {
+        let quotable = Quotable::default();
+        for purpose in [Purpose::Claims(&quotable), Purpose::Everything] {
             let mut end = 0;
             for (range, _) in figures(&text, purpose) {
                 assert!(end <= range.start && text.get(range.clone()).is_some(), "{range:?} of {text}");
@@ -268,4 +283,67 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_fence_that_is_no_code_hides_nothing() {
+    let text = "```text\nTea 98765\n```\nand\n```\nx = 99\n```\n~~~\n```\n77\n~~~\n1. and 42";
+    check(&json!(null), text, &["98765", "99", "77", "42"]);
+    check(&json!({"n": 98765}), "```\nTea 98,765\n```", &[]);
+}
+
+#[test]
+fn a_quotation_claims_unless_it_was_told() {
+    let found = json!({"kind": "text", "text": "Windows 95, Area 51"});
+    for text in ["“Windows 95” and \"Area 51\"", "«Area 51» and „Windows 95“"] {
+        check(&found, text, &[]);
+        assert_eq!(missing_of(Grounds::default(), text).len(), 2, "{text}");
+    }
+}
+
+#[test]
+fn what_the_model_wrote_grounds_nothing() {
+    let mut grounds = Grounds::default();
+    let none = json!({"kind": "matches", "name": "t", "value": "Area 111", "columns": []});
+    let found = json!({"kind": "matches", "name": "t", "value": "222", "columns": [{"name": "n", "rows": 3}]});
+    let sent = json!({"kind": "table_sent", "logical_name": "top_333 40471", "row_count": 12});
+    grounds.call(CallStatus::Ok, &none);
+    grounds.call(CallStatus::Ok, &found);
+    grounds.call(CallStatus::Ok, &sent);
+    let error = json!({"kind": "error", "text": "KeyError: Total 555", "stdout": "sum 666"});
+    grounds.call(CallStatus::Error, &error);
+    let text = "111, 222, 40471, 555, 666, 12";
+    assert_eq!(missing_of(grounds.clone(), text), ["111", "40471", "555"]);
+    // What a tool said may be said again as what it is.
+    assert_eq!(missing_of(grounds, "\"Area 111\" and “Total 555” are missing"), [] as [String; 0]);
+    let mut earlier = Grounds::default();
+    for output in [format!("{error}\n\n(a note)"), none.to_string(), sent.to_string()] {
+        earlier.item(&Item::output("c", &output));
+    }
+    assert_eq!(missing_of(earlier, text), ["111", "222", "40471", "555"]);
+}
+
+#[test]
+fn json_is_read_leaf_by_leaf() {
+    let answer =
+        json!({"answer": "Revenue was 98765 kr", "n": -77, "ok": true, "by 2013": [12, "x\n42"]});
+    let mut grounds = Grounds::default();
+    grounds.json(&json!({"properties": {"by 2013": {}}}));
+    let told = |text: &str, output: Option<&Value>| -> Vec<(String, u64, Option<String>)> {
+        let missing = grounds.clone().ungrounded(&Claims::of(text, output, std::iter::empty()));
+        missing.into_iter().map(|it| (it.text, it.offset, it.path)).collect()
+    };
+    let place = |text: &str, at, path: &str| (text.to_owned(), at, Some(path.to_owned()));
+    let expected = [
+        place("98765", 12, "$.answer"),
+        place("77", 1, "$.n"),
+        place("12", 0, "$[\"by 2013\"][0]"),
+        place("42", 2, "$[\"by 2013\"][1]"),
+    ];
+    assert_eq!(told(&answer.to_string(), Some(&answer)), expected);
+    assert_eq!(told(&answer.to_string(), None), expected);
+    // Beside a text that is for people.
+    assert_eq!(told("All is well", Some(&answer)), expected);
+    assert_eq!(told("[]", Some(&answer)), expected);
+    assert_eq!(told("7", Some(&json!(7))), [place("7", 0, "$")]);
 }
