@@ -324,19 +324,10 @@ pub struct DataFrame {
 impl DataFrame {
     /// Returns the rows as a frame; none when they are not plain JSON.
     pub fn frame(&self) -> Frame {
-        let cells = |row: &Value| {
-            let cell = |column: &String| row.get(column).cloned().unwrap_or_default();
-            self.columns.iter().map(cell).collect()
-        };
-        let dtype = |column: &String| {
-            self.dtypes.get(column).and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
-        Frame {
-            columns: self.columns.clone(),
-            dtypes: self.columns.iter().map(dtype).collect(),
-            rows: self.rows.as_array().into_iter().flatten().map(cells).collect(),
-            row_count: self.row_count,
-        }
+        let dtype =
+            |it: &str| self.dtypes.get(it).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let rows = self.rows.as_array().map_or(&[][..], Vec::as_slice);
+        Frame::of_objects(self.columns.clone(), dtype, rows, self.row_count)
     }
 }
 

@@ -26,6 +26,23 @@ impl Frame {
         (self.rows.len() as u64) < self.row_count
     }
 
+    /// Makes a frame of rows that are objects; what an object lacks is null.
+    pub fn of_objects(
+        columns: Vec<String>,
+        dtypes: impl Fn(&str) -> String,
+        rows: &[Value],
+        row_count: u64,
+    ) -> Frame {
+        let cell = |row: &Value, column: &String| row.get(column).cloned().unwrap_or_default();
+        let cells = |row| columns.iter().map(|it| cell(row, it)).collect();
+        Frame {
+            dtypes: columns.iter().map(|it| dtypes(it)).collect(),
+            rows: rows.iter().map(cells).collect(),
+            row_count,
+            columns,
+        }
+    }
+
     /// Returns the position of a column.
     pub fn index_of(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|it| it == column)

@@ -13,29 +13,41 @@ use crate::status::{ExitStatus, Failure};
 ///
 /// Fails when there is no session, or no such turn; the message says which there are.
 pub fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary> {
-    options.session.existing()?;
-    let mut turns = turns::list(&options.session.dir)?;
-    let refuse = |message: String, hint: String| {
-        Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
-    };
-    let Some(last) = turns.last() else {
-        let hint = "ask something: `csv-agent ask \"How many rows are there?\"`";
-        return refuse("the session has no turn yet".to_owned(), hint.to_owned());
-    };
-    let number = |it: &str| it.parse::<u32>().ok();
-    let at = if wanted == "last" {
-        Some(turns.len() - 1)
-    } else if let Some(wanted) = number(wanted) {
-        turns.iter().position(|it| number(&it.id) == Some(wanted))
-    } else {
-        let message = format!("`{wanted}` is no turn");
-        return refuse(message, format!("write its number, such as `{}`, or `last`", last.id));
-    };
-    let Some(at) = at else {
-        let hint = format!("the session has {} to {}", turns[0].id, last.id);
-        return refuse(format!("no turn {wanted}"), hint);
-    };
+    let mut turns = listed(options)?;
+    let at = place(wanted, &turns)?;
     Ok(turns.swap_remove(at))
+}
+
+/// Lists the turns of the session, of which there is one at least.
+fn listed(options: &GlobalOptions) -> anyhow::Result<Vec<TurnSummary>> {
+    options.session.existing()?;
+    let turns = turns::list(&options.session.dir)?;
+    if turns.is_empty() {
+        let hint = "ask something: `csv-agent ask \"How many rows are there?\"`";
+        return Err(refusal("the session has no turn yet", hint));
+    }
+    Ok(turns)
+}
+
+fn refusal(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Failure::new(ExitStatus::Input, message).hint(hint).into()
+}
+
+/// Returns the place of a turn among those of the session.
+fn place(wanted: &str, turns: &[TurnSummary]) -> anyhow::Result<usize> {
+    let (first, last) = (&turns[0].id, &turns[turns.len() - 1].id);
+    if wanted == "last" {
+        return Ok(turns.len() - 1);
+    }
+    let number = |it: &str| it.parse::<u32>().ok();
+    let Some(wanted) = number(wanted) else {
+        let hint = format!("write its number, such as `{last}`, or `last`");
+        return Err(refusal(format!("`{wanted}` is no turn"), hint));
+    };
+    let at = turns.iter().position(|it| number(&it.id) == Some(wanted));
+    let missing =
+        || refusal(format!("no turn {wanted}"), format!("the session has {first} to {last}"));
+    at.ok_or_else(missing)
 }
 
 /// Reads a turn of the session, and those before it, oldest first.
@@ -44,8 +56,10 @@ pub fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary
 ///
 /// Fails as [`find`] does, and when events cannot be read.
 pub fn read(wanted: &str, options: &GlobalOptions) -> anyhow::Result<(PastTurn, Vec<PastTurn>)> {
-    let id = find(wanted, options)?.id;
-    let mut turns = select(&[id], options)?;
+    let turns = listed(options)?;
+    let mut is_wanted = vec![false; turns.len()];
+    is_wanted[place(wanted, &turns)?] = true;
+    let mut turns = read_up_to(turns, &is_wanted)?;
     let (turn, _) = turns.pop().context("a turn was found")?;
     Ok((turn, turns.into_iter().map(|it| it.0).collect()))
 }
@@ -75,26 +89,30 @@ pub fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
 ///
 /// Fails as [`find`] does, and when events cannot be read.
 pub fn select(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<(PastTurn, bool)>> {
-    let mut ids = Vec::new();
-    let listed = || anyhow::Ok(turns::list(&options.session.dir)?.into_iter());
+    let turns = listed(options)?;
+    let mut is_wanted = vec![false; turns.len()];
     for wanted in wanted {
         if wanted == "all" {
-            find("last", options)?;
-            ids.extend(listed()?.map(|it| it.id));
+            is_wanted.fill(true);
         } else {
-            ids.push(find(wanted, options)?.id);
+            is_wanted[place(wanted, &turns)?] = true;
         }
     }
-    let mut turns: Vec<TurnSummary> = listed()?.collect();
-    let n_wanted = turns.iter().rposition(|it| ids.contains(&it.id)).map_or(0, |it| it + 1);
-    turns.truncate(n_wanted);
+    read_up_to(turns, &is_wanted)
+}
+
+/// Reads turns up to the last that is wanted.
+fn read_up_to(
+    turns: Vec<TurnSummary>,
+    is_wanted: &[bool],
+) -> anyhow::Result<Vec<(PastTurn, bool)>> {
+    let n_wanted = is_wanted.iter().rposition(|it| *it).map_or(0, |it| it + 1);
     let mut read = Vec::new();
-    for turn in turns {
-        let is_wanted = ids.contains(&turn.id);
+    for (turn, is_wanted) in turns.into_iter().zip(is_wanted).take(n_wanted) {
         let past = PastTurn::of(&turn.id, turns::events(&turn.dir)?.0);
         // What a turn made of tokens in place of values, no other turn ever saw.
-        if is_wanted || past.withheld.columns.is_empty() {
-            read.push((past, is_wanted));
+        if *is_wanted || past.withheld.columns.is_empty() {
+            read.push((past, *is_wanted));
         }
     }
     Ok(read)

@@ -39,6 +39,11 @@ pub struct PastCall {
     pub shown: Vec<Body>,
 }
 
+/// Returns a turn's number as people say it, from the name of its directory.
+pub fn number(id: &str) -> &str {
+    id.trim_start_matches('0')
+}
+
 impl PastTurn {
     /// Reads the events of a turn.
     pub fn of(id: &str, events: Vec<Event>) -> PastTurn {
@@ -98,16 +103,17 @@ impl PastCall {
     /// Returns what the REPL was asked to do, if the call got so far. What was interrupted or killed
     /// would be so again.
     pub fn command(&self, catalog: &Catalog) -> Option<Command> {
-        let ran = match self.status {
-            CallStatus::Ok => true,
-            // What came before the exception counts.
-            CallStatus::Error => self.raised().is_some(),
-            CallStatus::Timeout | CallStatus::Killed | CallStatus::Cancelled => false,
-        };
+        // What came before an exception counts.
+        let ran = self.status == CallStatus::Ok || self.ended() && self.raised().is_some();
         match tools::plan(catalog, &self.call) {
             Ok(Plan::Ask(command, _)) if ran => Some(command),
             _ => None,
         }
+    }
+
+    /// Returns whether it came to an end of its own, good or bad.
+    pub fn ended(&self) -> bool {
+        matches!(self.status, CallStatus::Ok | CallStatus::Error)
     }
 
     /// Returns the class of the exception that its code raised.

@@ -125,26 +125,14 @@ fn says_something(call: &PastCall) -> bool {
 pub fn head(result: &Value) -> Option<Frame> {
     let columns: Vec<String> = serde_json::from_value(result.get("columns")?.clone()).ok()?;
     let rows = result.get("head")?.as_array()?;
-    let cells = |row: &Value| columns.iter().map(|it| row[it.as_str()].clone()).collect();
-    let dtype = |it: &String| result["dtypes"][it].as_str().unwrap_or_default().to_owned();
-    Some(Frame {
-        rows: rows.iter().map(cells).collect(),
-        dtypes: columns.iter().map(dtype).collect(),
-        row_count: result["row_count"].as_u64()?,
-        columns,
-    })
+    let dtype = |it: &str| result["dtypes"][it].as_str().unwrap_or_default().to_owned();
+    Some(Frame::of_objects(columns, dtype, rows, result["row_count"].as_u64()?))
 }
 
 /// Returns the plotted rows of a chart as a frame.
 pub fn plotted(chart: &ChartDrawn) -> Frame {
     let fields = chart.series.iter().map(|it| it.y_field.clone());
     let columns: Vec<String> = [chart.x_field.clone()].into_iter().chain(fields).collect();
-    let rows = chart.data.as_array().into_iter().flatten();
-    let cells = |row: &Value| columns.iter().map(|it| row[it.as_str()].clone()).collect();
-    Frame {
-        rows: rows.map(cells).collect(),
-        dtypes: vec![String::new(); columns.len()],
-        row_count: chart.row_count,
-        columns,
-    }
+    let rows = chart.data.as_array().map_or(&[][..], Vec::as_slice);
+    Frame::of_objects(columns, |_| String::new(), rows, chart.row_count)
 }

@@ -8,7 +8,7 @@ use serde_json::Map;
 
 use super::compare;
 use super::outline::{Step, needed, outlines};
-use super::past::{PastCall, PastTurn};
+use super::past::{PastCall, PastTurn, number};
 use super::proof::{Proof, head, plotted, proofs};
 use crate::agent::TurnEnd;
 use crate::agent::failure::{cancelled, describe, fail};
@@ -109,10 +109,7 @@ impl Again<'_> {
         }
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
         for (at, call) in self.past.calls.iter().enumerate() {
-            if matches!(
-                call.status,
-                CallStatus::Timeout | CallStatus::Killed | CallStatus::Cancelled
-            ) {
+            if !call.ended() {
                 let message = format!("`{}` did not end then and is left out", call.call.name);
                 turn.status(Status::Warning { code: "left_out".to_owned(), message })?;
                 continue;
@@ -166,7 +163,7 @@ impl Again<'_> {
 
     fn reply(&self, differences: &[String], turn: &mut Turn) -> anyhow::Result<TurnEnd> {
         let past = self.past;
-        let id = past.id.trim_start_matches('0');
+        let id = number(&past.id);
         let proofs = proofs(past);
         let named: Vec<String> = proofs.iter().map(|it| it.1.name()).collect();
         let text = match (differences, &named[..]) {

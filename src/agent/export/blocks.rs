@@ -1,7 +1,8 @@
 //! The parts of our own Python that a program needs: each block of the files beside this one defines one
 //! name, and comes with those that it uses itself.
 
-const READER: &str = include_str!("reader.py");
+/// All that reads a file.
+pub const READER: &str = include_str!("reader.py");
 const CHECKS: &str = include_str!("checks.py");
 
 /// Modules, and how they are imported.
@@ -26,11 +27,6 @@ const IMPORTS: [(&str, &str); 19] = [
     ("pd", "import pandas as pd"),
     ("pyarrow", "import pyarrow.parquet"),
 ];
-
-/// Returns all that reads a file.
-pub fn reader() -> &'static str {
-    READER
-}
 
 /// Returns the blocks that some code uses.
 pub fn used_by(code: &str) -> String {

@@ -14,7 +14,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use crate::agent::again::outline::{Outline, Step, needed, outlines};
-use crate::agent::again::past::{PastCall, PastTurn};
+use crate::agent::again::past::{PastCall, PastTurn, number};
 use crate::catalog::Catalog;
 use crate::python::environment::PythonOptions;
 use crate::python::protocol::Command;
@@ -72,7 +72,8 @@ struct Did<'a> {
 /// Fails with [`ExitStatus::Input`] when the turns ran no code, and when Python cannot be had.
 pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let Sources { python, sandbox, session_dir, catalog, turns } = sources;
-    let files = readers::files(session_dir, catalog);
+    let troubles = readers::troubles(catalog);
+    let files = readers::files(session_dir, catalog, &troubles);
     let mut done = Vec::new();
     for (at, (turn, is_wanted)) in turns.iter().enumerate() {
         for call in &turn.calls {
@@ -85,7 +86,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
         }
     }
     if !done.iter().any(|it| it.is_wanted) {
-        let id = turns.last().map_or("", |it| it.0.id.trim_start_matches('0'));
+        let id = turns.last().map_or("", |it| number(&it.0.id));
         let message = format!("turn {id} ran no code");
         let hint = "`csv-agent show` has its answer";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
@@ -98,7 +99,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let is_needed = needed(&steps);
     let kept: Vec<Did> = done.into_iter().zip(is_needed).filter(|it| it.1).map(|it| it.0).collect();
     let names = read_by(&kept, catalog);
-    let readers = readers::readers(&mut study, session_dir, catalog, &names);
+    let readers = readers::readers(&mut study, session_dir, catalog, &troubles, &names);
     let readers = readers.await.context("cannot find out how plain Python reads the data")?;
     let mut warnings: Vec<String> = readers.iter().filter_map(Reader::warning).collect();
     let pieces = steps::pieces(&turns, &kept, &mut warnings);

@@ -1,6 +1,7 @@
 //! How plain Python reads the sources of datasets: found out by reading them so, and comparing with the
 //! datasets. Where nothing gives the same, the dataset's own Parquet file is read.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -34,27 +35,31 @@ pub struct Reader {
     pub why: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Fit {
     why: Option<String>,
-    #[serde(default)]
     opener: String,
-    #[serde(default)]
     codec: String,
-    #[serde(default)]
     options: Map<String, Value>,
-    #[serde(default)]
     columns: Vec<(String, Map<String, Value>)>,
 }
 
-/// Returns what is read to find out: the datasets, and the sources beside them.
-pub fn files(session_dir: &Path, catalog: &Catalog) -> Vec<(String, PathBuf)> {
+/// Why the sources of some datasets cannot be read once more, by the name of the dataset.
+pub type Troubles = BTreeMap<String, String>;
+
+/// Looks at the source of each dataset.
+pub fn troubles(catalog: &Catalog) -> Troubles {
+    let trouble = |it: &Dataset| dataset::source_trouble(it, EXPORT_SOURCE_BYTES_MAX);
+    catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), trouble(it)?))).collect()
+}
+
+/// Returns what is read to find out: the datasets, and beside them the sources that can be read.
+pub fn files(session_dir: &Path, catalog: &Catalog, troubles: &Troubles) -> Vec<(String, PathBuf)> {
     let path = |it: &Path| std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
     let datasets = catalog.iter();
     let datasets = datasets.map(|(name, it)| (name.to_owned(), path(&session_dir.join(&it.path))));
-    let sources = catalog
-        .iter()
-        .filter(|it| dataset::source_trouble(it.1, EXPORT_SOURCE_BYTES_MAX).is_none());
+    let sources = catalog.iter().filter(|it| !troubles.contains_key(it.0));
     let sources = sources.map(|(name, it)| (link(name), path(Path::new(&it.source))));
     datasets.chain(sources).collect()
 }
@@ -73,13 +78,13 @@ pub async fn readers(
     study: &mut Study,
     session_dir: &Path,
     catalog: &Catalog,
+    troubles: &Troubles,
     names: &[&str],
 ) -> anyhow::Result<Vec<Reader>> {
     let mut readers = Vec::new();
     for (name, dataset) in catalog.iter().filter(|it| names.contains(&it.0)) {
-        let why = dataset::source_trouble(dataset, EXPORT_SOURCE_BYTES_MAX);
-        let fit = match why {
-            Some(why) => Fit { why: Some(why), ..serde_json::from_value(json!({}))? },
+        let fit = match troubles.get(name) {
+            Some(why) => Fit { why: Some(why.clone()), ..Fit::default() },
             None => fit(study, session_dir, name, dataset).await?,
         };
         readers.push(reader(session_dir, name, dataset, fit));
@@ -111,7 +116,7 @@ async fn fit(
     let imports = "import bz2, csv, datetime, gzip, hashlib, io, json, os, re, sys, tempfile, zipfile\n\
                    import pyarrow.parquet\n\
                    load_dataset = globals().get('load_dataset', load)";
-    let code = format!("{imports}\n{}\n{FIT}", blocks::reader());
+    let code = format!("{imports}\n{}\n{FIT}", blocks::READER);
     let found = study.ask(&code, &source).await?;
     let mut fits: Vec<Fit> = serde_json::from_value(found)
         .with_context(|| format!("cannot read how to read `{name}`"))?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::readers::{PARQUET, Reader};
 use super::steps::{ATTEMPTED, KEPT, PRINTED, Piece};
 use super::{Program, blocks, literal, questions};
-use crate::agent::again::past::PastTurn;
+use crate::agent::again::past::{PastTurn, number};
 
 /// Takes `NAME=PATH` arguments. The hash seed is that of the REPL: sets come in the same order.
 const ARGUMENTS: &str = r#"if os.environ.get("PYTHONHASHSEED") != "0":
@@ -110,7 +110,7 @@ fn heading(program: &Program) -> String {
 /// Returns a turn's name: its number and its day.
 pub fn named(turn: &PastTurn) -> String {
     let day = turn.started.split('T').next().unwrap_or_default();
-    format!("turn {} ({day})", turn.id.trim_start_matches('0'))
+    format!("turn {} ({day})", number(&turn.id))
 }
 
 fn piece_code(program: &Program, piece: &Piece) -> String {
@@ -118,7 +118,7 @@ fn piece_code(program: &Program, piece: &Piece) -> String {
     let from = if is_own && program.turns.len() == 1 {
         String::new()
     } else {
-        format!(", of turn {}", piece.turn.trim_start_matches('0'))
+        format!(", of turn {}", number(&piece.turn))
     };
     let shown = piece.shows.as_ref().filter(|_| is_own);
     let shown = shown.map_or(String::new(), |it| format!("\nprint({it})"));

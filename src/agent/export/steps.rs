@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Did, literal};
 use crate::agent::again::compare::asks_for_order;
-use crate::agent::again::past::{PastCall, PastTurn};
+use crate::agent::again::past::{PastCall, PastTurn, number};
 use crate::agent::again::proof::{Proof, head, plotted, proofs};
 use crate::frame::Frame;
 use crate::python::protocol::Command;
@@ -57,7 +57,7 @@ pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<Strin
             .push(format!("data[\"{key}\"] is known to csv-agent only; the code will fail there"));
     }
     for (turn, is_wanted) in turns {
-        let id = turn.id.trim_start_matches('0');
+        let id = number(&turn.id);
         let has_check = pieces.iter().any(|it| it.turn == turn.id && !it.checks.is_empty());
         if *is_wanted && !has_check {
             warnings.push(format!("turn {id} gave nothing that plain Python can check"));
