@@ -124,6 +124,9 @@ chart\t'A chart'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l thresholds -d 'Which values of a column are good, worth a warning or bad: ranges in TOML' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l language -d 'Language of the answer [default: that of the question]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l chart-theme -d 'Paper of charts [default: light]' -r -f -a "light\t'White paper'
+dark\t'Dark paper'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l chart-scale -d 'Pixels of a chart\'s PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
@@ -188,6 +191,9 @@ chart\t'A chart'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l thresholds -d 'Which values of a column are good, worth a warning or bad: ranges in TOML' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l language -d 'Language of the answer [default: that of the question]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l chart-theme -d 'Paper of charts [default: light]' -r -f -a "light\t'White paper'
+dark\t'Dark paper'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l chart-scale -d 'Pixels of a chart\'s PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
@@ -395,6 +401,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s h -l help
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l knowledge -d 'What you know of the data: a dictionary, units, conventions; the model reads it' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l thresholds -d 'Which values of a column are good, worth a warning or bad: ranges in TOML' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l language -d 'Language of the answer [default: that of the question]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l chart-theme -d 'Paper of charts [default: light]' -r -f -a "light\t'White paper'
+dark\t'Dark paper'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l chart-scale -d 'Pixels of a chart\'s PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r

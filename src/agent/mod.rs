@@ -61,6 +61,7 @@ use crate::limits::{Limits, REASONING_BYTES_MAX};
 use crate::provider::{Progress, Provider};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
+use crate::render::chart::ChartStyle;
 use crate::session::Session;
 use crate::session::history::History;
 use crate::sink::EventSink;
@@ -95,6 +96,8 @@ pub struct AgentOptions {
     pub fresh: bool,
     /// What the model is to know in every turn.
     pub briefing: Briefing,
+    /// How charts are painted.
+    pub chart_style: ChartStyle,
     /// What each answer must hold to, if it is JSON for a program.
     pub schema: Option<Rc<AnswerSchema>>,
     /// What must not leave the machine.
@@ -220,6 +223,7 @@ impl Agent {
         let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
         turn.shows_partial = self.form(&question).is_free();
         turn.price = self.options.price;
+        turn.chart_style = self.options.chart_style;
         let mut items = vec![question.item()];
         let mut conversation = Conversation { history, items: &mut items, room: Room::default() };
         let started = self.started(&catalog, &question, sandbox);

@@ -17,6 +17,7 @@ use crate::event::{
     UsageReport, VERSION,
 };
 use crate::render::blocks;
+use crate::render::chart::ChartStyle;
 use crate::session::Session;
 use crate::session::departed::EgressFile;
 use crate::session::store::now_utc;
@@ -65,6 +66,8 @@ pub struct Turn<'a> {
     session_tokens: u64,
     // Whether files of the turn are there when the process has ended.
     keeps_files: bool,
+    /// How charts are painted.
+    pub chart_style: ChartStyle,
     seq: u64,
     started: Instant,
     deadline: Option<Instant>,
@@ -125,6 +128,7 @@ impl<'a> Turn<'a> {
             session_id: session.id().to_owned(),
             session_tokens: session.total_tokens(),
             keeps_files: session.is_kept(),
+            chart_style: ChartStyle::default(),
             seq: 0,
             started,
             deadline: timeout.map(|it| started + it),
@@ -368,7 +372,8 @@ impl<'a> Turn<'a> {
         session: &Path,
         scratch: &Path,
     ) -> anyhow::Result<Body> {
-        let files = TurnFiles { session_dir: session, turn_dir: self.dir.path(), scratch };
+        let (turn_dir, chart_style) = (self.dir.path(), self.chart_style);
+        let files = TurnFiles { session_dir: session, turn_dir, scratch, chart_style };
         let stored = files.store(&call.call_id, shown);
         let mut body = stored.with_context(|| format!("cannot keep what `{}` sent", call.name))?;
         if let Body::DataFrame(table) = &mut body

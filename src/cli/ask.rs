@@ -161,6 +161,7 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         datasets: options.datasets.clone(),
         fresh: options.fresh,
         briefing: options.briefing.clone(),
+        chart_style: options.chart_style,
         schema: options.schema.clone(),
         withheld: options.withheld.clone(),
         redact: options.redact.clone(),

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::values;
 use crate::conversation::Effort;
 use crate::provider::Api;
+use crate::render::chart::Theme;
 use crate::render::report::ReportKind;
 use crate::sink::Format;
 
@@ -252,6 +253,14 @@ pub struct SettingFlags {
     #[arg(long, value_name = "NAME", value_parser = values::language, help_heading = "Answer")]
     pub language: Option<String>,
 
+    /// Paper of charts [default: light]
+    #[arg(long, value_name = "THEME", value_enum, help_heading = "Answer")]
+    pub chart_theme: Option<ChartTheme>,
+
+    /// Pixels of a chart's PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]
+    #[arg(long, value_name = "N", value_parser = values::chart_scale, help_heading = "Answer")]
+    pub chart_scale: Option<u32>,
+
     /// Show the answer while it is being written; the default
     #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]
     pub stream: bool,
@@ -390,6 +399,31 @@ impl From<Reasoning> for Effort {
             Reasoning::Low => Effort::Low,
             Reasoning::Medium => Effort::Medium,
             Reasoning::High => Effort::High,
+        }
+    }
+}
+
+/// The paper of charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ChartTheme {
+    /// White paper
+    #[default]
+    Light,
+    /// Dark paper
+    Dark,
+}
+
+impl ChartTheme {
+    /// Each by its name.
+    pub const NAMES: [(&str, ChartTheme); 2] =
+        [("light", ChartTheme::Light), ("dark", ChartTheme::Dark)];
+}
+
+impl From<ChartTheme> for Theme {
+    fn from(theme: ChartTheme) -> Theme {
+        match theme {
+            ChartTheme::Light => Theme::Light,
+            ChartTheme::Dark => Theme::Dark,
         }
     }
 }

@@ -263,6 +263,15 @@ pub fn retries(text: &str) -> Result<u32, String> {
     in_range(text, 0, 10)
 }
 
+/// Parses how many pixels of a picture make one of the drawing.
+///
+/// # Errors
+///
+/// Fails for anything but 1 and 2.
+pub fn chart_scale(text: &str) -> Result<u32, String> {
+    in_range(text, 1, 2)
+}
+
 /// Parses the name of a model: anything but nothing, since each server has names of its own.
 ///
 /// # Errors

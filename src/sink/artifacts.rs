@@ -15,7 +15,7 @@ use crate::directory;
 use crate::event::{Artifact, Body, ChartDrawn, DataFrame, Encoding, Shown};
 use crate::frame::Frame;
 use crate::limits::{SLUG_CHARS_MAX, SLUGS_PER_TURN_MAX, WORKER_FILE_BYTES_MAX};
-use crate::render::chart;
+use crate::render::chart::{self, ChartStyle};
 
 /// Where the files of a turn go, and where the worker leaves its own.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,8 @@ pub struct TurnFiles<'a> {
     pub turn_dir: &'a Path,
     /// What the worker may write, and therefore nothing to trust.
     pub scratch: &'a Path,
+    /// How charts are painted.
+    pub chart_style: ChartStyle,
 }
 
 impl TurnFiles<'_> {
@@ -48,7 +50,7 @@ impl TurnFiles<'_> {
                 };
                 Ok(data_frame(call_id, df_name, logical_name, frame, artifact))
             }
-            Shown::Chart(chart) => match chart::draw(&chart) {
+            Shown::Chart(chart) => match chart::draw(&chart, self.chart_style) {
                 Ok(drawing) => self.store_chart(call_id, &chart, &drawing),
                 Err(error) => {
                     let rejected = ChartRejected {
@@ -90,14 +92,16 @@ impl TurnFiles<'_> {
         let source = json!({"spec": spec, "alt": alt, "data": data});
         write_whole(&directory.join(format!("{slug}.json")), format!("{source}\n").as_bytes())?;
         let mut files = Vec::new();
-        for (format, bytes) in [("svg", drawing.svg.as_bytes()), ("png", &drawing.png)] {
+        let svg = ("svg", drawing.svg.as_bytes(), drawing.svg_size);
+        let png = ("png", drawing.png.as_slice(), drawing.png_size);
+        for (format, bytes, (width, height)) in [svg, png] {
             let path = directory.join(format!("{slug}.{format}"));
             write_whole(&path, bytes)?;
             files.push(Artifact {
                 format: format.into(),
                 path: self.relative(&path)?,
-                width: Some(drawing.width),
-                height: Some(drawing.height),
+                width: Some(width),
+                height: Some(height),
                 bytes: bytes.len() as u64,
                 sha256: hexadecimal(&Sha256::digest(bytes)),
             });
@@ -276,9 +280,11 @@ mod tests {
     use crate::chart::{ChartSpec, ChartType, RejectedCode, Series};
     use crate::event::{Body, Shown};
     use crate::frame::Frame;
+    use crate::render::chart::ChartStyle;
 
     struct Session {
         root: tempfile::TempDir,
+        chart_style: ChartStyle,
     }
 
     impl Session {
@@ -286,7 +292,7 @@ mod tests {
             let root = tempfile::tempdir().unwrap();
             fs::create_dir_all(root.path().join("turns/0001")).unwrap();
             fs::create_dir_all(root.path().join("scratch")).unwrap();
-            Session { root }
+            Session { root, chart_style: ChartStyle::default() }
         }
 
         fn path(&self, path: &str) -> PathBuf {
@@ -295,8 +301,12 @@ mod tests {
 
         fn store(&self, shown: Shown) -> anyhow::Result<Body> {
             let (turn_dir, scratch) = (self.path("turns/0001"), self.path("scratch"));
-            let files =
-                TurnFiles { session_dir: self.root.path(), turn_dir: &turn_dir, scratch: &scratch };
+            let files = TurnFiles {
+                session_dir: self.root.path(),
+                turn_dir: &turn_dir,
+                scratch: &scratch,
+                chart_style: self.chart_style,
+            };
             files.store("c1", shown)
         }
 
@@ -377,7 +387,8 @@ mod tests {
 
     #[test]
     fn a_chart_is_three_files_and_an_event() {
-        let session = Session::new();
+        let mut session = Session::new();
+        session.chart_style.scale = 2;
         let frame = Frame { row_count: 2, ..frame() };
         let chart = chart_spec().check(frame).unwrap();
         let Body::Chart(chart) = session.store(Shown::Chart(chart)).unwrap() else { panic!() };
@@ -387,8 +398,9 @@ mod tests {
             let metadata = fs::metadata(session.path(&file.path)).unwrap();
             assert_eq!(metadata.len(), file.bytes);
             assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
-            assert_eq!((file.width, file.height), (Some(960), Some(540)));
         }
+        let sizes = chart.files.iter().map(|it| it.width.zip(it.height));
+        assert!(sizes.eq([Some((960, 540)), Some((1920, 1080))]));
         let source = fs::read(session.path("turns/0001/charts/sales_week.json")).unwrap();
         let source: Value = serde_json::from_slice(&source).unwrap();
         assert_eq!(source["spec"]["chart_type"], "column");

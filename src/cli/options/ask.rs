@@ -12,9 +12,9 @@ use super::config::prices;
 use super::key::KeySource;
 use super::schema::answer_schema;
 use super::settings::{
-    API, BASE_URL_OF_MODEL, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS, MODEL, NO_ROWS,
-    ORGANIZATION, Origin, PROJECT, REASONING, REDACT, REQUIRE_SANDBOX, RETRIES, STREAM, Settings,
-    TIMEOUT, TOOL_TIMEOUT, without_password,
+    API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS,
+    MODEL, NO_ROWS, ORGANIZATION, Origin, PROJECT, REASONING, REDACT, REQUIRE_SANDBOX, RETRIES,
+    STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
 };
 use super::{Environment, GlobalOptions, python_options, sandbox_options};
 use crate::agent::prompt::Briefing;
@@ -26,6 +26,7 @@ use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_
 use crate::provider::{BASE_URL, RemoteOptions};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
+use crate::render::chart::{ChartStyle, Theme};
 use crate::sink::seal::Seal;
 use crate::status::{ExitStatus, Failure};
 use crate::withheld::Withheld;
@@ -81,6 +82,8 @@ pub struct TurnOptions {
     pub reasoning: Option<Effort>,
     /// What the model is to know in every turn.
     pub briefing: Briefing,
+    /// How charts are painted.
+    pub chart_style: ChartStyle,
     /// What must not leave the machine.
     pub withheld: Withheld,
     /// The columns of these that flags name.
@@ -277,6 +280,8 @@ impl TurnOptions {
             None => remote(settings, flags.chain)?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
+        let theme = Theme::from(settings.get(&CHART_THEME)?);
+        let chart_style = ChartStyle { theme, scale: settings.get(&CHART_SCALE)? };
         let (fail_on, fail_on_ungrounded) = gates(&flags.fail_on);
         // Whoever names a column wants it kept back, whatever the others say.
         let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
@@ -285,6 +290,7 @@ impl TurnOptions {
         Ok(TurnOptions {
             answer,
             briefing,
+            chart_style,
             withheld,
             redact: flags.redact,
             provider,

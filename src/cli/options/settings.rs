@@ -14,7 +14,7 @@ use super::Environment;
 use super::config::document::{Entry, Raw};
 use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, prices, text};
 use crate::cli::flags::{
-    ApiFlag, ColorChoice, FORMATS, GlobalFlags, Reasoning, SettingFlags, format_of,
+    ApiFlag, ChartTheme, ColorChoice, FORMATS, GlobalFlags, Reasoning, SettingFlags, format_of,
 };
 use crate::cli::usage::nearest;
 use crate::cli::values;
@@ -138,6 +138,26 @@ pub static THRESHOLDS: Setting<PathBuf> = Setting {
     read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
     default: None,
     project: Project::MayWithin,
+};
+/// The paper of charts.
+pub static CHART_THEME: Setting<ChartTheme> = Setting {
+    key: "chart_theme",
+    about: "paper of charts: light, dark",
+    flag: Some(("--chart-theme", |it| it.settings.chart_theme)),
+    variable: None,
+    read: |raw, _| word(raw, &ChartTheme::NAMES),
+    default: Some(|| ChartTheme::Light),
+    project: Project::May,
+};
+/// How fine the PNGs of charts are.
+pub static CHART_SCALE: Setting<u32> = Setting {
+    key: "chart_scale",
+    about: "pixels of a chart's PNG to one of its SVG: 1 or 2",
+    flag: Some(("--chart-scale", |it| it.settings.chart_scale)),
+    variable: None,
+    read: |raw, _| whole(raw, values::chart_scale),
+    default: Some(|| 1),
+    project: Project::May,
 };
 /// Whether responses are streamed.
 pub static STREAM: Setting<bool> = Setting {
@@ -340,6 +360,8 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &LANGUAGE,
     &KNOWLEDGE,
     &THRESHOLDS,
+    &CHART_THEME,
+    &CHART_SCALE,
     &STREAM,
     &RETRIES,
     &MAX_ROUNDS,
@@ -800,6 +822,12 @@ impl Show for Format {
 impl Show for Reasoning {
     fn show(&self) -> Value {
         json!(Reasoning::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+impl Show for ChartTheme {
+    fn show(&self) -> Value {
+        json!(ChartTheme::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::scene::{Mark, Scene};
 use super::sheet::count;
-use super::{alt, draw, plot::Plot, scene};
+use super::{ChartStyle, alt, draw, plot::Plot, scene};
 use crate::chart::{Chart, ChartSpec, ChartType, Series};
 use crate::frame::Frame;
 
@@ -243,8 +243,8 @@ fn every_mark_is_a_place_in_the_picture() {
 #[test]
 fn the_same_chart_gives_the_same_bytes() {
     for (name, chart) in gallery().into_iter().filter(|it| it.0.ends_with("hostile")) {
-        let drawing = draw(&chart).unwrap();
-        assert_eq!(draw(&chart).unwrap(), drawing, "{name}");
+        let drawing = draw(&chart, ChartStyle::default()).unwrap();
+        assert_eq!(draw(&chart, ChartStyle::default()).unwrap(), drawing, "{name}");
         assert!(drawing.png.starts_with(b"\x89PNG"));
         let svg = &drawing.svg;
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
@@ -285,7 +285,7 @@ fn gallery_is_drawn() {
     let directory = std::env::temp_dir().join("csv-agent-gallery");
     std::fs::create_dir_all(&directory).unwrap();
     for (name, chart) in gallery() {
-        let drawing = draw(&chart).unwrap();
+        let drawing = draw(&chart, ChartStyle::default()).unwrap();
         std::fs::write(directory.join(format!("{name}.png")), drawing.png).unwrap();
         std::fs::write(directory.join(format!("{name}.svg")), drawing.svg).unwrap();
     }

@@ -12,6 +12,7 @@ mod scene;
 mod sheet;
 mod bars;
 mod points;
+mod theme;
 mod paint;
 
 use anyhow::Context;
@@ -19,21 +20,48 @@ use anyhow::Context;
 use crate::chart::{Chart, ChartType};
 use plot::Plot;
 use scene::Scene;
+pub use theme::Theme;
 
 /// Names of series that the alternative text gives one by one.
 const SERIES_NAMED_MAX: usize = 4;
+
+/// How a chart is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChartStyle {
+    /// Its colours.
+    pub theme: Theme,
+    /// Pixels of the PNG to a pixel of the SVG, from 1.
+    pub scale: u32,
+}
+
+impl Default for ChartStyle {
+    fn default() -> Self {
+        ChartStyle { theme: Theme::default(), scale: 1 }
+    }
+}
 
 /// A chart as files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
     /// A document with a title and a description.
     pub svg: String,
-    /// One pixel to a pixel of the SVG.
+    /// Width and height of the SVG in its pixels.
+    pub svg_size: (u32, u32),
+    /// The same picture.
     pub png: Vec<u8>,
+    /// Width and height of the PNG in pixels.
+    pub png_size: (u32, u32),
+}
+
+/// A chart as pixels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Raster {
     /// Pixels.
     pub width: u32,
     /// Pixels.
     pub height: u32,
+    /// Row by row from the upper left, three bytes a pixel.
+    pub rgb: Vec<u8>,
 }
 
 /// Draws a chart.
@@ -44,14 +72,29 @@ pub struct Drawing {
 /// # Errors
 ///
 /// Fails when a backend or the encoder does, which is a bug.
-pub fn draw(chart: &Chart) -> anyhow::Result<Drawing> {
+pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     let plot = Plot::of(chart);
     let scene = scene(&plot);
     let title = plot.title.as_deref().unwrap_or(&chart.spec().logical_name);
-    let svg = paint::svg(&scene, &plot::clean(title), &alt(chart))?;
+    let svg = paint::svg(&scene, style.theme, &plot::clean(title), &alt(chart))?;
     let size = |it: f64| u32::try_from(text::to_pixel(it)).context("the chart has no size");
-    let (width, height) = (size(scene.width)?, size(scene.height)?);
-    Ok(Drawing { svg, png: paint::png(&scene)?, width, height })
+    let svg_size = (size(scene.width)?, size(scene.height)?);
+    let raster = paint::raster(&scene, style.theme, f64::from(style.scale))?;
+    let png = paint::png(&raster)?;
+    Ok(Drawing { svg, svg_size, png, png_size: (raster.width, raster.height) })
+}
+
+/// Draws a chart as pixels, for terminals that show pictures.
+///
+/// It is `width` pixels wide, and as high as its proportions ask; type is as large beside the marks
+/// as in the files, so that little of it can be read below some 600 pixels.
+///
+/// # Errors
+///
+/// Fails when the backend does, which is a bug.
+pub fn raster(chart: &Chart, theme: Theme, width: u32) -> anyhow::Result<Raster> {
+    let scene = scene(&Plot::of(chart));
+    paint::raster(&scene, theme, f64::from(width) / scene.width)
 }
 
 fn scene(plot: &Plot) -> Scene {

@@ -6,8 +6,10 @@ use anyhow::Context;
 use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, DrawingErrorKind};
 
+use super::Raster;
 use super::scene::{Colour, Label, Mark, Scene, Shape};
 use super::text::{TextStyle, to_pixel};
+use super::theme::Theme;
 
 /// plotters counts whole pixels. Ten to one of the chart's, and a tenth of a pixel can be told.
 const SVG_SCALE: f64 = 10.0;
@@ -19,6 +21,7 @@ const SVG_BASELINE: f64 = 0.76;
 /// A backend and what it needs to know of coordinates.
 struct Painter<B> {
     backend: B,
+    theme: Theme,
     scale: f64,
     /// The baseline that the backend adds by itself, in ems.
     baseline: f64,
@@ -47,11 +50,12 @@ impl BackendStyle for Stroke {
 /// # Errors
 ///
 /// Fails when the backend does.
-pub fn svg(scene: &Scene, title: &str, description: &str) -> anyhow::Result<String> {
+pub fn svg(scene: &Scene, theme: Theme, title: &str, description: &str) -> anyhow::Result<String> {
     let mut document = String::new();
     let size = device_size(scene, SVG_SCALE)?;
     let backend = SVGBackend::with_string(&mut document, size);
-    let mut painter = Painter { backend, scale: SVG_SCALE, baseline: SVG_BASELINE, strokes: true };
+    let mut painter =
+        Painter { backend, theme, scale: SVG_SCALE, baseline: SVG_BASELINE, strokes: true };
     painter.scene(scene).map_err(|it| anyhow::anyhow!("{it}")).context("cannot draw the SVG")?;
     drop(painter);
     let body = document.split_once('\n').map_or("", |(_, body)| body);
@@ -72,32 +76,40 @@ pub fn svg(scene: &Scene, title: &str, description: &str) -> anyhow::Result<Stri
     Ok(head + &body)
 }
 
-/// Returns the scene as a PNG of one pixel to a pixel of the scene.
+/// Returns the scene as pixels, `scale` of them to a pixel of the scene.
 ///
 /// # Errors
 ///
-/// Fails when the backend or the encoder does.
-pub fn png(scene: &Scene) -> anyhow::Result<Vec<u8>> {
-    let (width, height) = device_size(scene, 1.0)?;
+/// Fails when the backend does.
+pub fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<Raster> {
+    let (width, height) = device_size(scene, scale)?;
     // A tall chart is large already; its bars have no slanting edges.
     let factor = if 1_200 < height { 2 } else { PNG_SCALE };
-    let scale = f64::from(u32::try_from(factor)?);
-    let size = device_size(scene, scale)?;
+    let size = (width * u32::try_from(factor)?, height * u32::try_from(factor)?);
     let mut fine = vec![0xff; usize::try_from(size.0)? * usize::try_from(size.1)? * 3];
     let backend = BitMapBackend::with_buffer(&mut fine, size);
-    let mut painter = Painter { backend, scale, baseline: 0.0, strokes: false };
+    let scale = scale * f64::from(u32::try_from(factor)?);
+    let mut painter = Painter { backend, theme, scale, baseline: 0.0, strokes: false };
     painter.scene(scene).map_err(|it| anyhow::anyhow!("{it}")).context("cannot draw the PNG")?;
     drop(painter);
-    let pixels = average(&fine, usize::try_from(width)?, factor);
+    Ok(Raster { width, height, rgb: average(&fine, usize::try_from(width)?, factor) })
+}
+
+/// Returns pixels as a PNG.
+///
+/// # Errors
+///
+/// Fails when the encoder does.
+pub fn png(raster: &Raster) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    let mut encoder = png::Encoder::new(&mut bytes, raster.width, raster.height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     // Flat colours compress best as they are.
     encoder.set_filter(png::FilterType::NoFilter);
     encoder.set_compression(png::Compression::Best);
     let mut writer = encoder.write_header().context("cannot encode the PNG")?;
-    writer.write_image_data(&pixels).context("cannot encode the PNG")?;
+    writer.write_image_data(&raster.rgb).context("cannot encode the PNG")?;
     writer.finish().context("cannot encode the PNG")?;
     bytes.flush()?;
     Ok(bytes)
@@ -152,6 +164,11 @@ impl<B: DrawingBackend> Painter<B> {
         self.backend.present()
     }
 
+    fn colour(&self, colour: Colour) -> BackendColor {
+        let [red, green, blue] = self.theme.rgb(colour);
+        BackendColor { alpha: 1.0, rgb: (red, green, blue) }
+    }
+
     fn at(&self, (x, y): (f64, f64)) -> BackendCoord {
         (to_pixel(x * self.scale), to_pixel(y * self.scale))
     }
@@ -165,14 +182,14 @@ impl<B: DrawingBackend> Painter<B> {
                 return Ok(());
             }
         }
-        self.backend.draw_rect(from, to, &colour.backend(), true)
+        self.backend.draw_rect(from, to, &self.colour(colour), true)
     }
 
     fn line(&mut self, points: &[(f64, f64)], width: f64, colour: Colour) -> Drawn<B> {
         if self.strokes {
             let width = u32::try_from(to_pixel(width * self.scale)).unwrap_or(1);
             let path: Vec<_> = points.iter().map(|it| self.at(*it)).collect();
-            return self.backend.draw_path(path, &Stroke { colour: colour.backend(), width });
+            return self.backend.draw_path(path, &Stroke { colour: self.colour(colour), width });
         }
         let radius = width / 2.0;
         for pair in points.windows(2) {
@@ -190,7 +207,7 @@ impl<B: DrawingBackend> Painter<B> {
                 (from.0 - nx, from.1 - ny),
             ];
             let corners = corners.map(|it| self.at(it));
-            self.backend.fill_polygon(corners, &colour.backend())?;
+            self.backend.fill_polygon(corners, &self.colour(colour))?;
         }
         // Joints are round; hairlines have none.
         if 1.5 < width {
@@ -202,7 +219,7 @@ impl<B: DrawingBackend> Painter<B> {
     }
 
     fn dot(&mut self, (x, y): (f64, f64), radius: f64, shape: Shape, colour: Colour) -> Drawn<B> {
-        let fill = colour.backend();
+        let fill = self.colour(colour);
         let corners: &[(f64, f64)] = match shape {
             Shape::Circle => {
                 let radius = u32::try_from(to_pixel(radius * self.scale)).unwrap_or(0);
@@ -221,7 +238,11 @@ impl<B: DrawingBackend> Painter<B> {
         let up = self.baseline * label.size;
         let (x, y) = (label.x, label.y);
         let at = self.at(if label.is_turned { (x - up, y) } else { (x, y - up) });
-        self.backend.draw_text(&label.text, &TextStyle { label, scale: self.scale }, at)
+        self.backend.draw_text(
+            &label.text,
+            &TextStyle { label, colour: self.colour(label.colour), scale: self.scale },
+            at,
+        )
     }
 }
 

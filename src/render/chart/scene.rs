@@ -3,7 +3,7 @@
 //! Units are pixels from the upper left corner. A scene is what tests look at: whether labels
 //! collide or leave the picture is a question of its geometry.
 
-use plotters_backend::BackendColor;
+use crate::limits::CHART_SERIES_MAX;
 
 /// A finished drawing.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub enum Mark {
         /// Of the stroke.
         colour: Colour,
     },
-    /// A point, with a white rim so that points on each other can be told apart.
+    /// A point, with a rim of paper so that points on each other can be told apart.
     Dot {
         /// Centre.
         x: f64,
@@ -117,40 +117,37 @@ pub enum Anchor {
     End,
 }
 
-/// Red, green, blue.
+/// What a part of a chart is, for a theme to give it a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Colour(pub u8, pub u8, pub u8);
+pub struct Colour(u8);
 
 impl Colour {
-    /// The paper.
-    pub const WHITE: Colour = Colour(0xff, 0xff, 0xff);
+    /// The paper, which is white in the light theme.
+    pub const WHITE: Colour = Colour(0);
     /// Titles and labels.
-    pub const INK: Colour = Colour(0x22, 0x22, 0x22);
+    pub const INK: Colour = Colour(1);
     /// What is read second: axis labels, notes.
-    pub const GREY: Colour = Colour(0x5c, 0x5c, 0x5c);
+    pub const GREY: Colour = Colour(2);
     /// The line that values start from.
-    pub const AXIS: Colour = Colour(0x77, 0x77, 0x77);
+    pub const AXIS: Colour = Colour(3);
     /// Lines to read values by.
-    pub const GRID: Colour = Colour(0xe4, 0xe4, 0xe4);
+    pub const GRID: Colour = Colour(4);
+    /// The series, in their order.
+    pub const SERIES: [Colour; CHART_SERIES_MAX] = {
+        let mut all = [Colour(5); CHART_SERIES_MAX];
+        let mut at = 1;
+        while at < CHART_SERIES_MAX {
+            all[at].0 = all[at - 1].0 + 1;
+            at += 1;
+        }
+        all
+    };
+    /// Roles in all.
+    pub const N_ROLES: usize = 5 + CHART_SERIES_MAX;
 
-    /// The colours of series: Okabe and Ito's without black and yellow, which vanish on paper and
-    /// among type, and four of Paul Tol's. They stay apart for the common kinds of colour blindness.
-    pub const SERIES: [Colour; 10] = [
-        Colour(0x00, 0x72, 0xb2),
-        Colour(0xe6, 0x9f, 0x00),
-        Colour(0x00, 0x9e, 0x73),
-        Colour(0xcc, 0x79, 0xa7),
-        Colour(0xd5, 0x5e, 0x00),
-        Colour(0x56, 0xb4, 0xe9),
-        Colour(0x33, 0x22, 0x88),
-        Colour(0x99, 0x99, 0x33),
-        Colour(0x88, 0x22, 0x55),
-        Colour(0x7f, 0x7f, 0x7f),
-    ];
-
-    /// Returns the colour as plotters has it.
-    pub fn backend(self) -> BackendColor {
-        BackendColor { alpha: 1.0, rgb: (self.0, self.1, self.2) }
+    /// Returns the place of the role among all.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
     }
 }
 

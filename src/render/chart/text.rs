@@ -95,6 +95,8 @@ pub fn wrap(text: &str, size: f64, weight: Weight, width_max: f64, n_lines: usiz
 pub struct TextStyle<'a> {
     /// What is set.
     pub label: &'a Label,
+    /// Of the type.
+    pub colour: BackendColor,
     /// Device pixels of a pixel of the chart.
     pub scale: f64,
 }
@@ -103,7 +105,7 @@ impl BackendTextStyle for TextStyle<'_> {
     type FontError = Infallible;
 
     fn color(&self) -> BackendColor {
-        self.label.colour.backend()
+        self.colour
     }
 
     fn size(&self) -> f64 {

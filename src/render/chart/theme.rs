@@ -1,0 +1,195 @@
+//! What the parts of a chart look like on white and on dark paper.
+//!
+//! A scene names roles; here they become colours. The tests measure what is claimed of them.
+
+use super::scene::Colour;
+
+/// The paper that a chart is drawn on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Theme {
+    /// White paper.
+    #[default]
+    Light,
+    /// Dark paper.
+    Dark,
+}
+
+/// Red, green, blue.
+pub type Rgb = [u8; 3];
+
+/// The look of every role, in their order: paper, ink, grey, axis, grid, then the series.
+///
+/// Type has a contrast of at least 4.5 : 1 with the paper, marks of at least 3 : 1 (Source: WCAG 2.2,
+/// criteria 1.4.3 and 1.4.11). The colours of series come of a search by computer for the largest
+/// distance between them as trichromats, protanopes, deuteranopes and tritanopes see them, where
+/// neighbours and the first three count most; the first hues are given: blue, orange, green.
+type Palette = [Rgb; Colour::N_ROLES];
+
+const LIGHT: Palette = [
+    [0xff, 0xff, 0xff],
+    [0x22, 0x22, 0x22],
+    [0x5c, 0x5c, 0x5c],
+    [0x77, 0x77, 0x77],
+    [0xe4, 0xe4, 0xe4],
+    [0x32, 0x73, 0xe2],
+    [0xd9, 0x79, 0x30],
+    [0x11, 0x61, 0x55],
+    [0x00, 0x00, 0x79],
+    [0x57, 0x10, 0x1b],
+    [0x97, 0x3d, 0x98],
+    [0x8f, 0x90, 0x86],
+    [0xa3, 0x09, 0x0c],
+    [0x16, 0x9a, 0xd3],
+    [0x7e, 0x70, 0x35],
+];
+
+const DARK: Palette = [
+    [0x17, 0x1a, 0x21],
+    [0xec, 0xed, 0xf0],
+    [0xb0, 0xb4, 0xbd],
+    [0x8a, 0x8f, 0x99],
+    [0x34, 0x38, 0x42],
+    [0x66, 0xa4, 0xff],
+    [0xf5, 0x9b, 0x33],
+    [0x6a, 0xec, 0xd0],
+    [0xa6, 0x59, 0x28],
+    [0x35, 0x68, 0xd2],
+    [0xb1, 0xb1, 0xb1],
+    [0xf8, 0xf3, 0x6a],
+    [0xd6, 0x54, 0x87],
+    [0xdf, 0xd3, 0x93],
+    [0xa8, 0x7e, 0xc3],
+];
+
+impl Theme {
+    /// The themes.
+    #[cfg(test)]
+    pub const ALL: [Theme; 2] = [Theme::Light, Theme::Dark];
+
+    /// Returns what a role looks like.
+    pub fn rgb(self, colour: Colour) -> Rgb {
+        let palette = match self {
+            Theme::Light => &LIGHT,
+            Theme::Dark => &DARK,
+        };
+        palette[colour.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Colour, Rgb, Theme};
+
+    type Row = [f64; 3];
+
+    /// What a dichromat sees of linear light. Source: Machado, Oliveira, Fernandes 2009, severity 1.
+    const VIEWS: [(&str, [Row; 3]); 4] = [
+        ("trichromats", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        (
+            "protanopes",
+            [
+                [0.152_286, 1.052_583, -0.204_868],
+                [0.114_503, 0.786_281, 0.099_216],
+                [-0.003_882, -0.048_116, 1.051_998],
+            ],
+        ),
+        (
+            "deuteranopes",
+            [
+                [0.367_322, 0.860_646, -0.227_968],
+                [0.280_085, 0.672_501, 0.047_413],
+                [-0.011_820, 0.042_940, 0.968_881],
+            ],
+        ),
+        (
+            "tritanopes",
+            [
+                [1.255_528, -0.076_749, -0.178_779],
+                [-0.078_411, 0.930_809, 0.147_602],
+                [0.004_733, 0.691_367, 0.303_900],
+            ],
+        ),
+    ];
+    /// To the cone responses of Oklab and on to its axes. Source: Ottosson 2020.
+    const CONES: [Row; 3] = [
+        [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
+        [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
+        [0.088_302_461_9, 0.281_718_837_6, 0.629_978_700_5],
+    ];
+    const AXES: [Row; 3] = [
+        [0.210_454_255_3, 0.793_617_785_0, -0.004_072_046_8],
+        [1.977_998_495_1, -2.428_592_205_0, 0.450_593_709_9],
+        [0.025_904_037_1, 0.782_771_766_2, -0.808_675_766_0],
+    ];
+    /// Neighbours in the order of the series, and any two of the first three. For comparison, in the
+    /// palette of Okabe and Ito blue and green are 0.086 apart for tritanopes.
+    const NEIGHBOURS_MIN: f64 = 0.14;
+    /// Any two of all ten, which a legend tells apart as well as the order of parts and of lines.
+    const ANY_TWO_MIN: f64 = 0.07;
+
+    fn times(matrix: &[Row; 3], it: Row) -> Row {
+        matrix.map(|row| row[0] * it[0] + row[1] * it[1] + row[2] * it[2])
+    }
+
+    fn linear(rgb: Rgb) -> Row {
+        rgb.map(|it| {
+            let it = f64::from(it) / 255.0;
+            if it <= 0.040_45 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn contrast(one: Rgb, other: Rgb) -> f64 {
+        let luminance = |it| {
+            let [red, green, blue] = linear(it);
+            0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+        };
+        let (one, other): (f64, f64) = (luminance(one), luminance(other));
+        one.max(other) / one.min(other)
+    }
+
+    fn distance(one: Rgb, other: Rgb, view: &[Row; 3]) -> f64 {
+        let seen = |it| {
+            let light = times(view, linear(it)).map(|it| it.clamp(0.0, 1.0));
+            times(&AXES, times(&CONES, light).map(f64::cbrt))
+        };
+        let (one, other) = (seen(one), seen(other));
+        (0..3).map(|it| (one[it] - other[it]).powi(2)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn type_and_marks_stand_out_from_the_paper() {
+        for theme in Theme::ALL {
+            let paper = theme.rgb(Colour::WHITE);
+            for (role, min) in [(Colour::INK, 12.0), (Colour::GREY, 4.5), (Colour::AXIS, 3.0)] {
+                let contrast = contrast(paper, theme.rgb(role));
+                assert!(min <= contrast, "{theme:?} {role:?}: {contrast:.2}");
+            }
+            for role in Colour::SERIES {
+                let contrast = contrast(paper, theme.rgb(role));
+                assert!(3.0 <= contrast, "{theme:?} {role:?}: {contrast:.2}");
+            }
+            // Lines to read by are seen, and stay behind.
+            let grid = contrast(paper, theme.rgb(Colour::GRID));
+            assert!((1.2..1.7).contains(&grid), "{theme:?}: {grid:.2}");
+        }
+    }
+
+    #[test]
+    fn series_are_told_apart_however_colours_are_seen() {
+        for theme in Theme::ALL {
+            for (people, view) in &VIEWS {
+                for (one, first) in Colour::SERIES.iter().enumerate() {
+                    for (other, second) in Colour::SERIES.iter().enumerate().skip(one + 1) {
+                        let distance = distance(theme.rgb(*first), theme.rgb(*second), view);
+                        let is_close = other == one + 1 || other < 3;
+                        let min = if is_close { NEIGHBOURS_MIN } else { ANY_TWO_MIN };
+                        assert!(
+                            min <= distance,
+                            "{theme:?}, {people}: {one} and {other} are {distance:.3} apart"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
