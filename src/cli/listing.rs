@@ -49,14 +49,21 @@ impl Listing {
                 }
             }
             Format::Text | Format::Reply if stdout.is_tty => {
-                let style = TableStyle { width: stdout.width, colour: stdout.colour };
-                writeln!(out, "{}", table::text(&self.frame, &style))?;
+                // These rows were asked for: none is left out.
+                let rows_max = Some(self.frame.rows.len());
+                let style = TableStyle { width: stdout.width, colour: stdout.colour, rows_max };
+                writeln!(out, "{}", table::text(&self.frame, &style).text)?;
             }
             Format::Text | Format::Reply => {
                 out.write_all(table::delimited(&safe(&self.frame), b'\t').as_bytes())?;
             }
-            Format::Csv => out.write_all(table::delimited(&self.frame, b',').as_bytes())?,
-            Format::Tsv => out.write_all(table::delimited(&self.frame, b'\t').as_bytes())?,
+            Format::Csv | Format::Tsv => {
+                let delimiter = if options.format == Format::Csv { b',' } else { b'\t' };
+                let text = table::delimited(&self.frame, delimiter);
+                // What a program reads is exact; what a terminal shows cannot steer it.
+                let text = if stdout.is_tty { sanitize::for_terminal(&text) } else { text };
+                out.write_all(text.as_bytes())?;
+            }
             Format::Md => out.write_all(table::markdown(&self.frame).as_bytes())?,
         }
         Ok(())

@@ -62,11 +62,12 @@ fn is_harmless(char: char, before: char) -> bool {
     }
 }
 
-/// Returns whether a character is a direction mark, has no width, or is a tag or a line separator.
+/// Returns whether a character is a direction mark, has no width, is a tag or a line separator, or is
+/// none at all: what Unicode leaves to a program's own use.
 fn is_invisible(char: char) -> bool {
     matches!(char,
         '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{2060}'..='\u{206f}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
         | '\u{e0000}'..='\u{e007f}')
 }
 
@@ -108,6 +109,7 @@ mod tests {
         check("user\u{202e}txt.exe", "user\\u{202e}txt.exe");
         check("pass\u{200b}word\u{feff}", "pass\\u{200b}word\\u{feff}");
         check("a\u{200d}b", "a\\u{200d}b");
+        check("no\u{fdd0}character", "no\\u{fdd0}character");
     }
 
     #[test]

@@ -44,18 +44,20 @@ impl Human {
 
     fn table(&mut self, table: &DataFrame) -> anyhow::Result<()> {
         let name = sanitize::one_line(&table.logical_name);
-        let place = table.artifact.as_ref().filter(|_| table.truncated);
-        let place = place.map(|it| paths::shown(&self.options, &it.path));
+        let place = table.artifact.as_ref().map(|it| paths::shown(&self.options, &it.path));
         let (n_rows, n_all) = (table.rows_emitted, table.row_count);
         if self.is_terminal() {
-            let style = TableStyle { width: self.options.width, colour: self.options.colour };
-            let mut text = table::text(&table.frame(), &style) + "\n";
-            if !self.options.quiet || table.truncated {
-                let place = place.map_or(String::new(), |it| format!(" · all of them in {it}"));
-                writeln!(text, " {name} · {n_rows} of {n_all} rows{place}")?;
+            let (width, colour) = (self.options.width, self.options.colour);
+            let drawn = table::text(&table.frame(), &TableStyle { width, colour, rows_max: None });
+            let n_rows = drawn.n_rows as u64;
+            let mut text = drawn.text + "\n";
+            if !self.options.quiet || n_rows < n_all {
+                let place = place.filter(|_| n_rows < n_all);
+                text += &table::caption(&name, n_rows, n_all, place.as_deref(), colour);
             }
             return self.show(&text);
         }
+        let place = place.filter(|_| table.truncated);
         let mut text = table::markdown(&table.frame());
         // Colour in a pipe is there only when the user forces it.
         if self.options.colour

@@ -137,11 +137,11 @@ fn a_pipe_gets_tables_charts_and_the_reply() {
 fn a_terminal_gets_a_grid_and_a_caption() {
     let options = OutputOptions { is_tty: true, ..options(Format::Text) };
     insta::assert_snapshot!(run(options, &turn()).0, @r"
-    ┌─────────┬───────┐
-    │ product │    Q3 │
-    ╞═════════╪═══════╡
-    │ Anvil   │ 98210 │
-    └─────────┴───────┘
+    ┌─────────┬────────┐
+    │ product │     Q3 │
+    ╞═════════╪════════╡
+    │ Anvil   │ 98,210 │
+    └─────────┴────────┘
      q3 · 1 of 1 rows
     chart by_quarter → .csv-agent/turns/0007/charts/by_quarter.svg
     Only **Anvil** fell.

@@ -1,0 +1,46 @@
+//! Tables as CSV and TSV: every row, every character.
+
+use std::borrow::Cow;
+
+use super::plain;
+use crate::frame::Frame;
+
+/// Returns the table as RFC 4180 with line feeds: `,` for CSV, a tab for TSV.
+///
+/// Null is an empty field and empty text is `""`, so the two can be told apart.
+pub fn delimited(frame: &Frame, delimiter: u8) -> String {
+    let delimiter = char::from(delimiter);
+    let mut text = String::new();
+    let header = frame.columns.iter().map(|it| Some(Cow::Borrowed(it.as_str())));
+    delimited_line(header, delimiter, &mut text);
+    for row in &frame.rows {
+        let fields = row.iter().map(|it| (!it.is_null()).then(|| plain(it)));
+        delimited_line(fields, delimiter, &mut text);
+    }
+    text
+}
+
+fn delimited_line<'a>(
+    fields: impl ExactSizeIterator<Item = Option<Cow<'a, str>>>,
+    delimiter: char,
+    text: &mut String,
+) {
+    let is_alone = fields.len() == 1;
+    for (at, field) in fields.enumerate() {
+        if 0 < at {
+            text.push(delimiter);
+        }
+        match field {
+            // Readers skip an empty line, and the row with it.
+            None if is_alone => text.push_str("\"\""),
+            None => {}
+            Some(field) if field.is_empty() || field.contains([delimiter, '"', '\r', '\n']) => {
+                text.push('"');
+                text.push_str(&field.replace('"', "\"\""));
+                text.push('"');
+            }
+            Some(field) => text.push_str(&field),
+        }
+    }
+    text.push('\n');
+}

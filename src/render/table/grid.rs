@@ -1,0 +1,142 @@
+//! A table in a frame of lines, for a terminal.
+//!
+//! comfy-table draws it. What a cell takes is measured in [`fit`] alone: a cell with more than ASCII
+//! is drawn as a filler of its width, which is then replaced.
+
+use std::collections::VecDeque;
+
+use comfy_table::{
+    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table,
+    Width, presets::UTF8_FULL_CONDENSED,
+};
+
+use super::column::Column;
+use super::fit;
+use crate::limits::TABLE_TTY_LINES_MAX;
+
+/// A character that text never has, as it is no character. [`fit::safe_line`] shows it otherwise.
+const FILLER: char = '\u{fdd0}';
+
+/// A table as it will be drawn.
+pub struct Grid<'a> {
+    /// The columns, and the mark of hidden ones among them.
+    pub columns: Vec<&'a Column>,
+    /// Cells of each.
+    pub widths: Vec<usize>,
+    /// Lines of a row at most.
+    pub lines_max: usize,
+    /// The row before which a mark says that rows are left out.
+    pub gap_at: Option<usize>,
+    /// Whether the header is bold.
+    pub colour: bool,
+}
+
+impl Grid<'_> {
+    /// Returns the table, without a final line feed.
+    pub fn draw(&self) -> String {
+        let mut fillings = VecDeque::new();
+        let mut table = Table::new();
+        // comfy-table looks at stdout by itself otherwise, and writes `ESC[m` even without styles.
+        table.force_no_tty().load_style(UTF8_FULL_CONDENSED);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        if self.colour {
+            table.enforce_styling();
+        }
+        let headers = self.columns.iter().zip(&self.widths);
+        let header: Vec<_> =
+            headers.map(|(it, width)| fit::wrap(&it.header, *width, TABLE_TTY_LINES_MAX)).collect();
+        let attribute = self.colour.then_some(Attribute::Bold);
+        table.set_header(self.row(header, attribute, &mut fillings));
+        let n_rows = self.columns.iter().map(|it| it.cells.len()).max().unwrap_or(0);
+        let mut has_tall = false;
+        for at in 0..n_rows {
+            if self.gap_at == Some(at) {
+                table.add_row(self.row(
+                    vec![vec!["…".to_owned()]; self.columns.len()],
+                    None,
+                    &mut fillings,
+                ));
+            }
+            let cells: Vec<_> =
+                (0..self.columns.len()).map(|column| self.cell(column, at)).collect();
+            has_tall |= cells.iter().any(|it| 1 < it.len());
+            table.add_row(self.row(cells, None, &mut fillings));
+        }
+        if self.gap_at == Some(n_rows) {
+            table.add_row(self.row(
+                vec![vec!["…".to_owned()]; self.columns.len()],
+                None,
+                &mut fillings,
+            ));
+        }
+        table.style_mut().header_lines.junction = Some('│');
+        table.style_mut().content_lines.junction = Some('│');
+        if has_tall {
+            // Where rows have several lines, each must show where it ends.
+            table.style_mut().row_separator = LineStyle::new('├', '─', '┼', '┤');
+        }
+        for (column, width) in table.column_iter_mut().zip(&self.widths) {
+            let cells = u16::try_from(width + 2).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(cells)));
+        }
+        filled(&table.to_string(), fillings)
+    }
+
+    fn cell(&self, column: usize, at: usize) -> Vec<String> {
+        let (it, width) = (self.columns[column], self.widths[column]);
+        let text = it.cells.get(at).map_or("", String::as_str);
+        fit::wrap(text, width, if it.is_text { self.lines_max } else { 1 })
+    }
+
+    /// Makes a row of cells in lines, and keeps what the fillers stand for in the order of drawing.
+    fn row(
+        &self,
+        cells: Vec<Vec<String>>,
+        attribute: Option<Attribute>,
+        fillings: &mut VecDeque<String>,
+    ) -> Row {
+        let n_lines = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for line in 0..n_lines {
+            fillings.extend(
+                cells.iter().filter_map(|it| it.get(line)).filter(|it| !it.is_ascii()).cloned(),
+            );
+        }
+        let cells = cells.into_iter().zip(&self.columns).map(|(lines, column)| {
+            let lines: Vec<String> = lines.iter().map(|it| drawn(it)).collect();
+            let alignment =
+                if column.is_right { CellAlignment::Right } else { CellAlignment::Left };
+            let cell = Cell::new(lines.join("\n")).set_alignment(alignment);
+            attribute.into_iter().fold(cell, Cell::add_attribute)
+        });
+        Row::from(cells.collect::<Vec<_>>())
+    }
+}
+
+fn drawn(line: &str) -> String {
+    if line.is_ascii() { line.to_owned() } else { FILLER.to_string().repeat(fit::width(line)) }
+}
+
+/// Puts the texts where their fillers are.
+fn filled(table: &str, mut fillings: VecDeque<String>) -> String {
+    let mut text = String::with_capacity(table.len());
+    let mut was_filler = false;
+    for char in table.chars() {
+        if char != FILLER {
+            text.push(char);
+        } else if !was_filler {
+            text.push_str(&isolated(&fillings.pop_front().unwrap_or_default()));
+        }
+        was_filler = char == FILLER;
+    }
+    text
+}
+
+/// Returns a text that cannot change the order of its neighbours: one with letters that are written
+/// from the right is isolated, or a terminal that knows about directions swaps columns.
+pub fn isolated(text: &str) -> String {
+    let is_from_right = |it: char| {
+        matches!(it, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
+            | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+    };
+    if text.contains(is_from_right) { format!("\u{2068}{text}\u{2069}") } else { text.to_owned() }
+}

@@ -1,0 +1,58 @@
+//! One row after the other, a column on each line: for a table that is wider than the terminal.
+
+use std::ops::Range;
+
+use super::column::Column;
+use super::{fit, grid};
+use crate::limits::TABLE_TTY_LINES_MAX;
+
+/// Lines of all records together, as far as more than one record is shown.
+const LINES_MAX: usize = 100;
+/// Cells of a bar and a space on each side.
+const BAR: usize = 3;
+/// Columns of a record.
+const COLUMNS_MAX: usize = 100;
+
+/// Returns how many columns of a frame records show.
+pub fn columns_max(n_columns: usize) -> usize {
+    n_columns.min(COLUMNS_MAX)
+}
+
+/// Returns which rows records show: of the first `n_rows`, as many as fit the screen.
+pub fn rows(n_rows: usize, n_columns: usize) -> Range<usize> {
+    0..n_rows.min((LINES_MAX / (columns_max(n_columns) + 1)).max(1))
+}
+
+/// Returns the rows that `columns` hold, each as lines of `name │ value`.
+pub fn draw(columns: &[Column], rows: Range<usize>, width: usize, colour: bool) -> String {
+    // The value gets half of the line, and what a number or a date in it needs to stay whole.
+    let whole = columns.iter().filter(|it| !it.is_text).flat_map(|it| &it.cells);
+    let whole = whole.map(|it| fit::longest_piece(it)).max().unwrap_or(0);
+    let room = width.saturating_sub(BAR);
+    let names = columns.iter().map(|it| fit::width(&it.header)).max().unwrap_or(0);
+    let names = names.min((room / 2).min(room.saturating_sub(whole)).max(1));
+    let room = room.saturating_sub(names).max(1);
+    let (bold, plain) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let mut lines = Vec::new();
+    for row in rows {
+        let rule = "─".repeat(names + 1);
+        let title = format!(" {}", row + 1);
+        lines.push(fit::cut(&format!("{rule}┬{title}"), width).into_owned());
+        for column in columns {
+            let text = column.cells.get(row).map_or("", String::as_str);
+            let values = fit::wrap(text, room, TABLE_TTY_LINES_MAX);
+            let headers = fit::wrap(&column.header, names, TABLE_TTY_LINES_MAX);
+            for at in 0..values.len().max(headers.len()) {
+                let header = headers.get(at).map_or("", String::as_str);
+                let gap = " ".repeat(names.saturating_sub(fit::width(header)));
+                let value = grid::isolated(values.get(at).map_or("", String::as_str));
+                let header = match header {
+                    "" => String::new(),
+                    name => format!("{bold}{}{plain}", grid::isolated(name)),
+                };
+                lines.push(format!("{header}{gap} │ {value}").trim_end().to_owned());
+            }
+        }
+    }
+    lines.join("\n")
+}
