@@ -486,6 +486,30 @@ fn c53_c55_c57_a_terminal_gets_colour_width_and_progress() {
 }
 
 #[test]
+fn c55_a_table_fits_every_terminal_and_says_what_it_hides() {
+    let shell = Shell::new();
+    let header = (0..30).map(|it| format!("column {it}")).collect::<Vec<_>>().join(",");
+    let row = (0..30).map(|it| format!("東京 {it}")).collect::<Vec<_>>().join(",");
+    fs::write(shell.path("wide.csv"), format!("{header}\n{row}\n{row}\n{row}\n")).unwrap();
+    shell.ok("csv-agent ingest -q wide.csv $FX/../csv/evil.csv");
+    for columns in [20, 40, 80, 200] {
+        let line = format!("stty cols {columns}; NO_COLOR=1 csv-agent datasets wide --head 3");
+        let shown = shell.ok(&format!("TERM=xterm script -qec '{line}' /dev/null")).stdout;
+        let cells =
+            |it: &str| it.chars().map(|it| if it < '\u{2e80}' { 1 } else { 2 }).sum::<u32>();
+        let widest = shown.lines().map(|it| cells(it.trim_end_matches('\r'))).max().unwrap();
+        assert!(widest <= columns, "{widest} of {columns}\n{shown}");
+        let is_whole = shown.contains("東京 29") && shown.contains("東京 15");
+        assert!(is_whole || shown.contains(" more columns:"), "{shown}");
+    }
+    for format in ["text", "csv", "tsv", "md"] {
+        let line = format!("csv-agent datasets evil --head 9 --color never --format {format}");
+        let shown = shell.ok(&format!("TERM=xterm script -qec '{line}' /dev/null")).stdout;
+        assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown:?}");
+    }
+}
+
+#[test]
 fn c54_colour_can_be_forced() {
     assert!(ok("CLICOLOR_FORCE=1 ask table q 2>/dev/null").stdout.contains("\u{1b}["));
     assert!(

@@ -19,19 +19,25 @@ pub fn width(text: &str) -> usize {
 }
 
 /// Returns data as one line that is safe to show and takes the same cells on every terminal.
+///
+/// What terminals do not agree on is left out: whether a character is to be a picture or text, and the
+/// skin of an emoji, which some show as a second one beside it.
 pub fn safe_line(text: &str) -> String {
     let safe = sanitize::for_terminal(text);
     if safe.bytes().all(|it| matches!(it, b' '..=b'~')) {
         return safe;
     }
-    let shown = safe.chars().filter_map(|it| match it {
-        '\n' => Some('↵'),
-        '\t' => Some(' '),
-        // Asks for a picture or for text; terminals do not agree on how wide the answer is.
-        '\u{fe0e}' | '\u{fe0f}' => None,
-        other => Some(other),
-    });
-    shown.collect()
+    let mut line = String::with_capacity(safe.len());
+    for char in safe.chars() {
+        match char {
+            '\n' => line.push('↵'),
+            '\t' => line.push(' '),
+            '\u{fe0e}' | '\u{fe0f}' => {}
+            '\u{1f3fb}'..='\u{1f3ff}' if !line.ends_with(|it: char| it.is_ascii()) => {}
+            other => line.push(other),
+        }
+    }
+    line
 }
 
 /// Returns the text, cut to `cells` with an ellipsis.
@@ -159,6 +165,7 @@ mod tests {
     #[test]
     fn presentation_is_left_to_the_terminal_and_lines_stay_one() {
         assert_eq!(safe_line("❤\u{fe0f} a\nb\tc\x1b"), "❤ a↵b c\\x1b");
+        assert_eq!(safe_line("👍\u{1f3fd} a\u{1f3fd}"), "👍 a\u{1f3fd}");
     }
 
     #[test]
