@@ -127,6 +127,13 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l language -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l chart-theme -d 'Paper of charts [default: light]' -r -f -a "light\t'White paper'
 dark\t'Dark paper'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l chart-scale -d 'Pixels of a chart\'s PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l images -d 'How a terminal shows charts; a pipe or a file gets their paths, whatever is said here [default: auto]' -r -f -a "auto\t'Pictures where the terminal says that it has them, else characters'
+never\t'By their paths only'
+kitty\t'Pictures, by the protocol of kitty and Ghostty'
+iterm\t'Pictures, by the protocol of iTerm2, which others speak too'
+sixel\t'Pictures, as sixels'
+blocks\t'Coloured characters'
+sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
@@ -194,6 +201,13 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l language -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l chart-theme -d 'Paper of charts [default: light]' -r -f -a "light\t'White paper'
 dark\t'Dark paper'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l chart-scale -d 'Pixels of a chart\'s PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l images -d 'How a terminal shows charts; a pipe or a file gets their paths, whatever is said here [default: auto]' -r -f -a "auto\t'Pictures where the terminal says that it has them, else characters'
+never\t'By their paths only'
+kitty\t'Pictures, by the protocol of kitty and Ghostty'
+iterm\t'Pictures, by the protocol of iTerm2, which others speak too'
+sixel\t'Pictures, as sixels'
+blocks\t'Coloured characters'
+sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r
@@ -273,6 +287,15 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l no-inpu
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s o -l output -d 'Write to a file instead of stdout, whole or not at all' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l images -d 'How a terminal shows charts; a pipe or a file gets their paths, whatever is said here [default: auto]' -r -f -a "auto\t'Pictures where the terminal says that it has them, else characters'
+never\t'By their paths only'
+kitty\t'Pictures, by the protocol of kitty and Ghostty'
+iterm\t'Pictures, by the protocol of iTerm2, which others speak too'
+sixel\t'Pictures, as sixels'
+blocks\t'Coloured characters'
+sketch\t'A few lines of plain text, for screen readers and logs'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l chart-theme -d 'Paper of charts that a terminal shows as pictures [default: light]' -r -f -a "light\t'White paper'
+dark\t'Dark paper'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
@@ -404,6 +427,13 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l language 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l chart-theme -d 'Paper of charts [default: light]' -r -f -a "light\t'White paper'
 dark\t'Dark paper'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l chart-scale -d 'Pixels of a chart\'s PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l images -d 'How a terminal shows charts; a pipe or a file gets their paths, whatever is said here [default: auto]' -r -f -a "auto\t'Pictures where the terminal says that it has them, else characters'
+never\t'By their paths only'
+kitty\t'Pictures, by the protocol of kitty and Ghostty'
+iterm\t'Pictures, by the protocol of iTerm2, which others speak too'
+sixel\t'Pictures, as sixels'
+blocks\t'Coloured characters'
+sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-rounds -d 'Requests to the model; the last one must answer [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l timeout -d 'Time for the whole turn, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-tokens -d 'Input and output tokens of the whole turn [default: no limit]' -r

@@ -366,6 +366,34 @@ pub struct ChartDrawn {
     pub files: Vec<Artifact>,
 }
 
+impl ChartDrawn {
+    /// Returns the chart as it was drawn; none where its rows are encrypted.
+    pub fn chart(&self) -> Option<Chart> {
+        let rows = self.data.as_array().filter(|_| self.encoding == Encoding::Json)?;
+        let spec = ChartSpec {
+            df_name: self.df_name.clone(),
+            logical_name: self.logical_name.clone(),
+            chart_type: self.chart_type,
+            x_field: self.x_field.clone(),
+            x_label: self.x_label.clone(),
+            y_label: self.y_label.clone(),
+            series: self.series.clone(),
+            title: self.title.clone(),
+            note: self.note.clone(),
+        };
+        let is_number = |it: &Value| it.is_number() || it.is_null();
+        // What is plotted upwards was checked; of x the event has the values only.
+        let dtype = |column: &str| {
+            let is_y = self.series.iter().any(|it| it.y_field == column);
+            let mut cells = rows.iter().map(|it| &it[column]);
+            let is_x = cells.clone().all(is_number) && cells.any(Value::is_number);
+            if is_y || is_x { "float64".to_owned() } else { "object".to_owned() }
+        };
+        let frame = Frame::of_objects(spec.fields(), dtype, rows, self.row_count);
+        spec.check(frame).ok()
+    }
+}
+
 /// A file that a turn left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {

@@ -63,6 +63,12 @@ pub const TABLE_TTY_LINES_MAX: usize = 3;
 pub const CHART_ROWS_MAX: usize = 200;
 /// Series of one chart; the palette has as many colours.
 pub const CHART_SERIES_MAX: usize = 10;
+/// Lines of a terminal that a chart takes, without the line under it.
+pub const CHART_TTY_LINES_MAX: usize = 20;
+/// Time that a terminal has to say what pictures it shows. One that is near takes a few milliseconds.
+pub const TERMINAL_ANSWER: Duration = Duration::from_millis(100);
+/// Bytes of such an answer; it is read no further.
+pub const TERMINAL_ANSWER_BYTES_MAX: usize = 1_024;
 
 /// Differences between a table of a turn and the same table again that are told one by one.
 pub const DIFFERENCES_MAX: usize = 20;

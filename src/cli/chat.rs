@@ -7,6 +7,7 @@ use std::thread;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::cli::ask::{open, settle};
+use crate::cli::graphics;
 use crate::cli::options::ChatOptions;
 use crate::cli::output::Output;
 use crate::cli::report;
@@ -37,6 +38,8 @@ pub fn run(options: ChatOptions) -> anyhow::Result<ExitStatus> {
     let runtime = signals::runtime()?;
     let ended = runtime.block_on(async {
         let mut signals = Signals::listen()?;
+        // From here on whoever reads lines would read the terminal's answer as well.
+        graphics::ask_ahead(&options.answer.images, &options.global.terminal);
         let mut lines = Lines::read(is_live);
         let mut next = question;
         loop {

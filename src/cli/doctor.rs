@@ -11,6 +11,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::flags::SettingFlags;
+use super::graphics::Images;
 use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, python_options, sandbox_options};
@@ -128,7 +129,8 @@ pub fn run(
     checks.extend(found);
     checks.push(machine::disk(&options.session.dir, "the session"));
     checks.push(machine::disk(&python.cache_dir, "Python's packages"));
-    checks.push(machine::terminal(options));
+    let images = Images::of(settings)?;
+    checks.push(machine::terminal(options, &images));
     let rules = confinement.iter().flat_map(|it| machine::rules(it, flags.require_sandbox));
     checks.extend(rules);
     let rows =

@@ -112,6 +112,39 @@ impl ColorChoice {
     ];
 }
 
+/// How a terminal shows charts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ImageChoice {
+    /// Pictures where the terminal says that it has them, else characters
+    #[default]
+    Auto,
+    /// By their paths only
+    Never,
+    /// Pictures, by the protocol of kitty and Ghostty
+    Kitty,
+    /// Pictures, by the protocol of iTerm2, which others speak too
+    Iterm,
+    /// Pictures, as sixels
+    Sixel,
+    /// Coloured characters
+    Blocks,
+    /// A few lines of plain text, for screen readers and logs
+    Sketch,
+}
+
+impl ImageChoice {
+    /// Each by its name.
+    pub const NAMES: [(&str, ImageChoice); 7] = [
+        ("auto", ImageChoice::Auto),
+        ("never", ImageChoice::Never),
+        ("kitty", ImageChoice::Kitty),
+        ("iterm", ImageChoice::Iterm),
+        ("sixel", ImageChoice::Sixel),
+        ("blocks", ImageChoice::Blocks),
+        ("sketch", ImageChoice::Sketch),
+    ];
+}
+
 /// The question, and flags for one answer.
 #[derive(Debug, Clone, Args)]
 pub struct AskFlags {
@@ -260,6 +293,11 @@ pub struct SettingFlags {
     /// Pixels of a chart's PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]
     #[arg(long, value_name = "N", value_parser = values::chart_scale, help_heading = "Answer")]
     pub chart_scale: Option<u32>,
+
+    /// How a terminal shows charts; a pipe or a file gets their paths, whatever is said here
+    /// [default: auto]
+    #[arg(long, value_name = "KIND", value_enum, help_heading = "Answer")]
+    pub images: Option<ImageChoice>,
 
     /// Show the answer while it is being written; the default
     #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]

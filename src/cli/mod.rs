@@ -12,6 +12,7 @@ pub mod dry_run;
 pub mod export;
 pub mod flags;
 pub mod generate;
+mod graphics;
 mod image;
 pub mod ingest;
 mod listing;
@@ -329,6 +330,7 @@ impl Verb {
             Verb::Chat(flags) => flags.turn.settings.clone(),
             Verb::Config(flags) => flags.settings.clone(),
             Verb::Doctor(flags) => flags.settings(),
+            Verb::Show(flags) => flags.settings(),
             _ => SettingFlags::default(),
         }
     }
@@ -341,7 +343,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Ask(flags) => ask::run(AskOptions::resolve(*flags, options, settings)?),
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?),
         Verb::Datasets(flags) => datasets::run(&flags, &options),
-        Verb::Show(flags) => show::run(&flags, environment, &options),
+        Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
         Verb::Reset(flags) => reset::run(&flags, &options),

@@ -51,7 +51,17 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("NO_COLOR", "any value turns colour off"),
     ("CLICOLOR_FORCE", "any value but 0 turns colour on, on a terminal or not"),
     ("CLICOLOR", "0 turns colour off"),
-    ("TERM", "`dumb` turns colour and progress off"),
+    (
+        "TERM",
+        "`dumb` turns colour and progress off; other names tell how charts can be shown, as do:",
+    ),
+    ("COLORTERM", ""),
+    ("TERM_PROGRAM", ""),
+    ("LC_TERMINAL", ""),
+    ("TMUX", ""),
+    ("STY", ""),
+    ("SSH_CONNECTION", ""),
+    ("SSH_TTY", ""),
     ("COLUMNS", "width of the terminal and of help texts"),
     ("PIP_INDEX_URL", "passed to pip, which builds the managed environment; so are:"),
     ("PIP_EXTRA_INDEX_URL", ""),
@@ -149,6 +159,8 @@ pub struct Environment {
     pub clicolor: bool,
     /// `TERM` is `dumb`.
     pub term_is_dumb: bool,
+    /// What the terminal is called.
+    pub terminal: TerminalNames,
     /// `COLUMNS`, when it is a number above 0.
     pub columns: Option<u16>,
     /// What pip is given beyond a clean environment.
@@ -216,9 +228,45 @@ impl Environment {
             clicolor_force: get("CLICOLOR_FORCE").is_some_and(|it| it != "0"),
             clicolor: get("CLICOLOR").is_none_or(|it| it != "0"),
             term_is_dumb: get("TERM").is_some_and(|it| it == "dumb"),
+            terminal: TerminalNames::look_up(&mut get),
             columns: get("COLUMNS").as_deref().and_then(OsStr::to_str).and_then(columns),
             pip,
         })
+    }
+}
+
+/// What the environment says of the terminal; what is not UTF-8 says nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TerminalNames {
+    /// `TERM`.
+    pub term: Option<String>,
+    /// `COLORTERM`.
+    pub colorterm: Option<String>,
+    /// `TERM_PROGRAM`.
+    pub program: Option<String>,
+    /// `LC_TERMINAL`, which ssh takes along.
+    pub lc_terminal: Option<String>,
+    /// `TMUX` is set: we are inside one.
+    pub tmux: bool,
+    /// `STY` is set: we are inside GNU screen.
+    pub screen: bool,
+    /// `SSH_CONNECTION` or `SSH_TTY` is set: the terminal is elsewhere.
+    pub ssh: bool,
+}
+
+impl TerminalNames {
+    fn look_up(get: &mut Get) -> TerminalNames {
+        let mut text = |name| get(name).and_then(|it| it.into_string().ok());
+        TerminalNames {
+            term: text("TERM"),
+            colorterm: text("COLORTERM"),
+            program: text("TERM_PROGRAM"),
+            lc_terminal: text("LC_TERMINAL"),
+            tmux: text("TMUX").is_some(),
+            screen: text("STY").is_some(),
+            // Both are read, so that the help tells the truth.
+            ssh: text("SSH_CONNECTION").is_some() | text("SSH_TTY").is_some(),
+        }
     }
 }
 

@@ -1,17 +1,23 @@
 //! What a turn writes to, as one sink: the answer, the story, and `--events`.
 
+use std::cell::OnceCell;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::Context;
 
 use super::ci::Reports;
+use super::flags::ImageChoice;
+use super::graphics::{self, Images};
 use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
 use super::out::{Stdout, WholeFile};
 use super::progress::Story;
-use crate::event::Event;
+use super::terminal::Terminal;
+use crate::event::{Body, Event};
+use crate::render::chart::screen::Screen;
 use crate::sink::jsonl::Jsonl;
 use crate::sink::{EventSink, Format, OutputOptions, answer, rows};
 use crate::status::{ExitStatus, Failure};
@@ -23,6 +29,10 @@ pub struct Output {
     events: Option<Box<dyn EventSink>>,
     reports: Option<Reports>,
     file: Option<WholeFile>,
+    /// How charts look on this terminal; found out when the first is to be shown.
+    images: Images,
+    terminal: Terminal,
+    screen: Rc<OnceCell<Screen>>,
 }
 
 impl Output {
@@ -79,9 +89,25 @@ impl Output {
             seal: options.seal.clone(),
             session_dir: session_dir.to_owned(),
             abs_paths: options.abs_paths,
+            screen: Rc::default(),
         };
+        let screen = Rc::clone(&sink.screen);
         let answer = answer(sink, out, Box::new(std::io::stderr()));
-        Ok(Output { story: None, answer, events: None, reports: None, file })
+        let images = Images {
+            choice: if is_tty { options.images.choice } else { ImageChoice::Never },
+            ..options.images.clone()
+        };
+        let terminal = global.terminal;
+        Ok(Output {
+            story: None,
+            answer,
+            events: None,
+            reports: None,
+            file,
+            images,
+            terminal,
+            screen,
+        })
     }
 
     /// Puts the file of `-o` in its place, if the turn ended with an answer worth keeping.
@@ -102,6 +128,12 @@ impl EventSink for Output {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         if let Some(story) = &mut self.story {
             story.make_way(event);
+        }
+        if matches!(event.body, Body::Chart(_))
+            && self.screen.get().is_none()
+            && let Some(screen) = graphics::screen(&self.images, &self.terminal)
+        {
+            self.screen.get_or_init(|| screen);
         }
         let answered = self.answer.emit(event);
         let teed = self.events.as_mut().map_or(Ok(()), |it| it.emit(event));

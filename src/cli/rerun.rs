@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ask::settle;
+use super::graphics::Images;
 use super::ingest::ingest_in_place;
 use super::options::ask::AnswerOptions;
 use super::options::settings::{REQUIRE_SANDBOX, Settings, TOOL_TIMEOUT};
@@ -74,6 +75,7 @@ pub fn run(
         table: flags.table.clone(),
         // Where a temporary session is, nobody knows.
         abs_paths: true,
+        images: Images::of(settings)?,
         stream: false,
         keeps_files: false,
         reports: None,

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::departed;
+use super::flags::{ChartTheme, ImageChoice, SettingFlags};
+use super::graphics::Images;
+use super::options::GlobalOptions;
 use super::options::ask::AnswerOptions;
-use super::options::{Environment, GlobalOptions};
+use super::options::settings::Settings;
 use super::out;
 use super::output::{Output, missing_table};
 use super::{past, report};
@@ -33,6 +36,15 @@ pub struct ShowFlags {
     #[arg(long, value_name = "NAME")]
     pub table: Option<String>,
 
+    /// How a terminal shows charts; a pipe or a file gets their paths, whatever is said here
+    /// [default: auto]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub images: Option<ImageChoice>,
+
+    /// Paper of charts that a terminal shows as pictures [default: light]
+    #[arg(long, value_name = "THEME", value_enum)]
+    pub chart_theme: Option<ChartTheme>,
+
     /// Add absolute paths of tables and charts to JSON
     #[arg(long)]
     pub abs_paths: bool,
@@ -42,6 +54,17 @@ pub struct ShowFlags {
     pub egress: bool,
 }
 
+impl ShowFlags {
+    /// Returns the flags that configuration files may stand in for.
+    pub fn settings(&self) -> SettingFlags {
+        SettingFlags {
+            images: self.images,
+            chart_theme: self.chart_theme,
+            ..SettingFlags::default()
+        }
+    }
+}
+
 /// Writes the events of a turn through the sinks that they went through when they happened.
 ///
 /// # Errors
@@ -49,9 +72,10 @@ pub struct ShowFlags {
 /// Fails when there is no such turn, its events cannot be read, or the answer cannot be written.
 pub fn run(
     flags: &ShowFlags,
-    environment: &Environment,
+    settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    let environment = settings.environment();
     let turn = past::find(&flags.turn, options)?;
     if flags.egress {
         return show_egress(&turn, flags, options);
@@ -74,6 +98,7 @@ pub fn run(
         events: None,
         table: flags.table.clone(),
         abs_paths: flags.abs_paths,
+        images: Images::of(settings)?,
         stream: false,
         keeps_files: true,
         reports: None,

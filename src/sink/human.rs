@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody, Status};
+use crate::render::chart::screen;
 use crate::render::table::{self, TableStyle};
 use crate::render::{report, sanitize};
 use crate::sink::{EventSink, Format, OutputOptions, paths, write};
@@ -19,12 +20,14 @@ pub struct Human {
     waiting: String,
     /// The text that has been shown and may become the reply, and the item it belongs to.
     live: Option<(u32, String)>,
+    /// Charts that a terminal was shown.
+    n_charts: u32,
 }
 
 impl Human {
     /// Makes a sink for text, reply or md.
     pub fn new(options: OutputOptions, out: Box<dyn Write>) -> Human {
-        Human { options, out, waiting: String::new(), live: None }
+        Human { options, out, waiting: String::new(), live: None, n_charts: 0 }
     }
 
     fn is_terminal(&self) -> bool {
@@ -83,7 +86,14 @@ impl Human {
                 let path = path.replace(' ', "%20").replace('(', "%28").replace(')', "%29");
                 format!("![{alt}]({path})\n")
             }
-            _ if self.is_terminal() => format!("chart {name} → {path}\n"),
+            _ if self.is_terminal() => {
+                self.n_charts += 1;
+                let picture = match self.options.screen.get().zip(chart.chart()) {
+                    Some((screen, chart)) => screen::show(&chart, screen)?,
+                    None => String::new(),
+                };
+                format!("{picture}chart {}: {name} → {path}\n", self.n_charts)
+            }
             _ => format!("chart: {path}\n"),
         };
         self.show(&text)

@@ -11,10 +11,13 @@ pub mod document;
 mod human;
 mod paths;
 
+use std::cell::OnceCell;
 use std::io::Write;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use crate::event::Event;
+use crate::render::chart::screen::Screen;
 use seal::Seal;
 
 pub use crate::render::sanitize;
@@ -85,6 +88,9 @@ pub struct OutputOptions {
     pub session_dir: PathBuf,
     /// Whether people see absolute paths, and programs get `abs_path` beside `path`.
     pub abs_paths: bool,
+    /// The terminal that charts are drawn for. Whoever gives the sink its events fills it before the
+    /// first chart comes; while it is empty, charts are told by their paths.
+    pub screen: Rc<OnceCell<Screen>>,
 }
 
 /// Makes the sink for the answer.

@@ -101,6 +101,7 @@ fn options(format: Format) -> OutputOptions {
         seal: Seal::Plain,
         session_dir: ".csv-agent".into(),
         abs_paths: false,
+        screen: Rc::default(),
     }
 }
 
@@ -143,7 +144,7 @@ fn a_terminal_gets_a_grid_and_a_caption() {
     │ Anvil   │ 98,210 │
     └─────────┴────────┘
      q3 · 1 of 1 rows
-    chart by_quarter → .csv-agent/turns/0007/charts/by_quarter.svg
+    chart 1: by_quarter → .csv-agent/turns/0007/charts/by_quarter.svg
     Only **Anvil** fell.
     ");
 }

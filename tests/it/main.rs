@@ -30,6 +30,7 @@ mod doctor;
 mod dry_run;
 mod egress;
 mod hostile;
+mod images;
 mod kill;
 mod parquet;
 mod provider;

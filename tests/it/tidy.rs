@@ -33,7 +33,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("reqwest", &["provider/transport/http.rs"]),
     ("polars", &["dataset/"]),
     ("parquet", &["dataset/"]),
-    ("nix", &["python/sandbox", "session/lock.rs"]),
+    ("nix", &["python/sandbox", "session/lock.rs", "cli/graphics.rs"]),
     ("landlock", &["python/sandbox/layers.rs"]),
     ("seccompiler", &["python/sandbox/layers.rs"]),
     ("libc", &["python/sandbox/"]),

@@ -5,6 +5,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{Check, State};
+use crate::cli::graphics::{self, Images};
 use crate::cli::options::GlobalOptions;
 use crate::limits::DISK_FREE_BYTES_MIN;
 use crate::python::environment::{self, Origin, PythonOptions};
@@ -110,7 +111,7 @@ fn room(free_bytes: u64) -> (State, String) {
 }
 
 /// Says what an answer on stdout looks like.
-pub fn terminal(options: &GlobalOptions) -> Check {
+pub fn terminal(options: &GlobalOptions, images: &Images) -> Check {
     let stdout = options.terminal.stdout;
     let what = if stdout.is_tty { "stdout is a terminal" } else { "stdout is no terminal" };
     let width = match stdout.width {
@@ -118,7 +119,8 @@ pub fn terminal(options: &GlobalOptions) -> Check {
         None => "lines are not cut".to_owned(),
     };
     let colour = if stdout.colour { "colour" } else { "no colour" };
-    Check::new("terminal", State::Ok, format!("{what}: {width}, {colour}"))
+    let charts = graphics::described(graphics::screen(images, &options.terminal).as_ref());
+    Check::new("terminal", State::Ok, format!("{what}: {width}, {colour}, charts {charts}"))
 }
 
 #[cfg(test)]

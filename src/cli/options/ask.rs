@@ -20,6 +20,7 @@ use super::{Environment, GlobalOptions, python_options, sandbox_options};
 use crate::agent::prompt::Briefing;
 use crate::agent::schema::AnswerSchema;
 use crate::cli::flags::{ApiFlag, AskFlags, ChatFlags, FailOn, ReportTarget, Require, TurnFlags};
+use crate::cli::graphics::Images;
 use crate::cli::ingest::Input;
 use crate::conversation::{Assessment, Effort, Price};
 use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
@@ -132,6 +133,8 @@ pub struct AnswerOptions {
     pub table: Option<String>,
     /// Whether JSON has absolute paths as well.
     pub abs_paths: bool,
+    /// How charts look on a terminal.
+    pub images: Images,
     /// Whether responses are streamed.
     pub stream: bool,
     /// Whether the turn's files are there when the process has ended.
@@ -269,6 +272,7 @@ impl TurnOptions {
             table: None,
             // Where a temporary session is, nobody knows.
             abs_paths: flags.abs_paths || flags.ephemeral,
+            images: Images::of(settings)?,
             stream,
             keeps_files: !flags.ephemeral,
             reports: None,

@@ -14,7 +14,8 @@ use super::Environment;
 use super::config::document::{Entry, Raw};
 use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, prices, text};
 use crate::cli::flags::{
-    ApiFlag, ChartTheme, ColorChoice, FORMATS, GlobalFlags, Reasoning, SettingFlags, format_of,
+    ApiFlag, ChartTheme, ColorChoice, FORMATS, GlobalFlags, ImageChoice, Reasoning, SettingFlags,
+    format_of,
 };
 use crate::cli::usage::nearest;
 use crate::cli::values;
@@ -157,6 +158,16 @@ pub static CHART_SCALE: Setting<u32> = Setting {
     variable: None,
     read: |raw, _| whole(raw, values::chart_scale),
     default: Some(|| 1),
+    project: Project::May,
+};
+/// How a terminal shows charts.
+pub static IMAGES: Setting<ImageChoice> = Setting {
+    key: "images",
+    about: "how a terminal shows charts: auto, never, kitty, iterm, sixel, blocks, sketch",
+    flag: Some(("--images", |it| it.settings.images)),
+    variable: None,
+    read: |raw, _| word(raw, &ImageChoice::NAMES),
+    default: Some(|| ImageChoice::Auto),
     project: Project::May,
 };
 /// Whether responses are streamed.
@@ -362,6 +373,7 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &THRESHOLDS,
     &CHART_THEME,
     &CHART_SCALE,
+    &IMAGES,
     &STREAM,
     &RETRIES,
     &MAX_ROUNDS,
@@ -834,6 +846,12 @@ impl Show for ChartTheme {
 impl Show for ApiFlag {
     fn show(&self) -> Value {
         json!(ApiFlag::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+impl Show for ImageChoice {
+    fn show(&self) -> Value {
+        json!(ImageChoice::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
     }
 }
 

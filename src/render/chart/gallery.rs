@@ -10,7 +10,7 @@ use super::{ChartStyle, alt, draw, plot::Plot, scene};
 use crate::chart::{Chart, ChartSpec, ChartType, Series};
 use crate::frame::Frame;
 
-fn chart(
+pub fn chart(
     chart_type: ChartType,
     title: &str,
     x_dtype: &str,
@@ -90,7 +90,7 @@ fn many(n_series: usize, n_rows: usize, size: f64) -> Vec<(&'static str, Vec<Val
 }
 
 /// Returns every chart with the name of its file.
-fn gallery() -> Vec<(String, Chart)> {
+pub fn gallery() -> Vec<(String, Chart)> {
     use ChartType::{Bar, Column, Line, Scatter, StackedColumn};
     let mut all = Vec::new();
     for kind in ChartType::ALL {

@@ -14,6 +14,11 @@ mod bars;
 mod points;
 mod theme;
 mod paint;
+mod cells;
+mod sketch;
+mod inline;
+mod sixel;
+pub mod screen;
 
 use anyhow::Context;
 
@@ -82,19 +87,6 @@ pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     let raster = paint::raster(&scene, style.theme, f64::from(style.scale))?;
     let png = paint::png(&raster)?;
     Ok(Drawing { svg, svg_size, png, png_size: (raster.width, raster.height) })
-}
-
-/// Draws a chart as pixels, for terminals that show pictures.
-///
-/// It is `width` pixels wide, and as high as its proportions ask; type is as large beside the marks
-/// as in the files, so that little of it can be read below some 600 pixels.
-///
-/// # Errors
-///
-/// Fails when the backend does, which is a bug.
-pub fn raster(chart: &Chart, theme: Theme, width: u32) -> anyhow::Result<Raster> {
-    let scene = scene(&Plot::of(chart));
-    paint::raster(&scene, theme, f64::from(width) / scene.width)
 }
 
 fn scene(plot: &Plot) -> Scene {

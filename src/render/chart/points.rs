@@ -62,10 +62,16 @@ pub fn scene(plot: &Plot) -> Scene {
 }
 
 fn upright_ticks(plot: &Plot) -> Ticks {
-    let Some((low, high)) = plot.range() else { return Ticks::cover(0.0, 1.0, 5) };
+    let (low, high) = upright_range(plot);
+    Ticks::cover(low, high, 5)
+}
+
+/// Returns what an axis of positions must cover: all values, and zero if it is near.
+pub fn upright_range(plot: &Plot) -> (f64, f64) {
+    let Some((low, high)) = plot.range() else { return (0.0, 1.0) };
     let from_zero = 0.0 <= low && low < ZERO_SHARE * high;
     let to_zero = high <= 0.0 && ZERO_SHARE * low < high;
-    Ticks::cover(if from_zero { 0.0 } else { low }, if to_zero { 0.0 } else { high }, 5)
+    (if from_zero { 0.0 } else { low }, if to_zero { 0.0 } else { high })
 }
 
 /// The level axis: where rows stand, and what is written under it.

@@ -1,0 +1,441 @@
+//! How charts look on the terminal: what the user says, what the terminal's name says, and what it
+//! answers when it is asked.
+//!
+//! It is asked once a process, when the first chart is about to be shown, and only where nobody else
+//! could mistake the answer for typing: stdin and stdout are the same terminal and the process is in
+//! its foreground. What has been typed by then stays where it is, and the terminal is not asked; what
+//! is typed in the tenth of a second that an answer may take is lost, but for Ctrl-C and its like.
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{SigSet, Signal};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{getpgrp, getpid, kill_process};
+use rustix::termios::{
+    LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+};
+
+use super::flags::ImageChoice;
+use super::options::TerminalNames;
+use super::options::settings::{CHART_THEME, IMAGES, Settings};
+use super::terminal::Terminal;
+use crate::limits::{TERMINAL_ANSWER, TERMINAL_ANSWER_BYTES_MAX};
+use crate::render::chart::Theme;
+use crate::render::chart::screen::{Depth, Graphics, Screen};
+
+/// Asks kitty for a picture of one pixel that it is not to show. Source: kitty, "Terminal graphics
+/// protocol", "Querying support and available transmission mediums".
+const KITTY_QUERY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
+/// Primary device attributes: what every terminal answers, and therefore the last question.
+const ATTRIBUTES_QUERY: &str = "\x1b[c";
+/// The attribute of a terminal that shows sixels.
+const SIXEL_ATTRIBUTE: &str = "4";
+
+/// How charts are to look on a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Images {
+    /// What the user says.
+    pub choice: ImageChoice,
+    /// What the environment says of the terminal.
+    pub names: TerminalNames,
+    /// The paper of pictures.
+    pub theme: Theme,
+}
+
+impl Images {
+    /// Reads what the user has set.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a setting is invalid.
+    pub fn of(settings: &Settings) -> anyhow::Result<Images> {
+        Ok(Images {
+            choice: settings.get(&IMAGES)?,
+            names: settings.environment().terminal.clone(),
+            theme: settings.get(&CHART_THEME)?.into(),
+        })
+    }
+}
+
+/// What is known before the terminal is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// Enough.
+    Graphics(Graphics),
+    /// It may have pictures; whether `kitty` may be asked for, too.
+    Ask { kitty: bool },
+}
+
+/// What the terminal said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Answers {
+    kitty: bool,
+    sixel: bool,
+}
+
+impl Answers {
+    fn graphics(self) -> Graphics {
+        match self {
+            Answers { kitty: true, .. } => Graphics::Kitty,
+            Answers { sixel: true, .. } => Graphics::Sixel,
+            Answers { .. } => Graphics::Blocks,
+        }
+    }
+}
+
+/// Returns the screen that charts are drawn for; none where they are told by their paths.
+pub fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
+    let stdout = terminal.stdout;
+    if !stdout.is_tty || images.choice == ImageChoice::Never {
+        return None;
+    }
+    let graphics = match known(images, terminal) {
+        Known::Graphics(graphics) => graphics,
+        Known::Ask { kitty } => answers(kitty).graphics(),
+    };
+    let window = tcgetwinsize(io::stdout()).ok();
+    let columns = window.map(|it| it.ws_col).filter(|it| 0 < *it);
+    let columns = columns.into_iter().chain(stdout.width).min().unwrap_or(80);
+    let cell = window.filter(|it| 0 < it.ws_col && 0 < it.ws_row);
+    Some(Screen {
+        graphics,
+        columns,
+        colours: depth(stdout.colour, &images.names),
+        cell: cell.map(|it| (it.ws_xpixel / it.ws_col, it.ws_ypixel / it.ws_row)),
+        theme: images.theme,
+        is_in_tmux: images.names.tmux,
+    })
+}
+
+/// Asks the terminal now, if it will have to be asked: before something else reads what is typed.
+pub fn ask_ahead(images: &Images, terminal: &Terminal) {
+    let _ = screen(images, terminal);
+}
+
+/// Returns how charts are shown, as `doctor` says it.
+pub fn described(screen: Option<&Screen>) -> &'static str {
+    match screen.map(|it| it.graphics) {
+        None => "by their paths",
+        Some(Graphics::Kitty) => "as pictures (kitty)",
+        Some(Graphics::Iterm) => "as pictures (iTerm2)",
+        Some(Graphics::Sixel) => "as pictures (sixel)",
+        Some(Graphics::Blocks) => "in characters",
+        Some(Graphics::Sketch) => "as a sketch",
+    }
+}
+
+fn depth(colour: bool, names: &TerminalNames) -> Depth {
+    match names.colorterm.as_deref() {
+        _ if !colour => Depth::Monochrome,
+        Some("truecolor" | "24bit") => Depth::True,
+        _ => Depth::Palette,
+    }
+}
+
+/// Returns what flags and names say of the terminal that stdout is.
+fn known(images: &Images, terminal: &Terminal) -> Known {
+    let names = &images.names;
+    let term = names.term.as_deref().unwrap_or_default();
+    let is_term = |of: &[&str]| of.iter().any(|it| term.starts_with(it));
+    Known::Graphics(match images.choice {
+        ImageChoice::Kitty => Graphics::Kitty,
+        ImageChoice::Iterm => Graphics::Iterm,
+        ImageChoice::Sixel => Graphics::Sixel,
+        ImageChoice::Blocks => Graphics::Blocks,
+        ImageChoice::Sketch | ImageChoice::Never => Graphics::Sketch,
+        // The console of Linux has no such characters.
+        ImageChoice::Auto if term.is_empty() || is_term(&["dumb", "linux", "cons25", "emacs"]) => {
+            Graphics::Sketch
+        }
+        // Whoever wants no colour wants no pictures.
+        ImageChoice::Auto if !terminal.stdout.colour => Graphics::Blocks,
+        // tmux answers for itself: it shows sixels of its own accord or none.
+        ImageChoice::Auto if names.tmux => return ask_if(terminal, false),
+        // GNU screen shows what it is asked as a message.
+        ImageChoice::Auto if names.screen || is_term(&["screen", "tmux"]) => Graphics::Blocks,
+        ImageChoice::Auto => {
+            match names.program.as_deref() {
+                Some("iTerm.app" | "WezTerm") => Graphics::Iterm,
+                _ if names.lc_terminal.as_deref() == Some("iTerm2") => Graphics::Iterm,
+                _ if is_term(&["xterm-kitty", "xterm-ghostty"]) => Graphics::Kitty,
+                _ if is_term(&["foot", "mlterm"]) => Graphics::Sixel,
+                // It would print the question.
+                Some("Apple_Terminal") => Graphics::Blocks,
+                // Far away an answer may come after we stopped waiting, and look as if it were typed.
+                _ if names.ssh => Graphics::Blocks,
+                _ => return ask_if(terminal, true),
+            }
+        }
+    })
+}
+
+fn ask_if(terminal: &Terminal, kitty: bool) -> Known {
+    if terminal.stdin_is_tty { Known::Ask { kitty } } else { Known::Graphics(Graphics::Blocks) }
+}
+
+/// Returns what the terminal answers; nothing where it cannot be asked. It is asked once a process.
+fn answers(kitty: bool) -> Answers {
+    static ANSWERS: OnceLock<Answers> = OnceLock::new();
+    *ANSWERS.get_or_init(|| ask(kitty).unwrap_or_default())
+}
+
+/// Asks the terminal. Returns none where it is not ours to ask.
+fn ask(kitty: bool) -> io::Result<Answers> {
+    let (stdin, mut stdout) = (io::stdin(), io::stdout());
+    let device = |it: &dyn AsFd| rustix::fs::fstat(it.as_fd()).map(|it| it.st_rdev);
+    let is_ours = device(&stdin)? == device(&stdout)? && tcgetpgrp(&stdin)? == getpgrp();
+    if !is_ours {
+        return Ok(Answers::default());
+    }
+    let mut raw = Raw::enter(stdin)?;
+    if raw.is_ready(Duration::ZERO)? {
+        return Ok(Answers::default());
+    }
+    let query = if kitty { KITTY_QUERY } else { "" };
+    stdout.write_all(format!("{query}{ATTRIBUTES_QUERY}").as_bytes())?;
+    stdout.flush()?;
+    let deadline = Instant::now() + TERMINAL_ANSWER;
+    let mut reader = Reader::default();
+    while !reader.is_done() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || !raw.is_ready(left)? {
+            break;
+        }
+        // One at a time: what follows the last answer is not ours.
+        let mut byte = [0];
+        if rustix::io::read(&raw.stdin, &mut byte)? == 0 {
+            break;
+        }
+        reader.take(byte[0]);
+    }
+    raw.pressed = reader.pressed;
+    Ok(reader.answers)
+}
+
+/// The terminal, as long as it neither waits for whole lines nor shows what is typed. No signal ends
+/// or stops the process meanwhile, so that it never stays like that.
+struct Raw {
+    stdin: io::Stdin,
+    before: Termios,
+    signals: SigSet,
+    /// A signal that a key asked for meanwhile.
+    pressed: Option<rustix::process::Signal>,
+}
+
+impl Raw {
+    fn enter(stdin: io::Stdin) -> io::Result<Raw> {
+        let held = [
+            Signal::SIGINT,
+            Signal::SIGTERM,
+            Signal::SIGHUP,
+            Signal::SIGQUIT,
+            Signal::SIGTSTP,
+            Signal::SIGTTIN,
+            Signal::SIGTTOU,
+        ];
+        let before = tcgetattr(&stdin)?;
+        let held: SigSet = held.into_iter().collect();
+        let signals = held.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK)?;
+        let raw = Raw { stdin, before, signals, pressed: None };
+        let mut modes = raw.before.clone();
+        let line = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
+        modes.local_modes.remove(line);
+        // At once, and keeping what was typed.
+        tcsetattr(&raw.stdin, OptionalActions::Now, &modes)?;
+        Ok(raw)
+    }
+
+    /// Returns whether something can be read within that time.
+    fn is_ready(&self, timeout: Duration) -> io::Result<bool> {
+        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        let mut descriptors = [PollFd::new(&self.stdin, PollFlags::IN)];
+        Ok(0 < poll(&mut descriptors, Some(&timeout))?)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // There is nothing to be done when a terminal is gone.
+        let _ = tcsetattr(&self.stdin, OptionalActions::Now, &self.before);
+        if let Some(signal) = self.pressed {
+            let _ = kill_process(getpid(), signal);
+        }
+        let _ = self.signals.thread_set_mask();
+    }
+}
+
+/// Reads answers a byte at a time.
+#[derive(Debug, Default)]
+struct Reader {
+    answers: Answers,
+    /// The sequence that has begun.
+    sequence: Vec<u8>,
+    n_bytes: usize,
+    has_attributes: bool,
+    pressed: Option<rustix::process::Signal>,
+}
+
+impl Reader {
+    /// Returns whether nothing more is to come.
+    fn is_done(&self) -> bool {
+        self.has_attributes || TERMINAL_ANSWER_BYTES_MAX <= self.n_bytes
+    }
+
+    fn take(&mut self, byte: u8) {
+        use rustix::process::Signal;
+        self.n_bytes += 1;
+        if self.sequence.is_empty() && byte != 0x1b {
+            self.pressed = match byte {
+                0x03 => Some(Signal::INT),
+                0x1a => Some(Signal::TSTP),
+                0x1c => Some(Signal::QUIT),
+                _ => self.pressed,
+            };
+            return;
+        }
+        self.sequence.push(byte);
+        let is_over = match self.sequence.as_slice() {
+            [0x1b] | [0x1b, b'[' | b'_'] => false,
+            [0x1b, b'_', rest @ ..] => rest.ends_with(b"\x1b\\"),
+            // Parameters; then one letter ends it. Source: ECMA-48, 5.4.
+            [0x1b, b'[', .., last] => (0x40..=0x7e).contains(last),
+            _ => true,
+        };
+        if is_over {
+            let sequence =
+                String::from_utf8_lossy(&std::mem::take(&mut self.sequence)).into_owned();
+            self.read(&sequence);
+        }
+    }
+
+    fn read(&mut self, sequence: &str) {
+        if let Some(answer) = sequence.strip_prefix("\x1b_G") {
+            self.answers.kitty |= answer.starts_with("i=31;OK");
+        }
+        let attributes = sequence.strip_prefix("\x1b[?").and_then(|it| it.strip_suffix('c'));
+        if let Some(attributes) = attributes {
+            self.has_attributes = true;
+            // The first number is the class of the terminal.
+            self.answers.sixel = attributes.split(';').skip(1).any(|it| it == SIXEL_ATTRIBUTE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answers, Images, Known, Reader, depth, known};
+    use crate::cli::flags::ImageChoice::{self, Auto, Blocks, Iterm, Kitty, Sketch};
+    use crate::cli::options::Environment;
+    use crate::cli::terminal::{Stream, Terminal};
+    use crate::render::chart::Theme;
+    use crate::render::chart::screen::{Depth, Graphics};
+
+    const KITTY: Known = Known::Graphics(Graphics::Kitty);
+    const ITERM: Known = Known::Graphics(Graphics::Iterm);
+    const SIXEL: Known = Known::Graphics(Graphics::Sixel);
+    const BLOCKS: Known = Known::Graphics(Graphics::Blocks);
+    const SKETCH: Known = Known::Graphics(Graphics::Sketch);
+    const ASK: Known = Known::Ask { kitty: true };
+
+    fn terminal(stdin_is_tty: bool, colour: bool) -> Terminal {
+        let stream = Stream { is_tty: true, colour, width: Some(80) };
+        Terminal { stdin_is_tty, stdout: stream, stderr: stream, can_redraw: true }
+    }
+
+    fn images(choice: ImageChoice, variables: &[(&str, &str)]) -> Images {
+        let names = Environment::of(variables).unwrap().terminal;
+        Images { choice, names, theme: Theme::Light }
+    }
+
+    #[track_caller]
+    fn check(choice: ImageChoice, variables: &[(&str, &str)], expected: Known) {
+        let found = known(&images(choice, variables), &terminal(true, true));
+        assert_eq!(found, expected, "{variables:?}");
+    }
+
+    #[test]
+    fn a_terminal_is_asked_unless_its_name_says_enough() {
+        check(Auto, &[("TERM", "xterm-256color")], ASK);
+        check(Auto, &[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], ASK);
+        check(Auto, &[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], ITERM);
+        check(Auto, &[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], ITERM);
+        check(Auto, &[("TERM", "xterm-256color"), ("LC_TERMINAL", "iTerm2")], ITERM);
+        check(Auto, &[("TERM", "xterm-kitty")], KITTY);
+        check(Auto, &[("TERM", "foot")], SIXEL);
+        check(Auto, &[("TERM", "xterm-256color"), ("TERM_PROGRAM", "Apple_Terminal")], BLOCKS);
+        check(Auto, &[("TERM", "linux")], SKETCH);
+        check(Auto, &[("TERM", "dumb")], SKETCH);
+        check(Auto, &[], SKETCH);
+    }
+
+    #[test]
+    fn what_stands_between_us_and_the_terminal_counts_more_than_its_name() {
+        let tmux = [("TERM", "tmux-256color"), ("TMUX", "/tmp/x,1,0"), ("LC_TERMINAL", "iTerm2")];
+        check(Auto, &tmux, Known::Ask { kitty: false });
+        check(Auto, &[("TERM", "screen-256color"), ("STY", "1.x")], BLOCKS);
+        check(Auto, &[("TERM", "tmux-256color")], BLOCKS);
+        check(Auto, &[("TERM", "xterm-256color"), ("SSH_TTY", "/dev/pts/1")], BLOCKS);
+        check(Auto, &[("TERM", "xterm-kitty"), ("SSH_CONNECTION", "a 1 b 2")], KITTY);
+    }
+
+    #[test]
+    fn the_word_of_the_user_holds_everywhere() {
+        for (choice, expected) in
+            [(Kitty, KITTY), (Iterm, ITERM), (Blocks, BLOCKS), (Sketch, SKETCH)]
+        {
+            check(choice, &[("TERM", "dumb")], expected);
+            check(choice, &[("TERM", "xterm"), ("TERM_PROGRAM", "iTerm.app")], expected);
+        }
+    }
+
+    #[test]
+    fn nobody_is_asked_where_the_answer_could_not_be_read_or_is_not_wanted() {
+        let images = images(Auto, &[("TERM", "xterm")]);
+        assert_eq!(known(&images, &terminal(false, true)), BLOCKS);
+        assert_eq!(known(&images, &terminal(true, false)), BLOCKS);
+    }
+
+    #[test]
+    fn colours_are_as_many_as_the_terminal_says() {
+        for (colorterm, expected) in [("truecolor", Depth::True), ("yes", Depth::Palette)] {
+            let names = Environment::of(&[("COLORTERM", colorterm)]).unwrap().terminal;
+            assert_eq!(depth(true, &names), expected);
+            assert_eq!(depth(false, &names), Depth::Monochrome);
+        }
+    }
+
+    #[track_caller]
+    fn check_answer(bytes: &[u8], kitty: bool, sixel: bool, n_left: usize) {
+        let mut reader = Reader::default();
+        let mut bytes = bytes.iter();
+        while let Some(byte) = bytes.next().filter(|_| !reader.is_done()) {
+            reader.take(*byte);
+            if reader.is_done() {
+                break;
+            }
+        }
+        assert_eq!((reader.answers, bytes.len()), (Answers { kitty, sixel }, n_left));
+    }
+
+    #[test]
+    fn answers_are_read_to_their_end_and_no_further() {
+        check_answer(b"\x1b_Gi=31;OK\x1b\\\x1b[?62;c", true, false, 0);
+        check_answer(b"\x1b_Gi=31;EINVAL:no\x1b\\\x1b[?62;4;22c", false, true, 0);
+        check_answer(b"\x1b[?62;4cls\n", false, true, 3);
+        check_answer(b"typed\x1b[A\x1b[?1;2c", false, false, 0);
+        check_answer(b"\x1b[?64;14;24cx", false, false, 1);
+        check_answer(b"", false, false, 0);
+    }
+
+    #[test]
+    fn a_key_that_stops_programs_is_remembered() {
+        let mut reader = Reader::default();
+        for byte in b"a\x03\x1b[?6c" {
+            reader.take(*byte);
+        }
+        assert_eq!(reader.pressed, Some(rustix::process::Signal::INT));
+    }
+}

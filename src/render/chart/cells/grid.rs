@@ -1,0 +1,306 @@
+//! A sheet of terminal cells: text and marks at columns and rows, then lines with colours.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthChar;
+
+/// Red, green, blue.
+type Rgb = [u8; 3];
+
+/// The colours of series on a terminal whose background nobody knows: those of the pictures, made as
+/// light or dark as stands out from black and from white.
+const SERIES: [Rgb; 10] = [
+    [0x1f, 0x80, 0xc4],
+    [0xc6, 0x82, 0x00],
+    [0x00, 0x96, 0x6d],
+    [0xc4, 0x6b, 0x9d],
+    [0xd5, 0x5e, 0x00],
+    [0x3d, 0x9b, 0xcf],
+    [0x77, 0x66, 0xcc],
+    [0x8c, 0x8c, 0x2e],
+    [0xb0, 0x44, 0x77],
+    [0x7f, 0x7f, 0x7f],
+];
+
+/// How many colours a terminal has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// None is wanted; nothing but text is written.
+    #[default]
+    Monochrome,
+    /// The 256 of xterm.
+    Palette,
+    /// Any.
+    True,
+}
+
+/// What a cell is written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ink {
+    /// As the terminal writes.
+    #[default]
+    Plain,
+    /// Titles.
+    Strong,
+    /// What is read second.
+    Faint,
+    /// A line under an empty cell, to read values by.
+    Ruled,
+    /// A series.
+    Series(usize),
+    /// The part of the cell that its character covers is one series, the rest another.
+    Over(usize, usize),
+    /// The part of the cell that its character leaves free is a series.
+    Rest(usize),
+}
+
+impl Ink {
+    /// Returns the parameters of the SGR sequence.
+    fn sgr(self, depth: Depth) -> String {
+        match (self, depth) {
+            (Ink::Plain, _) | (_, Depth::Monochrome) => String::new(),
+            (Ink::Strong, _) => "1".to_owned(),
+            (Ink::Faint, _) => "2".to_owned(),
+            (Ink::Ruled, _) => "2;4".to_owned(),
+            (Ink::Series(at), _) => colour(3, at, depth),
+            (Ink::Over(at, behind), _) => {
+                format!("{};{}", colour(3, at, depth), colour(4, behind, depth))
+            }
+            // The terminal swaps the colour with its background, which nobody knows.
+            (Ink::Rest(at), _) => format!("{};7", colour(3, at, depth)),
+        }
+    }
+}
+
+fn colour(ground: u8, series: usize, depth: Depth) -> String {
+    let [red, green, blue] = SERIES[series % SERIES.len()];
+    if depth == Depth::True {
+        return format!("{ground}8;2;{red};{green};{blue}");
+    }
+    format!("{ground}8;5;{}", nearest(SERIES[series % SERIES.len()]))
+}
+
+/// Returns the nearest of xterm's colours: 6 × 6 × 6, then 24 greys.
+fn nearest([red, green, blue]: Rgb) -> usize {
+    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let level = |it: u8| (0..6).min_by_key(|at| LEVELS[*at].abs_diff(it)).unwrap_or(0);
+    if red == green && green == blue {
+        return 232 + usize::from(red.saturating_sub(8) / 10).min(23);
+    }
+    16 + 36 * level(red) + 6 * level(green) + level(blue)
+}
+
+#[derive(Debug, Clone, Default)]
+struct Cell {
+    /// A character and what joins it; empty behind one that is two cells wide.
+    text: String,
+    ink: Ink,
+}
+
+/// Rows of cells; they grow as they are written on, up to the width.
+#[derive(Debug, Default)]
+pub struct Grid {
+    /// Columns.
+    pub width: usize,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Grid {
+    /// Makes an empty grid.
+    pub fn new(width: usize) -> Grid {
+        Grid { width, rows: Vec::new() }
+    }
+
+    /// Returns the number of rows that were written on.
+    pub fn height(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Writes text from a column on; what leaves the grid is cut.
+    pub fn put(&mut self, x: usize, y: usize, text: &str, ink: Ink) {
+        let mut x = x;
+        for char in text.chars() {
+            let width = char_width(char);
+            if width == 0 {
+                if let Some(cell) = x.checked_sub(1).and_then(|it| self.cell(it, y)) {
+                    cell.text.push(char);
+                }
+                continue;
+            }
+            if self.width < x + width {
+                return;
+            }
+            self.set(x, y, char, ink);
+            for behind in x + 1..x + width {
+                if let Some(cell) = self.cell(behind, y) {
+                    cell.text.clear();
+                }
+            }
+            x += width;
+        }
+    }
+
+    /// Writes text that ends before a column.
+    pub fn put_before(&mut self, end: usize, y: usize, text: &str, ink: Ink) {
+        self.put(end.saturating_sub(width(text)), y, text, ink);
+    }
+
+    /// Writes one narrow character.
+    pub fn set(&mut self, x: usize, y: usize, char: char, ink: Ink) {
+        if let Some(cell) = self.cell(x, y) {
+            cell.text.clear();
+            cell.text.push(char);
+            cell.ink = ink;
+        }
+    }
+
+    fn cell(&mut self, x: usize, y: usize) -> Option<&mut Cell> {
+        if self.width <= x {
+            return None;
+        }
+        let blank = || Cell { text: " ".to_owned(), ink: Ink::Plain };
+        while self.rows.len() <= y {
+            self.rows.push(Vec::new());
+        }
+        let row = &mut self.rows[y];
+        while row.len() <= x {
+            row.push(blank());
+        }
+        row.get_mut(x)
+    }
+
+    /// Returns the lines, each with a line feed.
+    pub fn text(&self, depth: Depth) -> String {
+        let mut text = String::new();
+        for row in &self.rows {
+            let is_ruled = |it: &Cell| it.ink == Ink::Ruled && depth != Depth::Monochrome;
+            let is_blank = |it: &Cell| it.text == " " && !is_ruled(it);
+            let end = row.iter().rposition(|it| !is_blank(it)).map_or(0, |it| it + 1);
+            let mut written = String::new();
+            for cell in &row[..end] {
+                let sgr = if is_blank(cell) { String::new() } else { cell.ink.sgr(depth) };
+                if sgr != written {
+                    let reset = if written.is_empty() { "" } else { "\x1b[0m" };
+                    text.push_str(reset);
+                    if !sgr.is_empty() {
+                        // Writing to a string cannot fail.
+                        let _ = write!(text, "\x1b[{sgr}m");
+                    }
+                    written = sgr;
+                }
+                text.push_str(&cell.text);
+            }
+            text.push_str(if written.is_empty() { "\n" } else { "\x1b[0m\n" });
+        }
+        text
+    }
+}
+
+/// Returns the cells that a text takes.
+pub fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+fn char_width(char: char) -> usize {
+    UnicodeWidthChar::width(char).unwrap_or(0)
+}
+
+/// Returns the text, cut with an ellipsis when it is wider than `width_max` cells.
+pub fn shorten(text: &str, width_max: usize) -> String {
+    if width(text) <= width_max {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let fits = text.char_indices().take_while(|(_, char)| {
+        used += char_width(*char);
+        used < width_max
+    });
+    let end = fits.last().map_or(0, |(at, char)| at + char.len_utf8());
+    if width_max == 0 { String::new() } else { format!("{}…", text[..end].trim_end()) }
+}
+
+/// Returns texts no wider than `width_max` cells. Where cutting their ends would make two the same,
+/// they are cut in the middle.
+pub fn shorten_all(texts: &[String], width_max: usize) -> Vec<String> {
+    let short: Vec<_> = texts.iter().map(|it| shorten(it, width_max)).collect();
+    let count = |all: &[String]| all.iter().collect::<HashSet<_>>().len();
+    if count(&short) == count(texts) {
+        return short;
+    }
+    texts.iter().map(|it| shorten_middle(it, width_max)).collect()
+}
+
+fn shorten_middle(text: &str, width_max: usize) -> String {
+    if width(text) <= width_max {
+        return text.to_owned();
+    }
+    let n_end = width_max.saturating_sub(1) / 2;
+    let mut used = 0;
+    let end = text.char_indices().rev().take_while(|(_, char)| {
+        used += char_width(*char);
+        used <= n_end
+    });
+    let start = end.last().map_or(text.len(), |it| it.0);
+    shorten(text, width_max - width(&text[start..])) + &text[start..]
+}
+
+/// Returns the text in at most `n_lines` lines no wider than `width_max` cells, broken at spaces;
+/// what does not fit is cut with an ellipsis.
+pub fn wrap(text: &str, width_max: usize, n_lines: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_last = lines.len() == n_lines;
+        match lines.last_mut() {
+            Some(line) if is_last || width(line) + 1 + width(word) <= width_max => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|it| shorten(it, width_max)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Depth, Grid, Ink, SERIES, shorten, wrap};
+
+    #[test]
+    fn colours_are_written_as_the_terminal_has_them() {
+        let mut grid = Grid::new(10);
+        grid.put(0, 0, "ab", Ink::Plain);
+        grid.put(2, 0, "██", Ink::Series(0));
+        grid.put(0, 1, "x", Ink::Strong);
+        assert_eq!(grid.text(Depth::Monochrome), "ab██\nx\n");
+        assert_eq!(grid.text(Depth::Palette), "ab\x1b[38;5;32m██\x1b[0m\n\x1b[1mx\x1b[0m\n");
+        let exact = "ab\x1b[38;2;31;128;196m██\x1b[0m\n\x1b[1mx\x1b[0m\n";
+        assert_eq!(grid.text(Depth::True), exact);
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells_and_are_never_halved() {
+        let mut grid = Grid::new(5);
+        grid.put(0, 0, "東京都", Ink::Plain);
+        assert_eq!(grid.text(Depth::Monochrome), "東京\n");
+        assert_eq!(shorten("東京都", 5), "東京…");
+        assert_eq!(shorten("東京都", 4), "東…");
+        assert_eq!(wrap("ein zwei drei vier", 8, 2), ["ein zwei", "drei vi…"]);
+    }
+
+    /// Source: WCAG 2.2, "relative luminance" and "contrast ratio"; 3:1 is asked of graphics.
+    #[test]
+    fn the_colours_stand_out_from_black_and_from_white() {
+        let channel = |it: u8| {
+            let it = f64::from(it) / 255.0;
+            if it <= 0.04045 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) }
+        };
+        for colour in SERIES {
+            let luminance = 0.2126 * channel(colour[0])
+                + 0.7152 * channel(colour[1])
+                + 0.0722 * channel(colour[2]);
+            let (on_black, on_white) = ((luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05));
+            assert!(3.0 <= on_black && 3.0 <= on_white, "{colour:?}: {on_black} {on_white}");
+        }
+    }
+}

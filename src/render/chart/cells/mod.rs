@@ -1,0 +1,49 @@
+//! Charts of characters, for terminals that show no pictures: drawn on the grid of cells, so that
+//! text is text, with bars to an eighth of a cell and lines in the dots of braille.
+
+mod grid;
+mod sheet;
+mod strip;
+mod lying;
+mod standing;
+mod points;
+
+use super::plot::Plot;
+use crate::chart::ChartType;
+pub use grid::{Depth, shorten, width, wrap};
+use sheet::Sheet;
+use standing::Fit;
+
+/// Columns beyond which a chart only gets harder to read.
+const WIDTH_MAX: usize = 160;
+/// Columns below which nothing can be drawn; narrower terminals wrap.
+const WIDTH_MIN: usize = 20;
+
+/// Returns the chart in at most `width` columns and `height` rows, each with a line feed.
+pub fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> String {
+    let width = width.clamp(WIDTH_MIN, WIDTH_MAX);
+    let mut sheet = Sheet::new(plot, width, height);
+    sheet.margin = points::names_width(&sheet);
+    if sheet.margin == 0 {
+        sheet.legend();
+    }
+    let sheet = match plot.chart_type {
+        ChartType::Line | ChartType::Scatter => points::draw(sheet),
+        _ if plot.range().is_none() => points::draw(sheet),
+        ChartType::Bar => lying::draw(sheet, depth),
+        ChartType::Column | ChartType::StackedColumn => match standing::fit(&sheet) {
+            Fit::Standing(n_merged) => standing::draw(sheet, n_merged, depth),
+            Fit::Lying => lying::draw(sheet, depth),
+            Fit::Neither => {
+                let mut sheet = sheet;
+                let n_bars = plot.x.len() * plot.series.len();
+                sheet.note(&format!("{n_bars} bars do not fit here; drawn as lines"));
+                points::draw(sheet)
+            }
+        },
+    };
+    sheet.text(depth)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! What every chart of characters has: title and legend above, the upright axis, notes below.
+
+use std::ops::RangeInclusive;
+
+use super::grid::{Depth, Grid, Ink, shorten, width, wrap};
+use crate::chart::ChartType;
+use crate::render::chart::plot::Plot;
+use crate::render::chart::sheet::count;
+use crate::render::chart::text::to_pixel;
+use crate::render::chart::ticks::Ticks;
+
+/// Lines of a title, and of a note.
+const LINES_MAX: usize = 2;
+/// Lines of a legend; what is left is counted.
+const LEGEND_LINES_MAX: usize = 5;
+/// Rows of a plot, below which it shows nothing.
+const PLOT_ROWS_MIN: usize = 4;
+/// Rows between two ticks.
+const TICK_ROWS: RangeInclusive<usize> = 2..=4;
+/// Steps of an axis, about.
+const STEPS_MAX: u32 = 6;
+
+/// A chart in the making.
+pub struct Sheet<'a> {
+    /// What is drawn.
+    pub plot: &'a Plot,
+    /// Title and legend, at first.
+    pub grid: Grid,
+    /// Rows at most.
+    height: usize,
+    notes: Vec<String>,
+    /// Columns right of an area that are kept free.
+    pub margin: usize,
+}
+
+impl<'a> Sheet<'a> {
+    /// Starts a sheet with the title.
+    pub fn new(plot: &'a Plot, width: usize, height: usize) -> Sheet<'a> {
+        let mut grid = Grid::new(width);
+        if let Some(title) = &plot.title {
+            for line in wrap(title, width, LINES_MAX) {
+                grid.put(0, grid.height(), &line, Ink::Strong);
+            }
+        }
+        let mut sheet = Sheet { plot, grid, height, notes: Vec::new(), margin: 0 };
+        if let Some(note) = &plot.note {
+            sheet.notes.extend(wrap(note, width, LINES_MAX));
+        }
+        sheet
+    }
+
+    /// Says which colour is which series.
+    pub fn legend(&mut self) {
+        if self.plot.series.len() < 2 {
+            return;
+        }
+        let key = match self.plot.chart_type {
+            ChartType::Line => '━',
+            ChartType::Scatter => '•',
+            ChartType::Bar | ChartType::Column | ChartType::StackedColumn => '■',
+        };
+        let (mut x, mut y, n_series) = (0, self.grid.height(), self.plot.series.len());
+        let first = y;
+        for (at, series) in self.plot.series.iter().enumerate() {
+            let name = shorten(&series.name, self.grid.width / 2 - 4);
+            let wanted = 2 + width(&name);
+            if 0 < x && self.grid.width < x + wanted {
+                (x, y) = (0, y + 1);
+            }
+            let is_last_line = y + 1 == first + LEGEND_LINES_MAX;
+            let rest = format!("+ {} more", n_series - at);
+            if is_last_line && at + 1 < n_series && self.grid.width < x + wanted + 3 + rest.len() {
+                self.grid.put(x, y, &rest, Ink::Faint);
+                return;
+            }
+            self.grid.set(x, y, key, Ink::Series(at));
+            self.grid.put(x + 2, y, &name, Ink::Plain);
+            x += wanted + 3;
+        }
+    }
+
+    /// Adds a line below: what the drawing cannot show.
+    pub fn note(&mut self, text: &str) {
+        self.notes.extend(wrap(text, self.grid.width, LINES_MAX));
+    }
+
+    /// Returns how many rows are left for a plot that has `n_foot` rows of labels below it.
+    pub fn rows_left(&self, n_foot: usize) -> usize {
+        let used = self.grid.height() + n_foot + self.notes.len();
+        self.height.saturating_sub(used).max(PLOT_ROWS_MIN)
+    }
+
+    /// Writes the label of an axis on a line of its own.
+    pub fn axis_label(&mut self, text: &str, middle: Option<usize>) {
+        let y = self.grid.height();
+        let text = shorten(text, self.grid.width);
+        let x = middle.map_or(0, |it| it.saturating_sub(width(&text) / 2));
+        let x = x.min(self.grid.width - width(&text));
+        self.grid.put(x, y, &text, Ink::Faint);
+    }
+
+    /// Returns the lines, with the notes below.
+    pub fn text(mut self, depth: Depth) -> String {
+        for note in std::mem::take(&mut self.notes) {
+            self.grid.put(0, self.grid.height(), &note, Ink::Faint);
+        }
+        self.grid.text(depth)
+    }
+}
+
+/// The upright axis and the area right of it.
+///
+/// A tick is at the lower edge of its row, where bars end; the topmost is on a row of its own above
+/// the area.
+pub struct Area {
+    /// Ends of the axis.
+    pub range: (f64, f64),
+    /// The first column.
+    pub left: usize,
+    /// Columns.
+    pub width: usize,
+    /// The row of the topmost tick, above the first row of the area.
+    pub top: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+impl Area {
+    /// Returns the columns that an area would have.
+    pub fn width(sheet: &Sheet, range: (f64, f64), n_foot: usize) -> usize {
+        let rows = sheet.rows_left(n_foot).saturating_sub(1);
+        let used = labels_width(&ticks(range, rows).0) + 1 + sheet.margin;
+        sheet.grid.width.saturating_sub(used).max(1)
+    }
+
+    /// Draws the axis, with as many rows as leave `n_foot` below.
+    pub fn draw(sheet: &mut Sheet, range: (f64, f64), n_foot: usize) -> Area {
+        let (ticks, height) = ticks(range, sheet.rows_left(n_foot).saturating_sub(1));
+        let left = labels_width(&ticks) + 1;
+        let top = sheet.grid.height();
+        let width = sheet.grid.width.saturating_sub(left + sheet.margin).max(1);
+        let area = Area { range: ticks.range(), left, width, top, height };
+        let n_steps = ticks.values.len() - 1;
+        for (at, label) in ticks.labels.iter().enumerate() {
+            let y = top + height - at * (height / n_steps);
+            sheet.grid.put_before(left - 1, y, label, Ink::Faint);
+            for x in left..left + width {
+                sheet.grid.set(x, y, ' ', Ink::Ruled);
+            }
+        }
+        area
+    }
+
+    /// Returns how high a value stands over the lower edge, as a share of the height.
+    pub fn share(&self, value: f64) -> f64 {
+        // Halves, because the range may be wider than a number can be.
+        (value / 2.0 - self.range.0 / 2.0) / (self.range.1 / 2.0 - self.range.0 / 2.0)
+    }
+
+    /// Returns the row whose lower edge is at a value.
+    pub fn row(&self, value: f64) -> usize {
+        self.top + self.height - whole(self.share(value) * count(self.height)).min(self.height)
+    }
+
+    /// Returns the row under the area.
+    pub fn bottom(&self) -> usize {
+        self.top + self.height + 1
+    }
+}
+
+fn labels_width(ticks: &Ticks) -> usize {
+    ticks.labels.iter().map(|it| width(it)).max().unwrap_or(0)
+}
+
+/// Returns ticks that cover a range, and the rows of an area of which each step has the same number.
+fn ticks((low, high): (f64, f64), rows: usize) -> (Ticks, usize) {
+    let all = (1..=STEPS_MAX).map(|it| {
+        let ticks = Ticks::cover(low, high, it);
+        let n_steps = ticks.values.len() - 1;
+        let height = n_steps * (rows / n_steps).max(1);
+        (ticks, height)
+    });
+    // Of what leaves room between its ticks, the one that gives the values most of the rows.
+    let used = |(ticks, height): &(Ticks, usize)| {
+        let (first, last) = ticks.range();
+        count(*height) * (high / 2.0 - low / 2.0) / (last / 2.0 - first / 2.0)
+    };
+    let fits = all.filter(|it| TICK_ROWS.contains(&(it.1 / (it.0.values.len() - 1))));
+    let found = fits.max_by(|a, b| used(a).total_cmp(&used(b)));
+    found.unwrap_or_else(|| {
+        let ticks = Ticks::cover(low, high, 1);
+        let n_steps = ticks.values.len() - 1;
+        (ticks, n_steps * (rows / n_steps).max(1))
+    })
+}
+
+/// Rounds to whole cells, dots or eighths.
+pub fn whole(value: f64) -> usize {
+    usize::try_from(to_pixel(value)).unwrap_or(0)
+}
