@@ -42,7 +42,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("comfy_table", &["render/"]),
     ("quick_xml", &["render/report/junit.rs"]),
     ("percent_encoding", &["render/report/sarif.rs"]),
-    ("plotters", &["render/"]),
+    ("plotters_backend", &["render/"]),
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),

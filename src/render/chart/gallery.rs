@@ -248,7 +248,7 @@ fn the_same_chart_gives_the_same_bytes() {
         assert!(drawing.png.starts_with(b"\x89PNG"));
         let svg = &drawing.svg;
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
-        assert!(svg.contains("<title id=\"title\">") && svg.contains("<desc id=\"desc\">"));
+        assert!(svg.contains("<title id=\"") && svg.contains("<desc id=\""));
         assert!(!svg.contains('\u{1b}') && !svg.contains("<script") && !svg.contains("<b>"));
     }
 }
@@ -282,7 +282,7 @@ fn the_sentence_gives_the_extremes() {
 #[test]
 #[ignore = "writes files to look at"]
 fn gallery_is_drawn() {
-    let directory = std::env::temp_dir().join("csv-agent-gallery");
+    let directory = std::env::temp_dir().join("csv-agent-gallery-paint");
     std::fs::create_dir_all(&directory).unwrap();
     for (name, chart) in gallery() {
         let drawing = draw(&chart, ChartStyle::default()).unwrap();

@@ -13,14 +13,16 @@ mod sheet;
 mod bars;
 mod points;
 mod theme;
+mod mask;
+mod canvas;
+mod svg;
+mod png;
 mod paint;
 mod cells;
 mod sketch;
 mod inline;
 mod sixel;
 pub mod screen;
-
-use anyhow::Context;
 
 use crate::chart::{Chart, ChartType};
 use plot::Plot;
@@ -82,10 +84,9 @@ pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     let scene = scene(&plot);
     let title = plot.title.as_deref().unwrap_or(&chart.spec().logical_name);
     let svg = paint::svg(&scene, style.theme, &plot::clean(title), &alt(chart))?;
-    let size = |it: f64| u32::try_from(text::to_pixel(it)).context("the chart has no size");
-    let svg_size = (size(scene.width)?, size(scene.height)?);
+    let svg_size = paint::size(&scene, 1.0)?;
     let raster = paint::raster(&scene, style.theme, f64::from(style.scale))?;
-    let png = paint::png(&raster)?;
+    let png = png::encode(&raster)?;
     Ok(Drawing { svg, svg_size, png, png_size: (raster.width, raster.height) })
 }
 

@@ -3,7 +3,7 @@
 use super::cells;
 use super::plot::Plot;
 use super::text::to_pixel;
-use super::{Theme, inline, paint, scene, sixel, sketch};
+use super::{Theme, inline, paint, png, scene, sixel, sketch};
 use crate::chart::Chart;
 use crate::limits::CHART_TTY_LINES_MAX;
 
@@ -78,12 +78,14 @@ pub fn show(chart: &Chart, screen: &Screen) -> anyhow::Result<String> {
     let raster = paint::raster(&scene, screen.theme, size.scale)?;
     let cells = (size.columns, size.rows);
     Ok(match screen.graphics {
-        Graphics::Kitty if screen.is_in_tmux => inline::kitty_in_tmux(&paint::png(&raster)?, cells),
-        Graphics::Kitty => inline::kitty(&paint::png(&raster)?, cells),
-        Graphics::Iterm if screen.is_in_tmux => {
-            inline::through_tmux(&inline::iterm(&paint::png(&raster)?, cells)) + "\n"
+        Graphics::Kitty if screen.is_in_tmux => {
+            inline::kitty_in_tmux(&png::encode(&raster)?, cells)
         }
-        Graphics::Iterm => inline::iterm(&paint::png(&raster)?, cells) + "\n",
+        Graphics::Kitty => inline::kitty(&png::encode(&raster)?, cells),
+        Graphics::Iterm if screen.is_in_tmux => {
+            inline::through_tmux(&inline::iterm(&png::encode(&raster)?, cells)) + "\n"
+        }
+        Graphics::Iterm => inline::iterm(&png::encode(&raster)?, cells) + "\n",
         _ => sixel::encode(&raster) + "\n",
     })
 }

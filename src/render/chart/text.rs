@@ -15,12 +15,8 @@ use plotters_backend::{
 };
 use unicode_width::UnicodeWidthChar;
 
+use super::canvas::UNITS;
 use super::scene::{Anchor, Label, Weight};
-
-/// What an SVG viewer sets the text in: the embedded font where it is installed, else its like.
-const FAMILY: &str = "'Noto Sans', 'Open Sans', 'Segoe UI', Helvetica, Arial, sans-serif";
-/// plotters-svg divides every font size by this.
-const PLOTTERS_EM: f64 = 1.24;
 
 static REGULAR: LazyLock<FontRef<'static>> =
     LazyLock::new(|| parse(include_bytes!("../font/NotoSans-Regular.subset.ttf")));
@@ -57,6 +53,12 @@ fn advance(font: &FontRef<'_>, char: char) -> (GlyphId, f64) {
     (glyph, f64::from(font.h_advance_unscaled(glyph)) / f64::from(units))
 }
 
+/// Returns whether any letter of a text is written from right to left.
+pub fn has_rtl(text: &str) -> bool {
+    let rtl = ['\u{590}'..='\u{8ff}', '\u{fb1d}'..='\u{fdff}', '\u{fe70}'..='\u{feff}'];
+    text.chars().any(|it| rtl.iter().any(|range| range.contains(&it)))
+}
+
 /// Returns the text, cut with an ellipsis when it is wider than `width_max` pixels.
 pub fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String {
     if width(text, size, weight) <= width_max {
@@ -91,14 +93,14 @@ pub fn wrap(text: &str, size: f64, weight: Weight, width_max: f64, n_lines: usiz
     lines.iter().map(|it| shorten(it, size, weight, width_max)).collect()
 }
 
-/// A label as a plotters backend takes it: its baseline starts at the given point.
+/// A label as a plotters backend takes it: its baseline has its anchor at the given point.
 pub struct TextStyle<'a> {
     /// What is set.
     pub label: &'a Label,
     /// Of the type.
     pub colour: BackendColor,
-    /// Device pixels of a pixel of the chart.
-    pub scale: f64,
+    /// Units of the backend to a pixel of the chart.
+    pub units: f64,
 }
 
 impl BackendTextStyle for TextStyle<'_> {
@@ -109,7 +111,7 @@ impl BackendTextStyle for TextStyle<'_> {
     }
 
     fn size(&self) -> f64 {
-        self.label.size * self.scale * PLOTTERS_EM
+        self.label.size * self.units
     }
 
     fn transform(&self) -> FontTransform {
@@ -129,31 +131,43 @@ impl BackendTextStyle for TextStyle<'_> {
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        Pos::new(h_pos, VPos::Top)
+        Pos::new(h_pos, VPos::Bottom)
     }
 
     fn family(&self) -> FontFamily<'_> {
-        FontFamily::Name(FAMILY)
+        FontFamily::SansSerif
     }
 
     fn layout_box(&self, text: &str) -> Result<(BackendCoord, BackendCoord), Infallible> {
-        let width = width(text, self.label.size, self.label.weight) * self.scale;
-        let size = self.label.size * self.scale;
-        Ok(((0, 0), (to_pixel(width), to_pixel(size))))
+        let width = width(text, self.label.size, self.label.weight) * self.units;
+        Ok(((0, 0), (to_pixel(width), to_pixel(self.size()))))
     }
 
+    /// Gives the whole pixels of the type, for a backend of [`UNITS`] to a pixel.
     fn draw<E, Draw: FnMut(i32, i32, BackendColor) -> Result<(), E>>(
         &self,
         text: &str,
-        _: BackendCoord,
+        (x, y): BackendCoord,
         mut draw: Draw,
     ) -> Result<Result<(), E>, Infallible> {
         let font = font(self.label.weight);
-        let size = self.label.size * self.scale;
+        let pixel = f64::from(UNITS);
+        let size = self.size() / pixel;
         let units = font.units_per_em().unwrap_or(1000.0);
         // ab_glyph counts the size from the top of the font to its bottom; everyone else in ems.
         let height = to_f32(size) * font.height_unscaled() / units;
-        let mut pen = 0.0;
+        // Along the line type stands where it belongs; across, on whole pixels, which makes it sharp.
+        let (along, across) = if self.label.is_turned {
+            (f64::from(-y) / pixel, to_pixel(f64::from(x) / pixel))
+        } else {
+            (f64::from(x) / pixel, to_pixel(f64::from(y) / pixel))
+        };
+        let width = width(text, size, self.label.weight);
+        let mut pen = match self.label.anchor {
+            Anchor::Start => along,
+            Anchor::Middle => along - width / 2.0,
+            Anchor::End => along - width,
+        };
         for char in text.chars() {
             let (id, advance) = advance(font, char);
             let position = point(to_f32(pen), 0.0);
@@ -168,8 +182,13 @@ impl BackendTextStyle for TextStyle<'_> {
             outlined.draw(|x, y, coverage| {
                 let (Ok(x), Ok(y)) = (i32::try_from(x), i32::try_from(y)) else { return };
                 if result.is_ok() && 0.0 < coverage {
-                    let colour = self.color().mix(f64::from(coverage.min(1.0)));
-                    result = draw(left + x, top + y, colour);
+                    let colour = self.colour.mix(f64::from(coverage.min(1.0)));
+                    let (x, y) = (left + x, across + top + y);
+                    result = if self.label.is_turned {
+                        draw(y, -x - 1, colour)
+                    } else {
+                        draw(x, y, colour)
+                    };
                 }
             });
             if result.is_err() {

@@ -1,0 +1,196 @@
+//! A plotters backend that writes SVG.
+//!
+//! Coordinates are tenths of a pixel, so that all numbers are whole and a tenth can be told. What most
+//! type has in common stands once, on the root; nothing refers to anything outside the document.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+
+use plotters_backend::text_anchor::HPos;
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+    FontStyle, FontTransform,
+};
+use sha2::{Digest, Sha256};
+
+use super::sheet::SIZE;
+use super::text::{has_rtl, to_pixel};
+
+/// Units of a pixel.
+pub const UNITS: f64 = 10.0;
+/// The embedded font where the viewer has it, else its like. That of many Linux desktops is too wide;
+/// its condensed kin is not.
+const FAMILY: &str = "'Noto Sans','Open Sans','Segoe UI',Helvetica,Arial,'DejaVu Sans Condensed',\
+                      sans-serif";
+
+type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+
+/// A document in the making.
+pub struct Document {
+    width: u32,
+    height: u32,
+    /// Of type that says nothing else.
+    ink: BackendColor,
+    body: String,
+}
+
+impl Document {
+    /// Starts a document of a size in pixels.
+    pub fn new(width: u32, height: u32, ink: BackendColor) -> Document {
+        Document { width, height, ink, body: String::new() }
+    }
+
+    /// Ends the document. `title` is its accessible name, `description` what is said besides.
+    pub fn finish(self, title: &str, description: &str) -> String {
+        let Document { width, height, ink, body } = self;
+        // Names that are its own, for pages that hold several.
+        let digest = Sha256::digest(format!("{title}\n{description}\n{body}"));
+        let id = digest[..4].iter().fold(String::from("c"), |id, byte| format!("{id}{byte:02x}"));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {}0 {}0\" role=\"img\" aria-labelledby=\"{id}t {id}d\" \
+             font-family=\"{FAMILY}\" font-size=\"{}\" fill=\"{}\" direction=\"ltr\" \
+             stroke-linejoin=\"round\" stroke-linecap=\"round\">\n\
+             <title id=\"{id}t\">{}</title>\n<desc id=\"{id}d\">{}</desc>\n{body}</svg>\n",
+            width,
+            height,
+            to_pixel(SIZE * UNITS),
+            hex(ink),
+            escape(title),
+            escape(description),
+        )
+    }
+
+    fn add(&mut self, element: std::fmt::Arguments<'_>) -> Drawn {
+        self.body.write_fmt(element).expect("a string takes everything");
+        self.body.push('\n');
+        Ok(())
+    }
+}
+
+impl DrawingBackend for Document {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        (self.width, self.height)
+    }
+
+    fn ensure_prepared(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, at: BackendCoord, colour: BackendColor) -> Drawn {
+        self.draw_rect(at, (at.0 + 1, at.1 + 1), &colour, true)
+    }
+
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        (left, top): BackendCoord,
+        (right, bottom): BackendCoord,
+        style: &S,
+        _: bool,
+    ) -> Drawn {
+        let (width, height, fill) = (right - left, bottom - top, hex(style.color()));
+        self.add(format_args!(
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
+        ))
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Drawn {
+        let (stroke, width) = (hex(style.color()), style.stroke_width());
+        let path = steps(path);
+        self.add(format_args!(
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"/>"
+        ))
+    }
+
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        (x, y): BackendCoord,
+        radius: u32,
+        style: &S,
+        _: bool,
+    ) -> Drawn {
+        let fill = hex(style.color());
+        self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"))
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        corners: I,
+        style: &S,
+    ) -> Drawn {
+        let (path, fill) = (steps(corners), hex(style.color()));
+        self.add(format_args!("<path d=\"{path}z\" fill=\"{fill}\"/>"))
+    }
+
+    fn draw_text<T: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &T,
+        (x, y): BackendCoord,
+    ) -> Drawn {
+        let mut attributes = match style.transform() {
+            FontTransform::Rotate270 => format!(" transform=\"translate({x} {y})rotate(-90)\""),
+            _ => format!(" x=\"{x}\" y=\"{y}\""),
+        };
+        match style.anchor().h_pos {
+            HPos::Left => {}
+            HPos::Center => attributes += " text-anchor=\"middle\"",
+            HPos::Right => attributes += " text-anchor=\"end\"",
+        }
+        let size = to_pixel(style.size());
+        if size != to_pixel(SIZE * UNITS) {
+            attributes += &format!(" font-size=\"{size}\"");
+        }
+        if matches!(style.style(), FontStyle::Bold) {
+            attributes += " font-weight=\"700\"";
+        }
+        if style.color().rgb != self.ink.rgb {
+            attributes += &format!(" fill=\"{}\"", hex(style.color()));
+        }
+        // The document reads from the left, so that anchors are where they are said to be; inside, a
+        // text reads as its own first letter does.
+        let (open, close) = if has_rtl(text) { ("\u{2068}", "\u{2069}") } else { ("", "") };
+        let text = escape(text);
+        self.add(format_args!("<text{attributes}>{open}{text}{close}</text>"))
+    }
+}
+
+/// Writes a path: its first point, then how far it is to each other.
+fn steps(path: impl IntoIterator<Item = BackendCoord>) -> String {
+    let mut steps = String::new();
+    let mut before = None;
+    for (x, y) in path {
+        match before {
+            None => steps += &format!("M{x} {y}"),
+            Some((x0, y0)) if y == y0 => steps += &format!("h{}", x - x0),
+            Some((x0, y0)) if x == x0 => steps += &format!("v{}", y - y0),
+            // A minus separates as well as a space.
+            Some((x0, y0)) if y < y0 => steps += &format!("l{}{}", x - x0, y - y0),
+            Some((x0, y0)) => steps += &format!("l{} {}", x - x0, y - y0),
+        }
+        before = Some((x, y));
+    }
+    steps
+}
+
+fn hex(colour: BackendColor) -> String {
+    let (red, green, blue) = colour.rgb;
+    if [red, green, blue].iter().all(|it| it >> 4 == it & 0xf) {
+        return format!("#{:x}{:x}{:x}", red & 0xf, green & 0xf, blue & 0xf);
+    }
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
