@@ -7,6 +7,7 @@
 mod plot;
 mod ticks;
 pub(super) mod time;
+mod glyphs;
 mod text;
 mod scene;
 mod sheet;

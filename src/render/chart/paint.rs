@@ -143,3 +143,112 @@ impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
         self.backend.fill_polygon(corners, &fill)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest, Sha256};
+
+    use super::{Raster, Theme, raster, svg};
+    use crate::render::chart::png;
+    use crate::render::chart::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
+
+    /// A scene of everything that can be on one, at places that are no whole pixels.
+    fn scene() -> Scene {
+        let mut marks = vec![
+            Mark::Rect { x: 10.3, y: 20.6, width: 31.7, height: 50.1, colour: Colour::SERIES[0] },
+            Mark::Rect { x: 45.2, y: 20.6, width: 1.7, height: 50.1, colour: Colour::SERIES[1] },
+            Mark::Line {
+                points: vec![(10.0, 80.5), (150.0, 80.5)],
+                width: 1.0,
+                colour: Colour::GRID,
+            },
+            Mark::Line {
+                points: vec![
+                    (60.0, 70.0),
+                    (80.3, 20.1),
+                    (100.7, 60.9),
+                    (80.3, 20.1),
+                    (140.0, 30.0),
+                ],
+                width: 2.2,
+                colour: Colour::SERIES[2],
+            },
+        ];
+        for (at, shape) in (1_u8..).zip(Shape::ALL) {
+            let x = 150.0 + 10.3 * f64::from(at);
+            let colour = Colour::SERIES[3];
+            marks.push(Mark::Dot { x, y: 40.2, radius: 4.0, shape, colour });
+        }
+        let mut title = Label::new("Größe & <b> \u{5d0}\u{5d1} (1)", 100.0, 15.0, 20.0);
+        title.weight = Weight::Bold;
+        let mut turned = Label::new("東京 \u{628}\u{62a}", 190.5, 70.0, 13.0);
+        turned.is_turned = true;
+        marks.push(Mark::Text(title.anchored(Anchor::Middle)));
+        marks.push(Mark::Text(turned.coloured(Colour::GREY)));
+        Scene { width: 200.0, height: 90.0, marks }
+    }
+
+    /// What people see must not depend on the machine: any other hash is another picture.
+    #[test]
+    fn pictures_are_the_same_on_every_machine() {
+        let hash = |bytes: &[u8]| format!("{:x}", Sha256::digest(bytes))[..16].to_owned();
+        let mut hashes = Vec::new();
+        for theme in Theme::ALL {
+            hashes.push(hash(svg(&scene(), theme, "t", "d").unwrap().as_bytes()));
+            for scale in [1.0, 2.0, 0.73] {
+                let raster = raster(&scene(), theme, scale).unwrap();
+                hashes.push(hash(&raster.rgb));
+            }
+        }
+        insta::assert_snapshot!(hashes.join(" "), @"4796454a7973ac4a 9bf3b69f81f80aab 2362045ec5ec1275 578e8fabd3615210 e544be9fbaaecabd 5e1c4e3ac2600115 50c2889d3876b1af ab36e1e74e805eb0");
+    }
+
+    #[test]
+    fn a_png_is_the_picture() {
+        let raster = raster(&scene(), Theme::Dark, 1.0).unwrap();
+        assert_eq!((raster.width, raster.height), (200, 90));
+        let bytes = png::encode(&raster).unwrap();
+        let found = decoded(&bytes);
+        let differences = found.rgb.iter().zip(&raster.rgb).map(|(it, other)| it.abs_diff(*other));
+        assert_eq!(differences.max(), Some(0));
+        assert_eq!((found.width, found.height), (raster.width, raster.height));
+    }
+
+    fn decoded(bytes: &[u8]) -> Raster {
+        let mut decoder = ::png::Decoder::new(bytes);
+        decoder.set_transformations(::png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
+        let mut rgb = vec![0; reader.output_buffer_size()];
+        let info = reader.next_frame(&mut rgb).unwrap();
+        Raster { width: info.width, height: info.height, rgb }
+    }
+
+    #[test]
+    fn a_document_stands_alone_and_beside_others() {
+        let one = svg(&scene(), Theme::Light, "a < b", "says \"c\"").unwrap();
+        let other = svg(&scene(), Theme::Light, "another", "says \"c\"").unwrap();
+        let id = |it: &str| it.split("<title id=\"").nth(1).unwrap()[..10].to_owned();
+        assert_ne!(id(&one), id(&other));
+        assert!(one.contains(&format!("aria-labelledby=\"{} {}d\"", id(&one), &id(&one)[..9])));
+        assert!(one.contains(">a &lt; b</title>"));
+        for reference in ["href", "url(", "<style", "<script", "@import"] {
+            assert!(!one.contains(reference), "{reference}");
+        }
+        assert_eq!(one.matches("font-family").count(), 1);
+        // One element a line: no text begins or ends with white space that a viewer could show.
+        assert!(one.lines().all(|it| it.starts_with('<') && it.ends_with('>')));
+        let size = "width=\"200\" height=\"90\" viewBox=\"0 0 2000 900\"";
+        assert!(one.contains(size), "{one}");
+        assert!(
+            one.contains("<rect x=\"0\" y=\"0\" width=\"2000\" height=\"900\" fill=\"#fff\"/>")
+        );
+    }
+
+    #[test]
+    fn a_text_that_runs_to_the_left_stays_within_itself() {
+        let document = svg(&scene(), Theme::Light, "t", "d").unwrap();
+        assert!(document.contains(" direction=\"ltr\" "));
+        let text = "\u{2068}Größe &amp; &lt;b&gt; \u{5d0}\u{5d1} (1)\u{2069}</text>";
+        assert!(document.contains(text), "{document}");
+    }
+}

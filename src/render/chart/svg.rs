@@ -4,7 +4,7 @@
 //! type has in common stands once, on the root; nothing refers to anything outside the document.
 
 use std::convert::Infallible;
-use std::fmt::Write;
+use std::fmt::{Arguments, Write};
 
 use plotters_backend::text_anchor::HPos;
 use plotters_backend::{
@@ -13,8 +13,9 @@ use plotters_backend::{
 };
 use sha2::{Digest, Sha256};
 
+use super::glyphs::has_rtl;
 use super::sheet::SIZE;
-use super::text::{has_rtl, to_pixel};
+use super::text::to_pixel;
 
 /// Units of a pixel.
 pub const UNITS: f64 = 10.0;
@@ -61,10 +62,9 @@ impl Document {
         )
     }
 
-    fn add(&mut self, element: std::fmt::Arguments<'_>) -> Drawn {
-        self.body.write_fmt(element).expect("a string takes everything");
+    fn add(&mut self, element: Arguments<'_>) {
+        put(&mut self.body, element);
         self.body.push('\n');
-        Ok(())
     }
 }
 
@@ -97,7 +97,8 @@ impl DrawingBackend for Document {
         let (width, height, fill) = (right - left, bottom - top, hex(style.color()));
         self.add(format_args!(
             "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
-        ))
+        ));
+        Ok(())
     }
 
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
@@ -109,7 +110,8 @@ impl DrawingBackend for Document {
         let path = steps(path);
         self.add(format_args!(
             "<path d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"/>"
-        ))
+        ));
+        Ok(())
     }
 
     fn draw_circle<S: BackendStyle>(
@@ -120,7 +122,8 @@ impl DrawingBackend for Document {
         _: bool,
     ) -> Drawn {
         let fill = hex(style.color());
-        self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"))
+        self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"));
+        Ok(())
     }
 
     fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
@@ -129,7 +132,8 @@ impl DrawingBackend for Document {
         style: &S,
     ) -> Drawn {
         let (path, fill) = (steps(corners), hex(style.color()));
-        self.add(format_args!("<path d=\"{path}z\" fill=\"{fill}\"/>"))
+        self.add(format_args!("<path d=\"{path}z\" fill=\"{fill}\"/>"));
+        Ok(())
     }
 
     fn draw_text<T: BackendTextStyle>(
@@ -149,19 +153,20 @@ impl DrawingBackend for Document {
         }
         let size = to_pixel(style.size());
         if size != to_pixel(SIZE * UNITS) {
-            attributes += &format!(" font-size=\"{size}\"");
+            put(&mut attributes, format_args!(" font-size=\"{size}\""));
         }
         if matches!(style.style(), FontStyle::Bold) {
             attributes += " font-weight=\"700\"";
         }
         if style.color().rgb != self.ink.rgb {
-            attributes += &format!(" fill=\"{}\"", hex(style.color()));
+            put(&mut attributes, format_args!(" fill=\"{}\"", hex(style.color())));
         }
         // The document reads from the left, so that anchors are where they are said to be; inside, a
         // text reads as its own first letter does.
         let (open, close) = if has_rtl(text) { ("\u{2068}", "\u{2069}") } else { ("", "") };
         let text = escape(text);
-        self.add(format_args!("<text{attributes}>{open}{text}{close}</text>"))
+        self.add(format_args!("<text{attributes}>{open}{text}{close}</text>"));
+        Ok(())
     }
 }
 
@@ -171,16 +176,20 @@ fn steps(path: impl IntoIterator<Item = BackendCoord>) -> String {
     let mut before = None;
     for (x, y) in path {
         match before {
-            None => steps += &format!("M{x} {y}"),
-            Some((x0, y0)) if y == y0 => steps += &format!("h{}", x - x0),
-            Some((x0, y0)) if x == x0 => steps += &format!("v{}", y - y0),
+            None => put(&mut steps, format_args!("M{x} {y}")),
+            Some((x0, y0)) if y == y0 => put(&mut steps, format_args!("h{}", x - x0)),
+            Some((x0, y0)) if x == x0 => put(&mut steps, format_args!("v{}", y - y0)),
             // A minus separates as well as a space.
-            Some((x0, y0)) if y < y0 => steps += &format!("l{}{}", x - x0, y - y0),
-            Some((x0, y0)) => steps += &format!("l{} {}", x - x0, y - y0),
+            Some((x0, y0)) if y < y0 => put(&mut steps, format_args!("l{}{}", x - x0, y - y0)),
+            Some((x0, y0)) => put(&mut steps, format_args!("l{} {}", x - x0, y - y0)),
         }
         before = Some((x, y));
     }
     steps
+}
+
+fn put(text: &mut String, more: Arguments<'_>) {
+    text.write_fmt(more).expect("a string takes everything");
 }
 
 fn hex(colour: BackendColor) -> String {

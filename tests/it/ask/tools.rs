@@ -165,6 +165,34 @@ fn a_chart_is_drawn_as_private_files() {
 }
 
 #[test]
+fn a_chart_is_painted_as_flags_or_the_configuration_ask() {
+    let top = "top = pd.DataFrame({'product': ['Tea', 'Cocoa'], 'revenue': [2.5, 1]})";
+    let rounds = || [code("c0", top), chart("c1", json!({})), round().says("Drawn.")];
+    let bench = bench();
+    let look = |flags: [&str; 4]| {
+        bench.answers(rounds());
+        let turn = ask(&bench, flags, "q", 0);
+        let files = turn.all("chart")[0]["files"].as_array().unwrap().clone();
+        let svg = String::from_utf8(check_file(&bench, &files[0])).unwrap();
+        let paper = svg.lines().find(|it| it.starts_with("<rect")).unwrap().to_owned();
+        let png = check_file(&bench, &files[1]);
+        // Where a PNG has its width.
+        assert_eq!(files[1]["width"], u32::from_be_bytes(png[16..20].try_into().unwrap()));
+        (paper, files[0]["width"].clone(), files[1]["width"].clone())
+    };
+    let (white, svg_width, png_width) = look(["--chart-theme", "light", "--chart-scale", "1"]);
+    assert!(white.ends_with("fill=\"#fff\"/>"), "{white}");
+    assert_eq!(svg_width, png_width);
+    let asked = look(["--chart-theme", "dark", "--chart-scale", "2"]);
+    assert!(asked.0.ends_with("fill=\"#171a21\"/>"), "{}", asked.0);
+    assert_eq!(asked.1, svg_width);
+    assert_eq!(asked.2, json!(2 * png_width.as_u64().unwrap()));
+    let config = bench.path("config.toml");
+    fs::write(&config, "chart_theme = \"dark\"\n").unwrap();
+    assert_eq!(look(["--config", config.to_str().unwrap(), "--chart-scale", "2"]), asked);
+}
+
+#[test]
 fn a_chart_that_cannot_be_drawn_is_refused_with_the_reason() {
     let make = "top = pd.DataFrame({'product': ['Tea'], 'revenue': [1.0], 'name': ['x']})\n\
                 long = pd.DataFrame({'product': range(201), 'revenue': range(201)})\n\
