@@ -136,7 +136,9 @@ mod tests {
         // A second time, to see that the first left nothing.
         for _ in 0..2 {
             let mut found = [[0; 4]; 3];
-            polygons.iter().for_each(|it| mask.polygon(it));
+            for polygon in polygons {
+                mask.polygon(polygon);
+            }
             mask.drain(|x, y, coverage| found[y][x] = coverage);
             assert_eq!(found, rows);
         }
