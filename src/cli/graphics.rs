@@ -342,7 +342,14 @@ mod tests {
 
     fn terminal(stdin_is_tty: bool, colour: bool) -> Terminal {
         let stream = Stream { is_tty: true, colour, width: Some(80) };
-        Terminal { stdin_is_tty, stdout: stream, stderr: stream, can_redraw: true }
+        Terminal {
+            stdin_is_tty,
+            stdout: stream,
+            stderr: stream,
+            can_redraw: true,
+            can_redraw_answer: true,
+            is_width_given: false,
+        }
     }
 
     fn images(choice: ImageChoice, variables: &[(&str, &str)]) -> Images {

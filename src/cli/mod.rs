@@ -16,6 +16,7 @@ mod graphics;
 mod image;
 pub mod ingest;
 mod listing;
+mod now;
 mod past;
 pub mod options;
 pub mod out;

@@ -54,7 +54,7 @@ impl Output {
         let is_shown = global.terminal.stdout.is_tty && options.output.is_none();
         let shows_partials = is_shown && options.stream && global.format == Format::Text;
         let files = options.keeps_files.then(|| session_dir.to_owned());
-        output.story = Some(Story::begin(global, shows_partials, files));
+        output.story = Some(Story::begin(global, options.price, shows_partials, files));
         output.events = events;
         output.reports = options.reports.as_ref().map(Reports::open).transpose()?;
         Ok(output)
@@ -83,6 +83,7 @@ impl Output {
             is_tty,
             colour: stdout.colour && file.is_none(),
             width: stdout.width.filter(|_| is_tty),
+            size: global.terminal.size().filter(|_| is_tty),
             table: options.table.clone(),
             quiet: global.quiet,
             stream: options.stream,

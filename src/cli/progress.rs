@@ -3,15 +3,17 @@
 //! On a terminal there is one live line, which gets out of the way before anything else is written;
 //! elsewhere there are plain lines. Every line makes sense without colour.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use unicode_width::UnicodeWidthChar;
 
+use super::now::Now;
 use super::options::GlobalOptions;
 use super::report;
+use crate::conversation::Price;
 use crate::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
 };
@@ -43,10 +45,7 @@ pub struct Story {
     verbose: u8,
     started: Instant,
     bar: Option<ProgressBar>,
-    /// What the calls that run are about, by their ids.
-    labels: HashMap<String, String>,
-    /// Whether the cursor stands behind text of the answer that streams.
-    is_text_open: bool,
+    now: Now,
     /// Whether it was told that the provider cut the answer to come.
     is_cut: bool,
 }
@@ -56,8 +55,10 @@ impl Story {
     ///
     /// `shows_partials` says whether stdout shows text as it streams.
     /// `files_dir` is what the paths in events are relative to, unless the files will soon be gone.
+    /// Without a `price` the live line has no cost.
     pub fn begin(
         options: &GlobalOptions,
+        price: Option<Price>,
         shows_partials: bool,
         files_dir: Option<PathBuf>,
     ) -> Story {
@@ -74,11 +75,10 @@ impl Story {
             verbose: options.verbose,
             started: Instant::now(),
             bar: None,
-            labels: HashMap::new(),
-            is_text_open: false,
+            now: Now::begin(price),
             is_cut: false,
         };
-        story.now("starting");
+        story.refresh();
         story
     }
 
@@ -104,28 +104,19 @@ impl Story {
     }
 
     /// Says what happens now, on a terminal only.
-    fn now(&mut self, message: &str) {
+    fn refresh(&mut self) {
         if !self.is_live || self.quiet {
             return;
         }
-        self.close_text();
-        let message = sanitize::one_line(message);
+        let message = self.now.line();
         match &self.bar {
             Some(bar) => bar.set_message(message),
             None => self.bar = Some(spinner(message, self.started, self.colour)),
         }
     }
 
-    /// Goes to a new line when text of the answer stands on this one.
-    fn close_text(&mut self) {
-        if std::mem::take(&mut self.is_text_open) {
-            report::tell("\n");
-        }
-    }
-
     /// Writes lines above the live one.
     fn write(&mut self, text: &str) {
-        self.close_text();
         match &self.bar {
             Some(bar) => bar.suspend(|| report::tell(text)),
             None => report::tell(text),
@@ -134,12 +125,12 @@ impl Story {
 
     fn status(&mut self, status: &Status) {
         match status {
-            Status::Started { model, .. } => {
+            Status::Started { .. } => {
                 self.is_cut = false;
-                self.now(&format!("preparing to ask {model}"));
+                self.refresh();
             }
-            Status::ModelRequest { round, message } => {
-                self.now(message);
+            Status::ModelRequest { round, .. } => {
+                self.refresh();
                 if 0 < self.verbose && !self.is_live {
                     self.write(&format!("request round={round}\n"));
                 }
@@ -157,19 +148,19 @@ impl Story {
                     self.detail(text);
                 }
             }
-            Status::Executing { message, .. } => self.now(message),
+            Status::Executing { .. } => self.refresh(),
             Status::Compacting { message, .. } | Status::Compacted { message, .. } => {
                 if !self.is_live && !self.quiet {
                     self.write(&format!("{message}\n"));
                 }
-                self.now(message);
+                self.refresh();
             }
             Status::Loading { message } => {
                 // What is prepared takes its time, so that a log must show it as well.
                 if !self.is_live && !self.quiet {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
-                self.now(message);
+                self.refresh();
             }
             Status::Worker { message, sandbox: Confinement { missing, reasons, .. } } => {
                 if 0 < self.verbose {
@@ -185,12 +176,10 @@ impl Story {
                 }
             }
             Status::Retrying { message, .. } => {
-                // The answer has ended its line by now; the next try says it all again.
-                self.is_text_open = false;
                 if !self.quiet {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
-                self.now("waiting to try again");
+                self.refresh();
             }
             Status::Warning { code, message } => {
                 self.is_cut |= code == ANSWER_CUT;
@@ -204,8 +193,7 @@ impl Story {
         }
     }
 
-    fn call_ended(&mut self, call_id: &str, name: &str, status: CallStatus, duration_ms: u64) {
-        let label = self.labels.remove(call_id).unwrap_or_else(|| name.to_owned());
+    fn call_ended(&mut self, label: &str, name: &str, status: CallStatus, duration_ms: u64) {
         let time = seconds(duration_ms);
         if self.quiet {
             return;
@@ -221,13 +209,12 @@ impl Story {
         };
         let mark = if self.colour { format!("{ink}{mark}\x1b[0m") } else { mark.to_owned() };
         let room = self.width.saturating_sub(12).max(20);
-        let label: String = label.chars().take(room).collect();
-        let pad = TIME_COLUMN.min(room);
+        let label = fitted(label, TIME_COLUMN.min(room), room);
         let how = match status {
             CallStatus::Ok | CallStatus::Error => String::new(),
             other => format!("  {}", status_name(other)),
         };
-        self.write(&format!("  {mark} {label:<pad$} {time:>6}{how}\n"));
+        self.write(&format!("  {mark} {label} {time:>6}{how}\n"));
     }
 
     fn replied(&mut self, reply: &ReplyBody) {
@@ -288,44 +275,46 @@ impl Story {
 
 impl EventSink for Story {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        let label = match &event.body {
+            Body::ToolResult { call_id, .. } => self.now.label(call_id),
+            _ => None,
+        };
+        self.now.hear(event);
         match &event.body {
             Body::Status(status) => self.status(status),
-            Body::Partial { delta, .. } => {
+            Body::Partial { .. } => {
                 if !self.shows_partials {
-                    self.now("writing the answer");
-                } else if self.is_live && !delta.is_empty() {
-                    self.is_text_open = !delta.ends_with('\n');
+                    self.refresh();
                 }
             }
-            Body::ToolCall { call_id, label, arguments, .. } => {
-                self.now(label);
-                self.labels.insert(call_id.clone(), sanitize::one_line(label));
+            Body::ToolCall { arguments, .. } => {
+                self.refresh();
                 if let Some(arguments) = arguments.as_ref().filter(|_| 0 < self.verbose) {
                     let code = arguments["code"].as_str();
                     self.detail(&code.map_or_else(|| arguments.to_string(), str::to_owned));
                 }
             }
-            Body::ToolResult { call_id, name, status, duration_ms, result, error, .. } => {
-                self.call_ended(call_id, name, *status, *duration_ms);
+            Body::ToolResult { name, status, duration_ms, result, error, .. } => {
+                let label = label.unwrap_or_else(|| sanitize::one_line(name));
+                self.call_ended(&label, name, *status, *duration_ms);
+                self.refresh();
                 if 1 < self.verbose {
                     let text = error.as_ref().map(|it| it.message.as_str());
                     let text = text.or_else(|| result["text"].as_str()).map(str::to_owned);
                     self.detail(&text.unwrap_or_else(|| result.to_string()));
                 }
             }
-            Body::DataFrame(_) | Body::Chart(_) => self.is_text_open = false,
+            Body::DataFrame(_) | Body::Chart(_) => {}
             Body::ChartRejected { reason, .. } => {
                 if !self.quiet {
                     self.write(&format!("chart not drawn: {}\n", sanitize::one_line(reason)));
                 }
             }
             Body::Reply(reply) => {
-                self.is_text_open = false;
                 self.hide();
                 self.replied(reply);
             }
             Body::Error(error) if error.fatal => {
-                self.is_text_open = false;
                 self.hide();
                 self.failed(error);
             }
@@ -355,6 +344,22 @@ pub(super) fn spinner(message: String, started: Instant, colour: bool) -> Progre
 /// Returns the style that a template describes.
 pub(super) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// Returns text that takes at least so many cells and at most so many.
+fn fitted(text: &str, width_min: usize, width_max: usize) -> String {
+    let mut fitted = String::new();
+    let mut used = 0;
+    for char in text.chars() {
+        let width = char.width().unwrap_or(0);
+        if width_max < used + width {
+            break;
+        }
+        fitted.push(char);
+        used += width;
+    }
+    fitted.extend(std::iter::repeat_n(' ', width_min.saturating_sub(used)));
+    fitted
 }
 
 fn seconds(duration_ms: u64) -> String {
@@ -405,7 +410,15 @@ fn early_end(reason: StopReason) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, seconds};
+    use super::{counted, fitted, seconds};
+
+    #[test]
+    fn labels_fill_a_column_whatever_their_letters() {
+        assert_eq!(fitted("abc", 5, 9), "abc  ");
+        assert_eq!(fitted("東京", 5, 9), "東京 ");
+        assert_eq!(fitted("東京都", 5, 5), "東京 ");
+        assert_eq!(fitted("abcdef", 2, 4), "abcd");
+    }
 
     #[test]
     fn times_and_counts_read_well() {

@@ -79,6 +79,7 @@ pub fn run(
         stream: false,
         keeps_files: false,
         reports: None,
+        price: None,
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
     signals::runtime()?.block_on(async {

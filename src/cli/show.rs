@@ -102,6 +102,7 @@ pub fn run(
         stream: false,
         keeps_files: true,
         reports: None,
+        price: None,
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
     let mut output = Output::open_quietly(&answer, options, &options.session.dir)?;

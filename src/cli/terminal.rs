@@ -4,9 +4,12 @@ use std::io::IsTerminal;
 
 use super::flags::ColorChoice;
 use super::options::Environment;
+use crate::sink::Size;
 
 /// Columns of a terminal that does not say.
 const WIDTH_UNKNOWN: u16 = 80;
+/// Lines of a terminal that does not say.
+const ROWS_UNKNOWN: u16 = 24;
 
 /// One of the two streams we write to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,10 @@ pub struct Terminal {
     pub stderr: Stream,
     /// Whether a line of the story can be written over: it is on a terminal that knows how.
     pub can_redraw: bool,
+    /// Whether the same is true of the answer.
+    pub can_redraw_answer: bool,
+    /// Whether the width is the user's to say, whatever the terminal's is.
+    pub is_width_given: bool,
 }
 
 impl Terminal {
@@ -52,8 +59,29 @@ impl Terminal {
             stdout: stream(stdout_tty),
             stderr: stream(stderr_tty),
             can_redraw: stderr_tty && !environment.term_is_dumb,
+            can_redraw_answer: stdout_tty && !environment.term_is_dumb,
+            is_width_given: width.or(environment.columns).is_some(),
         }
     }
+
+    /// Returns what looks at the terminal of the answer; none when its lines cannot be written over.
+    pub fn size(&self) -> Option<fn() -> Size> {
+        let look: fn() -> Size = if self.is_width_given { size_but_columns } else { size };
+        self.can_redraw_answer.then_some(look)
+    }
+}
+
+/// Looks at the terminal of stdout.
+fn size() -> Size {
+    let seen = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    Size {
+        columns: seen.map(|it| it.ws_col).filter(|it| 0 < *it),
+        rows: seen.map(|it| it.ws_row).filter(|it| 0 < *it).unwrap_or(ROWS_UNKNOWN),
+    }
+}
+
+fn size_but_columns() -> Size {
+    Size { columns: None, ..size() }
 }
 
 impl ColorChoice {

@@ -8,3 +8,4 @@ pub mod table;
 pub mod chart;
 pub mod blocks;
 pub mod report;
+pub mod prose;

@@ -5,9 +5,14 @@ use std::io::Write;
 
 use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody, Status};
 use crate::render::chart::screen;
+use crate::render::prose::live::{Live, Screen};
+use crate::render::prose::{self, ProseStyle};
 use crate::render::table::{self, TableStyle};
 use crate::render::{report, sanitize};
 use crate::sink::{EventSink, Format, OutputOptions, paths, write};
+
+/// Columns of a terminal that does not say.
+const WIDTH_UNKNOWN: u16 = 80;
 
 /// Writes tables, charts and the reply.
 ///
@@ -18,8 +23,7 @@ pub struct Human {
     out: Box<dyn Write>,
     /// What waits for the turn to end well.
     waiting: String,
-    /// The text that has been shown and may become the reply, and the item it belongs to.
-    live: Option<(u32, String)>,
+    live: Option<Partial>,
     /// Charts that a terminal was shown.
     n_charts: u32,
 }
@@ -99,48 +103,86 @@ impl Human {
         self.show(&text)
     }
 
-    /// Shows text as it comes. What an earlier item or attempt said stays on a line of its own.
+    /// Shows text as it comes. What an earlier item or attempt said stays on lines of its own.
     fn partial(&mut self, item: u32, delta: &str) -> anyhow::Result<()> {
         if !(self.is_terminal() && self.options.stream) {
             return Ok(());
         }
-        if self.live.as_ref().is_some_and(|it| it.0 != item) {
+        if self.live.as_ref().is_some_and(|it| it.item != item) {
             self.end_live()?;
         }
-        let (_, shown) = self.live.get_or_insert((item, String::new()));
-        shown.push_str(delta);
-        write(&mut *self.out, &sanitize::for_terminal(delta))
+        let screen = self.screen();
+        let live = self.live.get_or_insert_with(|| Partial { item, ..Partial::default() });
+        live.text.push_str(delta);
+        let text = live.shown.push(delta, &screen);
+        write(&mut *self.out, &text)
     }
 
-    /// Ends the line of text that has been shown so far; it is not the reply.
-    fn end_live(&mut self) -> anyhow::Result<()> {
-        match self.live.take() {
-            Some((_, shown)) if !shown.is_empty() && !shown.ends_with('\n') => {
-                write(&mut *self.out, "\n")
+    /// Makes way for what others write: the cursor goes to a line of its own.
+    fn park(&mut self) -> anyhow::Result<()> {
+        let screen = self.screen();
+        match &mut self.live {
+            Some(live) => {
+                let text = live.shown.park(&screen);
+                write(&mut *self.out, &text)
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
+    }
+
+    /// Leaves the text that has been shown so far as it is; it is not the reply.
+    fn end_live(&mut self) -> anyhow::Result<()> {
+        self.park()?;
+        self.live = None;
+        Ok(())
+    }
+
+    fn screen(&self) -> Screen {
+        let size = self.options.size.map(|look| look());
+        let width = size.and_then(|it| it.columns).or(self.options.width).unwrap_or(WIDTH_UNKNOWN);
+        let style = ProseStyle { width: width.into(), colour: self.options.colour };
+        // Two lines are left to what stands above, and to a cursor that a full line has pushed down.
+        Screen { style, rows: size.map_or(0, |it| usize::from(it.rows).saturating_sub(2)) }
     }
 
     fn reply(&mut self, text: &str) -> anyhow::Result<()> {
         let text = text.trim_end();
-        if let Some((_, shown)) = &self.live {
-            // The reply has been read as it came; only what is missing is written.
-            if text == shown.trim_end() {
-                return self.end_live();
-            }
-            if let Some(rest) = text.strip_prefix(shown.as_str()) {
-                let rest = sanitize::for_terminal(rest) + "\n";
-                self.live = None;
-                return write(&mut *self.out, &rest);
-            }
+        if self.is_terminal() {
+            return self.reply_on_terminal(text);
         }
-        self.end_live()?;
         let mut answer = std::mem::take(&mut self.waiting);
         answer += &sanitize::for_terminal(text);
         answer.push('\n');
         write(&mut *self.out, &answer)
     }
+
+    fn reply_on_terminal(&mut self, text: &str) -> anyhow::Result<()> {
+        // What stands at the end of a text is no part of the reply, and more may follow it there.
+        let rest =
+            |shown: &str| text.strip_prefix(shown).or_else(|| text.strip_prefix(shown.trim_end()));
+        if let Some(live) = &self.live
+            && let Some(rest) = rest(&live.text)
+        {
+            // The reply has been read as it came; only what is missing is written.
+            let (item, rest) = (live.item, rest.to_owned());
+            self.partial(item, &rest)?;
+            return self.end_live();
+        }
+        self.end_live()?;
+        let shown = prose::text(text, &self.screen().style);
+        write(&mut *self.out, &(shown + "\n"))
+    }
+}
+
+/// Text of a response that is still being written.
+#[derive(Debug, Default)]
+struct Partial {
+    /// Whose text it is.
+    item: u32,
+    /// All of it, which may become the reply.
+    text: String,
+    /// What the terminal shows of it.
+    shown: Live,
 }
 
 /// Returns the verdict for people: what it is, and each reason with its lines.
@@ -172,7 +214,8 @@ impl EventSink for Human {
             Body::Error(error) if error.fatal => self.end_live(),
             Body::DataFrame(table) if self.options.format != Format::Reply => self.table(table),
             Body::Chart(chart) if self.options.format != Format::Reply => self.chart(chart),
-            _ => Ok(()),
+            // The story of it is told below what has been shown.
+            _ => self.park(),
         }
     }
 }

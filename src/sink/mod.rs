@@ -64,6 +64,15 @@ pub enum Format {
     Md,
 }
 
+/// The terminal that the answer goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Cells of a line; none when that is not for the terminal to say.
+    pub columns: Option<u16>,
+    /// Lines.
+    pub rows: u16,
+}
+
 /// What a sink for the answer must know.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -76,6 +85,8 @@ pub struct OutputOptions {
     pub colour: bool,
     /// Cells of a line of the terminal.
     pub width: Option<u16>,
+    /// Looks at the terminal, whose size may change; none where no line can be written over.
+    pub size: Option<fn() -> Size>,
     /// The table of csv and tsv, by name or number from 1; none for the last.
     pub table: Option<String>,
     /// Whether to leave out what is not the answer, such as captions.

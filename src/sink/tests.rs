@@ -95,6 +95,7 @@ fn options(format: Format) -> OutputOptions {
         is_tty: false,
         colour: false,
         width: Some(60),
+        size: None,
         table: None,
         quiet: false,
         stream: false,
@@ -180,7 +181,7 @@ fn live_text_is_not_repeated() {
         partial(2, " fell.\n"),
         reply("Only **Anvil** fell.\n"),
     ];
-    assert_eq!(run(live.clone(), &events).0, "Let me look.\nOnly \nOnly **Anvil** fell.\n");
+    assert_eq!(run(live.clone(), &events).0, "Let me look.\nOnly\nOnly **Anvil** fell.\n");
     let other = [partial(1, "A draft"), reply("The answer")];
     assert_eq!(run(live.clone(), &other).0, "A draft\nThe answer\n");
     let cut = [partial(1, "The "), reply("The answer")];

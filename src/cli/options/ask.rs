@@ -143,6 +143,8 @@ pub struct AnswerOptions {
     pub seal: Seal,
     /// What CI systems read; none unless it was asked for.
     pub reports: Option<ReportOptions>,
+    /// What tokens cost, for the story to tell.
+    pub price: Option<Price>,
 }
 
 /// The reports of a turn.
@@ -276,6 +278,7 @@ impl TurnOptions {
             stream,
             keeps_files: !flags.ephemeral,
             reports: None,
+            price,
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
         };
         let provider = match flags.replay {

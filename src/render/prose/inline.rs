@@ -1,0 +1,187 @@
+//! Pieces of text with ink, and how they are broken into lines.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// How a piece of text looks: SGR attributes, any of them together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ink(u8);
+
+impl Ink {
+    pub const PLAIN: Ink = Ink(0);
+    pub const BOLD: Ink = Ink(1);
+    pub const DIM: Ink = Ink(2);
+    pub const ITALIC: Ink = Ink(4);
+    pub const UNDERLINE: Ink = Ink(8);
+    pub const STRUCK: Ink = Ink(16);
+    pub const CODE: Ink = Ink(32);
+
+    /// Each attribute and its parameter.
+    const SGR: [(Ink, &str); 6] = [
+        (Ink::BOLD, "1"),
+        (Ink::DIM, "2"),
+        (Ink::ITALIC, "3"),
+        (Ink::UNDERLINE, "4"),
+        (Ink::STRUCK, "9"),
+        (Ink::CODE, "36"),
+    ];
+
+    pub fn and(self, other: Ink) -> Ink {
+        Ink(self.0 | other.0)
+    }
+}
+
+/// Text of one ink. A line feed in it is a line break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    pub text: String,
+    pub ink: Ink,
+}
+
+/// What fills one cell or more and is never broken.
+#[derive(Debug, Clone, Copy)]
+struct Glyph<'a> {
+    text: &'a str,
+    ink: Ink,
+    width: usize,
+}
+
+impl Glyph<'_> {
+    fn is_space(&self) -> bool {
+        self.text == " "
+    }
+
+    /// Returns whether a line may begin here, after `before`.
+    fn may_begin(&self, before: &Glyph) -> bool {
+        if self.is_space() {
+            return false;
+        }
+        // Chinese and Japanese have no spaces, and closing signs stay with what they close.
+        let is_closing = self.text.starts_with([
+            '、', '。', '，', '．', '：', '；', '！', '？', '）', '」', '』', '】', '〉', '》',
+            '］', '｝', 'ー', '・', '％', '.', ',', ':', ';', '!', '?', ')', ']', '%',
+        ]);
+        let is_opening =
+            before.text.starts_with(['（', '「', '『', '【', '〈', '《', '［', '｛', '(', '[']);
+        before.is_space() || ((before.width == 2 || self.width == 2) && !is_closing && !is_opening)
+    }
+}
+
+/// A line: its text with SGR, and how wide it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    pub text: String,
+    pub width: usize,
+}
+
+/// Returns the columns that text takes.
+pub fn width_of(text: &str) -> usize {
+    text.width()
+}
+
+/// Returns how wide the longest word is, and the longest line.
+pub fn extent(spans: &[Span]) -> (usize, usize) {
+    let text: String = spans.iter().map(|it| it.text.as_str()).collect();
+    let word = text.split([' ', '\n']).map(width_of).max().unwrap_or(0);
+    (word, text.split('\n').map(width_of).max().unwrap_or(0))
+}
+
+/// Returns the spans as lines, broken between words; a word that is longer than a line is broken where
+/// the line ends. `width` is at least one.
+pub fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut line: Vec<Glyph> = Vec::new();
+    let mut used = 0;
+    let mut last_begin = None;
+    for glyph in glyphs(spans) {
+        if glyph.text == "\n" {
+            lines.push(painted(&line, colour));
+            line.clear();
+            (used, last_begin) = (0, None);
+            continue;
+        }
+        if line.last().is_some_and(|it| glyph.may_begin(it)) {
+            last_begin = Some(line.len());
+        }
+        used += glyph.width;
+        line.push(glyph);
+        if width < used && !glyph.is_space() && 1 < line.len() {
+            // Spaces that were before the first word go with the line that ends.
+            let at = last_begin.take().unwrap_or(line.len() - 1);
+            let rest = line.split_off(at);
+            lines.push(painted(&line, colour));
+            used = rest.iter().map(|it| it.width).sum();
+            line = rest;
+        }
+    }
+    lines.push(painted(&line, colour));
+    lines
+}
+
+/// Returns a line of code as lines, broken where a line is full: after its last space if that is not
+/// far away. The spaces at its beginning stay.
+pub fn cut(span: &Span, width: usize, colour: bool) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut line: Vec<Glyph> = Vec::new();
+    let mut used = 0;
+    for glyph in glyphs(std::slice::from_ref(span)) {
+        used += glyph.width;
+        if width < used && !line.is_empty() {
+            let last_space = line.iter().rposition(Glyph::is_space).filter(|it| width / 2 < *it);
+            let rest = line.split_off(last_space.map_or(line.len(), |it| it + 1));
+            lines.push(painted(&line, colour));
+            used = rest.iter().map(|it| it.width).sum::<usize>() + glyph.width;
+            line = rest;
+        }
+        line.push(glyph);
+    }
+    lines.push(painted(&line, colour));
+    lines
+}
+
+fn glyphs(spans: &[Span]) -> impl Iterator<Item = Glyph<'_>> {
+    spans.iter().flat_map(|span| {
+        let ink = span.ink;
+        span.text.graphemes(true).map(move |text| Glyph { text, ink, width: text.width() })
+    })
+}
+
+/// Returns glyphs as a line, without the spaces at its end.
+fn painted(glyphs: &[Glyph], colour: bool) -> Line {
+    let n_kept = glyphs.iter().rposition(|it| !it.is_space()).map_or(0, |it| it + 1);
+    let mut line = Line::default();
+    let mut ink = Ink::PLAIN;
+    for glyph in &glyphs[..n_kept] {
+        if colour && glyph.ink != ink {
+            line.text.push_str(&change(ink, glyph.ink));
+            ink = glyph.ink;
+        }
+        line.text.push_str(glyph.text);
+        line.width += glyph.width;
+    }
+    // Each line stands for itself, so that any one of them can be written over.
+    line.text.push_str(&change(ink, Ink::PLAIN));
+    line
+}
+
+/// Returns what changes one ink to another.
+fn change(from: Ink, to: Ink) -> String {
+    let mut sgr = String::new();
+    if from != Ink::PLAIN && from != to {
+        sgr.push_str("\x1b[0m");
+    }
+    let on = Ink::SGR.iter().filter(|it| to.0 & it.0.0 != 0).map(|it| it.1);
+    let on = on.collect::<Vec<_>>().join(";");
+    if !on.is_empty() && from != to {
+        sgr.push_str(&format!("\x1b[{on}m"));
+    }
+    sgr
+}
+
+/// Returns text in one ink, for what stands beside the text of a reply.
+pub fn inked(text: &str, ink: Ink, colour: bool) -> String {
+    if !colour || text.is_empty() {
+        return text.to_owned();
+    }
+    format!("{}{text}{}", change(Ink::PLAIN, ink), change(ink, Ink::PLAIN))
+}
