@@ -15,7 +15,7 @@ use super::graphics::Images;
 use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, python_options, sandbox_options};
-use super::progress::spinner;
+use super::spinner::Spinner;
 use super::{out, report, signals, values};
 use crate::status::ExitStatus;
 use server::Server;
@@ -152,15 +152,15 @@ async fn patiently<T>(work: impl Future<Output = T>, options: &GlobalOptions) ->
         () = tokio::time::sleep(PATIENCE) => {}
     }
     let message = "checking the server and Python";
-    let bar = (options.terminal.can_redraw && !options.quiet)
-        .then(|| spinner(message.to_owned(), started, options.terminal.stderr.colour));
+    let terminal = options.terminal;
+    let start =
+        || Spinner::start(message.to_owned(), started, terminal.stderr, terminal.is_width_given);
+    let bar = (terminal.can_redraw && !options.quiet).then(start);
     if bar.is_none() && !options.quiet {
         report::tell(&format!("{message}\n"));
     }
     let found = work.await;
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
+    drop(bar);
     found
 }
 

@@ -29,6 +29,7 @@ pub mod reset;
 mod schemas;
 pub mod show;
 pub mod signals;
+mod spinner;
 pub mod terminal;
 pub mod topics;
 mod usage;

@@ -5,14 +5,15 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::now::Now;
 use super::options::GlobalOptions;
 use super::report;
+use super::spinner::Spinner;
+use super::terminal::{Stream, story_width};
 use crate::conversation::Price;
 use crate::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
@@ -21,8 +22,6 @@ use crate::render::{digits, sanitize};
 use crate::sink::{EventSink, Format};
 use crate::status::StopReason;
 
-/// Time between two frames of the spinner.
-const TICK: Duration = Duration::from_millis(100);
 /// Column at which the time of a tool call begins, unless its label is longer.
 const TIME_COLUMN: usize = 48;
 /// Lines of code or output that `-v` shows of one call.
@@ -39,12 +38,13 @@ pub struct Story {
     shows_partials: bool,
     /// What the paths in events are relative to.
     files_dir: Option<PathBuf>,
-    /// Columns of a line of the story.
-    width: usize,
+    /// stderr as it was in the beginning.
+    stream: Stream,
+    is_width_given: bool,
     quiet: bool,
     verbose: u8,
     started: Instant,
-    bar: Option<ProgressBar>,
+    bar: Option<Spinner>,
     now: Now,
     /// Whether it was told that the provider cut the answer to come.
     is_cut: bool,
@@ -70,7 +70,8 @@ impl Story {
             stdout_is_tty: options.terminal.stdout.is_tty,
             shows_partials,
             files_dir,
-            width: usize::from(stderr.width.unwrap_or(80)),
+            stream: stderr,
+            is_width_given: options.terminal.is_width_given,
             quiet: options.quiet,
             verbose: options.verbose,
             started: Instant::now(),
@@ -98,9 +99,7 @@ impl Story {
 
     /// Clears the live line.
     pub fn hide(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
+        self.bar = None;
     }
 
     /// Says what happens now, on a terminal only.
@@ -110,8 +109,11 @@ impl Story {
         }
         let message = self.now.line();
         match &self.bar {
-            Some(bar) => bar.set_message(message),
-            None => self.bar = Some(spinner(message, self.started, self.colour)),
+            Some(bar) => bar.say(message),
+            None => {
+                let (started, is_given) = (self.started, self.is_width_given);
+                self.bar = Some(Spinner::start(message, started, self.stream, is_given));
+            }
         }
     }
 
@@ -120,6 +122,15 @@ impl Story {
         match &self.bar {
             Some(bar) => bar.suspend(|| report::tell(text)),
             None => report::tell(text),
+        }
+    }
+
+    /// Writes a warning above the live line.
+    fn warn(&self, message: &str) {
+        let tell = || report::warning(message, self.colour);
+        match &self.bar {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
         }
     }
 
@@ -183,12 +194,7 @@ impl Story {
             }
             Status::Warning { code, message } => {
                 self.is_cut |= code == ANSWER_CUT;
-                let colour = self.colour;
-                let tell = || report::warning(message, colour);
-                match &self.bar {
-                    Some(bar) => bar.suspend(tell),
-                    None => tell(),
-                }
+                self.warn(message);
             }
         }
     }
@@ -208,13 +214,20 @@ impl Story {
             _ => ("✗", "\x1b[31m"),
         };
         let mark = if self.colour { format!("{ink}{mark}\x1b[0m") } else { mark.to_owned() };
-        let room = self.width.saturating_sub(12).max(20);
-        let label = fitted(label, TIME_COLUMN.min(room), room);
         let how = match status {
             CallStatus::Ok | CallStatus::Error => String::new(),
             other => format!("  {}", status_name(other)),
         };
+        // The mark, and the time with what is said of it.
+        let room = self.width().saturating_sub(11 + how.len()).max(20);
+        let label = fitted(label, TIME_COLUMN.min(room), room);
         self.write(&format!("  {mark} {label} {time:>6}{how}\n"));
+    }
+
+    /// Returns the columns of a line of the story.
+    fn width(&self) -> usize {
+        let now = story_width().filter(|_| !self.is_width_given);
+        now.or(self.stream.width).unwrap_or(80).into()
     }
 
     fn replied(&mut self, reply: &ReplyBody) {
@@ -241,8 +254,21 @@ impl Story {
         parts.push(time);
         let code = self.files_dir.as_ref().zip(reply.code_path.as_ref());
         parts.extend(code.map(|(dir, path)| format!("code: {}", shown_path(&dir.join(path)))));
-        let line = parts.join(" · ");
-        self.write(&if colour { format!("\x1b[2m{line}\x1b[0m\n") } else { format!("{line}\n") });
+        let mut lines = vec![String::new()];
+        for part in parts {
+            let line = lines.last_mut().expect("there is a line from the beginning on");
+            if line.is_empty() {
+                *line = part;
+            } else if line.width() + 3 + part.width() <= self.width() {
+                *line = format!("{line} · {part}");
+            } else {
+                lines.push(part);
+            }
+        }
+        for line in lines {
+            let ink = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+            self.write(&format!("{}{line}{}\n", ink.0, ink.1));
+        }
     }
 
     fn failed(&self, error: &ErrorBody) {
@@ -318,32 +344,10 @@ impl EventSink for Story {
                 self.hide();
                 self.failed(error);
             }
-            Body::Error(error) => {
-                let colour = self.colour;
-                report::warning(&error.message, colour);
-            }
+            Body::Error(error) => self.warn(&error.message),
         }
         Ok(())
     }
-}
-
-/// Returns a live line that says what is waited for, and for how long already.
-pub(super) fn spinner(message: String, started: Instant, colour: bool) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let template = if colour {
-        "{spinner:.cyan} {wide_msg} {elapsed:>5.dim}"
-    } else {
-        "{spinner} {wide_msg} {elapsed:>5}"
-    };
-    bar.set_style(style(template));
-    let bar = bar.with_elapsed(started.elapsed()).with_message(message);
-    bar.enable_steady_tick(TICK);
-    bar
-}
-
-/// Returns the style that a template describes.
-pub(super) fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
 /// Returns text that takes at least so many cells and at most so many.

@@ -71,6 +71,11 @@ impl Terminal {
     }
 }
 
+/// Returns the columns that the terminal of stderr has now.
+pub fn story_width() -> Option<u16> {
+    columns(&std::io::stderr())
+}
+
 /// Looks at the terminal of stdout.
 fn size() -> Size {
     let seen = rustix::termios::tcgetwinsize(std::io::stdout()).ok();

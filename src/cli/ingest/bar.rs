@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::options::GlobalOptions;
-use crate::cli::progress::style;
 use crate::dataset::Progress;
 use crate::render::sanitize;
 
@@ -26,7 +25,8 @@ impl IngestBar {
     pub fn new(shown_name: &str, options: &GlobalOptions) -> IngestBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let template = "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-        bar.set_style(style(template));
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(sanitize::one_line(shown_name));
         IngestBar {
             bar,
