@@ -40,6 +40,7 @@ mod reports;
 mod rerun;
 mod schema;
 mod schemas;
+mod terminal;
 mod tidy;
 mod untooled;
 mod wires;
