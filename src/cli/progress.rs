@@ -108,13 +108,11 @@ impl Story {
             return;
         }
         let message = self.now.line();
-        match &self.bar {
-            Some(bar) => bar.say(message),
-            None => {
-                let (started, is_given) = (self.started, self.is_width_given);
-                self.bar = Some(Spinner::start(message, started, self.stream, is_given));
-            }
+        if let Some(bar) = &self.bar {
+            return bar.say(message);
         }
+        let (started, is_given) = (self.started, self.is_width_given);
+        self.bar = Some(Spinner::start(message, started, self.stream, is_given));
     }
 
     /// Writes lines above the live one.

@@ -24,6 +24,7 @@ pub struct Stream {
 
 /// The three standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Terminal {
     /// Whether a person types there.
     pub stdin_is_tty: bool,

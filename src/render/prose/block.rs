@@ -493,7 +493,7 @@ impl<'a> Painter<'a> {
         if !self.shown.lines.is_empty() && follows_blank(self.source, start) {
             let bars = self.margins.iter().map(|it| match it {
                 Margin::Bar => format!("{} ", inked("│", Ink::DIM, self.colour)),
-                other => " ".repeat(other.width()),
+                Margin::Item { width, .. } => " ".repeat(*width),
             });
             let line: String = bars.collect();
             self.shown.lines.push(line.trim_end().to_owned());

@@ -173,7 +173,7 @@ fn change(from: Ink, to: Ink) -> String {
     let on = Ink::SGR.iter().filter(|it| to.0 & it.0.0 != 0).map(|it| it.1);
     let on = on.collect::<Vec<_>>().join(";");
     if !on.is_empty() && from != to {
-        sgr.push_str(&format!("\x1b[{on}m"));
+        sgr.extend(["\x1b[", &on, "m"]);
     }
     sgr
 }

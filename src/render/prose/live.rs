@@ -21,6 +21,7 @@ pub struct Screen {
 
 /// Text that is being written.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Live {
     /// The source from the beginning of the block that is open.
     open: String,
@@ -157,7 +158,7 @@ impl Live {
                 n_kept = n_same.min(target.len().saturating_sub(1));
                 let n_up = self.shown.len() - 1 - n_kept;
                 if 0 < n_up {
-                    written.push_str(&format!("\x1b[{n_up}A"));
+                    written.extend(["\x1b[", &n_up.to_string(), "A"]);
                 }
                 written.push_str("\r\x1b[J");
                 self.is_in_line = false;
