@@ -184,6 +184,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s q -l quiet -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l input -d 'What a pipe on stdin holds: a question a line, questions that each end with a NUL, or a JSON string or object with `question` a line' -r -f -a "lines\t'One a line'
+nul\t'Each up to a NUL, or to the end'
+jsonl\t'One JSON value a line'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l redact -d 'Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for them. May be repeated' -r

@@ -275,6 +275,16 @@ pub const REASONING_BYTES_MAX: usize = 16 * 1024;
 pub const ROUNDS_FLAG_MAX: u32 = 1_000;
 /// Bytes of a question from stdin or a file. A longer one is data that was meant for `-f`.
 pub const QUESTION_BYTES_MAX: usize = 1024 * 1024;
+/// Lines that the editor of `chat` has again in the next chat.
+pub const TYPED_LINES_MAX: usize = 1_000;
+/// Bytes of a line that it has again; a longer one, which was pasted, is gone with the chat.
+pub const TYPED_LINE_BYTES_MAX: usize = 16 * 1024;
+/// Names that completion offers at once.
+pub const COMPLETIONS_MAX: usize = 500;
+/// Cells of a table that `/save` writes as text. A larger one is saved as Parquet.
+pub const SAVED_CELLS_MAX: u64 = 5_000_000;
+/// Turns back that `/table`, `/chart` and `/save` look for the last table or chart.
+pub const TURNS_SEARCHED_MAX: usize = 50;
 /// Bytes of an image that goes with a question. Providers take about as much.
 pub const IMAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// Images that go with one question.

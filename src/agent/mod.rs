@@ -265,6 +265,44 @@ impl Agent {
         Ok(end)
     }
 
+    /// Returns the model that is asked, as the user named it.
+    pub fn model(&self) -> &str {
+        &self.options.model
+    }
+
+    /// Asks another model from the next turn on, with the same conversation and variables.
+    pub fn ask_another(&mut self, model: String, price: Option<Price>, provider: Provider) {
+        self.options.model = model;
+        self.options.price = price;
+        self.provider = provider;
+        self.has_no_tools = false;
+    }
+
+    /// Stops the worker, which knows the datasets that there were when it began. The next turn starts
+    /// another, with the variables that the session keeps.
+    pub async fn renew_worker(&mut self) {
+        self.repl.stop().await;
+    }
+
+    /// Begins afresh, with a session that has forgotten everything: its turns are counted anew.
+    pub async fn forget(&mut self) {
+        self.repl.stop().await;
+        self.forgotten = None;
+    }
+
+    /// Returns the last turn that is no part of the conversation of this process; 0 when all are.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the history cannot be read.
+    pub fn forgotten(&self, session: &mut Session) -> anyhow::Result<u32> {
+        match self.forgotten {
+            Some(turn) => Ok(turn),
+            None if self.options.fresh => Ok(session.history()?.last_turn()),
+            None => Ok(0),
+        }
+    }
+
     /// Stops what the agent started.
     pub async fn close(mut self) {
         self.repl.stop().await;

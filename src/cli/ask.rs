@@ -30,7 +30,7 @@ pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
     if options.dry_run {
         return dry_run::run(&options);
     }
-    let (mut agent, mut session) = match open(&options.turn, "ask", &options.question)? {
+    let (mut agent, mut session) = match open(&options.turn, "ask", &options.question, false)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),
     };
@@ -48,7 +48,8 @@ pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
 /// Opens what a turn needs, in the order in which a user would want to hear what is missing: the
 /// session, the key, and only then the files.
 ///
-/// Breaks with a status when there is no key, which the events of a turn tell.
+/// Breaks with a status when there is no key, which the events of a turn tell. A session that is not there
+/// is made for files, and where the caller may fill it later.
 ///
 /// # Errors
 ///
@@ -57,9 +58,10 @@ pub fn open(
     options: &TurnOptions,
     command: &'static str,
     question: &str,
+    may_create: bool,
 ) -> anyhow::Result<ControlFlow<ExitStatus, (Agent, Session)>> {
     let dir = &options.global.session.dir;
-    let creates = !options.files.is_empty();
+    let creates = may_create || !options.files.is_empty();
     if !options.ephemeral && !creates {
         Session::require(dir)?;
     }
@@ -77,7 +79,7 @@ pub fn open(
         let access = if creates { Access::Create } else { Access::Existing };
         Session::open(dir, access, LockRequest { wait: options.global.lock_wait, command })?
     };
-    if creates {
+    if !options.files.is_empty() {
         ingest_for_turn(&mut session, &options.files, options.ephemeral, &options.global)?;
     }
     let agent = Agent::new(agent_options(options), provider);
@@ -123,7 +125,11 @@ pub fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provi
 }
 
 /// Gets the key, now that a request is due.
-fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
+///
+/// # Errors
+///
+/// Fails when there is none where one is needed.
+pub fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
     match &options.provider {
         ProviderChoice::Remote(_, source) => source.get(),
         ProviderChoice::Replay(_) | ProviderChoice::Builtin => Ok(None),

@@ -1,136 +1,291 @@
 //! `chat`: one question after another, with one agent and one session.
 
-use std::io::{BufRead, Read, Write};
+mod commands;
+mod editor;
+mod perform;
+mod prompt;
+mod shown;
+mod stdin;
+mod words;
+
 use std::ops::ControlFlow;
-use std::thread;
+use std::path::PathBuf;
 
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::runtime::Runtime;
 
+use crate::agent::Agent;
+use crate::catalog::Dataset;
 use crate::cli::ask::{open, settle};
-use crate::cli::graphics;
-use crate::cli::options::ChatOptions;
+use crate::cli::flags::InputForm;
+use crate::cli::options::ask::BUILTIN;
+use crate::cli::options::config::prices;
+use crate::cli::options::settings::Settings;
+use crate::cli::options::{ChatOptions, GlobalOptions, SessionChoice, TurnOptions};
 use crate::cli::output::Output;
-use crate::cli::report;
 use crate::cli::signals::{self, Signals};
+use crate::cli::{out, report};
 use crate::conversation::Question;
-use crate::limits::QUESTION_BYTES_MAX;
-use crate::status::{ExitStatus, Failure};
+use crate::render::{digits, sanitize};
+use crate::session::{ResetScope, Session, turns};
+use crate::status::ExitStatus;
+use commands::Line;
+use prompt::{Prompt, Read};
+use stdin::Stdin;
+use words::Words;
 
-const PROMPT: &str = "> ";
+/// Datasets that the greeting names.
+const GREETED_MAX: usize = 5;
 
-/// Answers questions until there are no more: from the terminal, or one a line from a pipe.
+/// Answers questions until there are no more: from the terminal, or one after another from a pipe.
 ///
 /// Returns the worst status of all turns; on a terminal, where the user has seen each, that of the
 /// chat itself.
 ///
 /// # Errors
 ///
-/// Fails when the chat could not begin, or a turn could not.
-pub fn run(options: ChatOptions) -> anyhow::Result<ExitStatus> {
-    let ChatOptions { question, turn: options } = options;
+/// Fails when the chat could not begin, or a turn from a pipe could not.
+pub fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
+    let ChatOptions { question, input, home, turn: options } = options;
+    let is_live = options.global.terminal.stdin_is_tty;
+    let dir = &options.global.session.dir;
+    let is_new = !options.ephemeral && !dir.join("session.json").exists();
     let first = question.clone().unwrap_or_default();
-    let (mut agent, mut session) = match open(&options, "chat", &first)? {
+    let (agent, session) = match open(&options, "chat", &first, is_live)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),
     };
-    let is_live = options.global.terminal.stdin_is_tty;
-    let mut worst = ExitStatus::Ok;
     let runtime = signals::runtime()?;
-    let ended = runtime.block_on(async {
-        let mut signals = Signals::listen()?;
-        // From here on whoever reads lines would read the terminal's answer as well.
-        graphics::ask_ahead(&options.answer.images, &options.global.terminal);
-        let mut lines = Lines::read(is_live);
-        let mut next = question;
+    let signals = runtime.block_on(async { Signals::listen() })?;
+    let spent_before = (session.total_tokens(), session.total_cost_usd());
+    let mut models = vec![BUILTIN.to_owned(), options.model.clone()];
+    models.extend(prices::all(settings)?.into_iter().map(|it| it.0));
+    let mut chat =
+        Chat { options, settings, home, agent, session, runtime, signals, spent_before, models };
+    let ended = if is_live { chat.talk(question) } else { chat.answer_all(question, input) };
+    chat.close(is_new)?;
+    ended
+}
+
+/// A chat that is under way.
+struct Chat<'a> {
+    options: TurnOptions,
+    settings: &'a Settings<'a>,
+    /// What `~` means.
+    home: Option<PathBuf>,
+    agent: Agent,
+    session: Session,
+    runtime: Runtime,
+    signals: Signals,
+    /// Tokens and USD of the session when the chat began.
+    spent_before: (u64, Option<f64>),
+    /// Models that the user has named.
+    models: Vec<String>,
+}
+
+impl Chat<'_> {
+    /// Answers what comes from a pipe. Ctrl-C ends it, as it does any command that nobody types to.
+    fn answer_all(&mut self, first: Option<String>, form: InputForm) -> anyhow::Result<ExitStatus> {
+        let mut stdin = Stdin::default();
+        let mut next = first;
+        let mut worst = ExitStatus::Ok;
         loop {
-            let question = if let Some(question) = next.take() {
-                question
-            } else {
-                // A signal at the prompt ends the chat; the line that was being typed is lost.
-                tokio::select! {
-                    status = signals.next() => return Ok(Some(status)),
-                    line = lines.next() => match line? {
-                        Some(line) => line,
-                        None => return Ok(None),
-                    },
-                }
+            let question = match next.take() {
+                Some(question) => ControlFlow::Continue(question),
+                None => self.next_question(&mut stdin, form, worst)?,
             };
-            if question.trim().is_empty() {
-                continue;
-            }
-            let question = Question {
-                text: question.trim().to_owned(),
-                images: Vec::new(),
-                verdict: options.verdict,
+            let status = match question {
+                ControlFlow::Continue(question) => self.turn(question)?,
+                ControlFlow::Break(status) => return Ok(status),
             };
-            let mut output = Output::open(&options.answer, &options.global, session.dir())?;
-            let end = agent.turn(&mut session, &mut output, question, signals.next()).await?;
-            let status = settle(end, output, &options.global)?;
             worst = worst.worst(status);
-            if status == ExitStatus::BrokenPipe || status == ExitStatus::Terminated {
-                return Ok(Some(status));
+            if ends_all(status) || status == ExitStatus::Interrupted {
+                return Ok(status);
             }
         }
-    });
-    runtime.block_on(agent.close());
-    // The thread that waits for a line ends with the process.
-    runtime.shutdown_background();
-    let signal: anyhow::Result<Option<ExitStatus>> = ended;
-    match signal? {
-        Some(status) => Ok(status),
-        None if is_live => Ok(ExitStatus::Ok),
-        None => Ok(worst),
     }
-}
 
-/// Lines of stdin, read one at a time when they are asked for.
-struct Lines {
-    is_live: bool,
-    // A thread of its own sends each line and ends with stdin; a read of stdin cannot be cancelled.
-    // It holds one line at most, so it never reads far ahead.
-    lines: Receiver<std::io::Result<Vec<u8>>>,
-}
+    /// Waits for a question from a pipe. Breaks with `worst` at the end, or with what a signal means.
+    fn next_question(
+        &mut self,
+        stdin: &mut Stdin,
+        form: InputForm,
+        worst: ExitStatus,
+    ) -> anyhow::Result<ControlFlow<ExitStatus, String>> {
+        let Chat { runtime, signals, .. } = self;
+        runtime.block_on(async {
+            // A read that loses ends with the process.
+            tokio::select! {
+                biased;
+                status = signals.next() => Ok(ControlFlow::Break(status)),
+                question = stdin.question(form) => Ok(match question? {
+                    Some(question) => ControlFlow::Continue(question),
+                    None => ControlFlow::Break(worst),
+                }),
+            }
+        })
+    }
 
-impl Lines {
-    fn read(is_live: bool) -> Lines {
-        let (sender, lines) = channel(1);
-        thread::spawn(move || {
-            let mut stdin = std::io::stdin().lock();
-            loop {
-                let mut line = Vec::new();
-                let read =
-                    (&mut stdin).take(QUESTION_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line);
-                match read {
-                    Ok(0) => return,
-                    read => {
-                        if sender.blocking_send(read.map(|_| line)).is_err() {
-                            return;
-                        }
+    /// Talks with somebody at a terminal, who has seen how each turn ended.
+    fn talk(&mut self, first: Option<String>) -> anyhow::Result<ExitStatus> {
+        let kept_in = self.session.is_kept().then(|| self.session.dir());
+        let mut prompt = Prompt::open(&self.options.global, kept_in)?;
+        self.greet();
+        let mut line = first.map(|it| Ok(Line::Question(it)));
+        let mut has_pressed = false;
+        loop {
+            if let Some(line) = line.take() {
+                match line.and_then(|it| self.answer(it, &mut prompt)) {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(status)) => return Ok(status),
+                    Err(error) if out::is_stdout_closed(&error) => return Ok(ExitStatus::Ok),
+                    Err(error) if ends_all(report::status_of(&error)) => return Err(error),
+                    Err(error) => report::error(&error, self.options.global.terminal.stderr.colour),
+                }
+            }
+            // Ctrl-C was meant for what has ended by now, also when it came too late for that.
+            self.forget_interrupt()?;
+            let words = self.words();
+            let read = self.runtime.block_on(prompt.ask(words, &mut self.signals))?;
+            self.forget_interrupt()?;
+            match read {
+                Read::Line(text) => {
+                    line = Some(commands::read(&text, self.width()));
+                    has_pressed = false;
+                }
+                Read::Cancelled { was_empty: true } if has_pressed => return Ok(ExitStatus::Ok),
+                Read::Cancelled { was_empty } => {
+                    has_pressed = was_empty;
+                    if was_empty && !self.options.global.quiet {
+                        report::note("press Ctrl-C again, or Ctrl-D, to leave");
                     }
                 }
+                Read::End => return Ok(ExitStatus::Ok),
+                Read::Ended(status) => return Ok(status),
             }
-        });
-        Lines { is_live, lines }
+        }
     }
 
-    /// Returns the next line; none when stdin has ended.
-    async fn next(&mut self) -> anyhow::Result<Option<String>> {
-        if self.is_live {
-            report::tell(PROMPT);
-        }
-        let Some(line) = self.lines.recv().await else {
-            if self.is_live {
-                let _ = std::io::stderr().write_all(b"\n");
+    /// Does what a line asks for. Breaks with the status of the chat when it ends it.
+    fn answer(
+        &mut self,
+        line: Line,
+        prompt: &mut Prompt,
+    ) -> anyhow::Result<ControlFlow<ExitStatus>> {
+        let ended = match line {
+            Line::Blank => None,
+            Line::Question(question) => Some(self.turn(question)?).filter(|it| ends_all(*it)),
+            Line::Help(text) => {
+                report::tell(&text);
+                None
             }
-            return Ok(None);
+            Line::Command(command) => return self.perform(*command, prompt),
         };
-        let line = line?;
-        if QUESTION_BYTES_MAX < line.len() {
-            let message = format!("a question is longer than {QUESTION_BYTES_MAX} bytes");
-            return Err(Failure::new(ExitStatus::Usage, message).into());
-        }
-        let line = String::from_utf8(line)
-            .map_err(|_| Failure::new(ExitStatus::Usage, "cannot read a question as UTF-8"))?;
-        Ok(Some(line))
+        Ok(ended.map_or(ControlFlow::Continue(()), ControlFlow::Break))
     }
+
+    fn forget_interrupt(&mut self) -> anyhow::Result<()> {
+        let _in_runtime = self.runtime.enter();
+        self.signals.forget_interrupt()
+    }
+
+    fn turn(&mut self, text: String) -> anyhow::Result<ExitStatus> {
+        let global = self.global();
+        let question = Question { text, images: Vec::new(), verdict: self.options.verdict };
+        let Chat { options, agent, session, runtime, signals, .. } = self;
+        runtime.block_on(async {
+            let mut output = Output::open(&options.answer, &global, session.dir())?;
+            let end = agent.turn(session, &mut output, question, signals.next()).await?;
+            settle(end, output, &global)
+        })
+    }
+
+    fn greet(&self) {
+        if self.options.global.quiet {
+            return;
+        }
+        let visible: Vec<_> = self.visible().collect();
+        let named = visible.iter().take(GREETED_MAX).map(|(name, it)| {
+            let rows = if it.row_count == 1 { "row" } else { "rows" };
+            let n_rows = digits::grouped(&it.row_count.to_string());
+            format!("{} ({n_rows} {rows})", sanitize::one_line(name))
+        });
+        let mut named = named.collect::<Vec<_>>().join(", ");
+        if GREETED_MAX < visible.len() {
+            named += " and more";
+        }
+        let model = sanitize::one_line(self.agent.model());
+        let about = if visible.is_empty() {
+            format!("csv-agent with {model}. There is no data yet: add some with /ingest FILE")
+        } else {
+            format!("csv-agent with {model} on {named}")
+        };
+        let about = format!("{about}. /help shows what can be typed; Ctrl-D leaves");
+        let width = self.width().map_or(usize::MAX, usize::from);
+        let mut text = String::new();
+        commands::wrap(&about, 0, width, &mut text);
+        report::tell(&format!("{text}\n"));
+    }
+
+    /// Returns the datasets that the model may see.
+    fn visible(&self) -> impl Iterator<Item = (&str, &Dataset)> {
+        let wanted = &self.options.datasets;
+        self.session
+            .catalog()
+            .iter()
+            .filter(move |(name, _)| wanted.is_empty() || wanted.iter().any(|it| it == name))
+    }
+
+    /// Returns what Tab can complete by now.
+    fn words(&self) -> Words {
+        let dir = self.session.dir();
+        // What cannot be listed cannot be completed; whoever asks for it hears why.
+        let numbered = |names: Vec<String>| {
+            let numbers = (1..=names.len()).map(|it| it.to_string()).collect::<Vec<_>>();
+            names.into_iter().chain(numbers).collect()
+        };
+        let turn = |it: PathBuf| Some(it.file_name()?.to_str()?.trim_start_matches('0').to_owned());
+        let columns = self.visible().flat_map(|it| it.1.columns.iter().map(|it| it.name.clone()));
+        Words {
+            commands: commands::names().collect(),
+            datasets: self.visible().map(|it| it.0.to_owned()).collect(),
+            columns: columns.collect(),
+            tables: numbered(shown::tables(dir).unwrap_or_default()),
+            charts: numbered(shown::charts(dir).unwrap_or_default()),
+            turns: turns::dirs(dir).unwrap_or_default().into_iter().filter_map(turn).collect(),
+            models: self.models.clone(),
+            home: self.home.clone(),
+        }
+    }
+
+    /// Returns what holds for commands: the session of the chat, and the terminal as it is now.
+    fn global(&self) -> GlobalOptions {
+        let global = &self.options.global;
+        let (width, environment) = (self.settings.width(), self.settings.environment());
+        GlobalOptions {
+            session: SessionChoice { dir: self.session.dir().to_owned(), named: true },
+            terminal: global.terminal.measured_again(width, environment),
+            ..global.clone()
+        }
+    }
+
+    fn width(&self) -> Option<u16> {
+        self.global().terminal.stderr.width
+    }
+
+    /// Ends what the chat started. A session that it made and nobody filled goes.
+    fn close(mut self, is_new: bool) -> anyhow::Result<()> {
+        self.runtime.block_on(self.agent.close());
+        // The thread that waits for a line ends with the process.
+        self.runtime.shutdown_background();
+        let is_empty = self.session.catalog().iter().next().is_none();
+        if is_new && is_empty && turns::dirs(self.session.dir())?.is_empty() {
+            self.session.reset(ResetScope::All, false)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a status is that of the whole process, whatever asks for more.
+fn ends_all(status: ExitStatus) -> bool {
+    matches!(status, ExitStatus::BrokenPipe | ExitStatus::Terminated)
 }

@@ -61,10 +61,45 @@ pub fn run(flags: &DatasetsFlags, options: &GlobalOptions) -> anyhow::Result<Exi
     let is_there = options.session.existing()?;
     let catalog =
         if is_there { Session::read_catalog(&options.session.dir)? } else { Catalog::default() };
-    if !flags.rm.is_empty() {
-        return remove(flags, &catalog, options);
+    if flags.rm.is_empty() {
+        return print(flags, &catalog, options);
     }
-    let chosen = choose(&catalog, &flags.names)?;
+    if !may_remove(flags, &catalog, |it| confirm(it, flags.yes, options))? {
+        return Ok(ExitStatus::Ok);
+    }
+    let lock = LockRequest { wait: options.lock_wait, command: "datasets" };
+    let mut session = Session::open(&options.session.dir, Access::Existing, lock)?;
+    remove(flags, &mut session, options)
+}
+
+/// Does the same in a session that is open.
+///
+/// `confirm` returns whether to do what it is told.
+///
+/// # Errors
+///
+/// Fails as [`run`] does.
+pub fn run_in(
+    flags: &DatasetsFlags,
+    session: &mut Session,
+    options: &GlobalOptions,
+    confirm: impl FnOnce(&str) -> anyhow::Result<bool>,
+) -> anyhow::Result<ExitStatus> {
+    if flags.rm.is_empty() {
+        return print(flags, session.catalog(), options);
+    }
+    if !may_remove(flags, session.catalog(), |it| if flags.yes { Ok(true) } else { confirm(it) })? {
+        return Ok(ExitStatus::Ok);
+    }
+    remove(flags, session, options)
+}
+
+fn print(
+    flags: &DatasetsFlags,
+    catalog: &Catalog,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let chosen = choose(catalog, &flags.names)?;
     if flags.only_names {
         let end = if flags.null { '\0' } else { '\n' };
         out::answer(|out| chosen.iter().try_for_each(|(name, _)| Ok(write!(out, "{name}{end}")?)))?;
@@ -201,21 +236,26 @@ fn head_document(name: &str, frame: &Frame) -> Value {
     json!({"name": name, "columns": frame.columns, "row_count": frame.row_count, "rows": rows})
 }
 
-fn remove(
+fn may_remove(
     flags: &DatasetsFlags,
     catalog: &Catalog,
-    options: &GlobalOptions,
-) -> anyhow::Result<ExitStatus> {
+    confirm: impl FnOnce(&str) -> anyhow::Result<bool>,
+) -> anyhow::Result<bool> {
     for name in &flags.rm {
         find(catalog, name)?;
     }
-    let what = format!("remove {} from the session", flags.rm.join(", "));
-    if !confirm(&what, flags.yes, options)? {
+    let may = confirm(&format!("remove {} from the session", flags.rm.join(", ")))?;
+    if !may {
         report::note("nothing was removed");
-        return Ok(ExitStatus::Ok);
     }
-    let lock = LockRequest { wait: options.lock_wait, command: "datasets" };
-    let mut session = Session::open(&options.session.dir, Access::Existing, lock)?;
+    Ok(may)
+}
+
+fn remove(
+    flags: &DatasetsFlags,
+    session: &mut Session,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
     let mut removed = Vec::new();
     for name in &flags.rm {
         // Another process may have removed it while the lock was waited for.

@@ -189,9 +189,26 @@ pub struct ChatFlags {
     #[arg(value_name = "QUESTION")]
     pub question: Option<String>,
 
+    /// What a pipe on stdin holds: a question a line, questions that each end with a NUL, or a JSON
+    /// string or object with `question` a line
+    #[arg(long, value_name = "FORM", value_enum, default_value_t, help_heading = "Input")]
+    pub input: InputForm,
+
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub turn: TurnFlags,
+}
+
+/// How questions stand in a pipe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum InputForm {
+    /// One a line
+    #[default]
+    Lines,
+    /// Each up to a NUL, or to the end
+    Nul,
+    /// One JSON value a line
+    Jsonl,
 }
 
 /// Flags of every turn, asked by `ask` or in `chat`.

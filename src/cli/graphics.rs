@@ -110,11 +110,6 @@ pub fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
     })
 }
 
-/// Asks the terminal now, if it will have to be asked: before something else reads what is typed.
-pub fn ask_ahead(images: &Images, terminal: &Terminal) {
-    let _ = screen(images, terminal);
-}
-
 /// Returns how charts are shown, as `doctor` says it.
 pub fn described(screen: Option<&Screen>) -> &'static str {
     match screen.map(|it| it.graphics) {

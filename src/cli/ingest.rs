@@ -202,6 +202,65 @@ pub fn run(flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitS
     check(flags, &inputs)?;
     let was_there = options.session.dir.join("session.json").exists();
     let mut target = Target::open(flags.dry_run, options)?;
+    let attempt = ingest(flags, &inputs, &mut target, options)?;
+    if !was_there
+        && attempt.done.is_empty()
+        && let Some(session) = target.session()
+    {
+        // A session that came with a mistyped path would be found by every later command.
+        session.reset(ResetScope::All, false)?;
+    }
+    attempt.tell(flags, options)
+}
+
+/// Ingests what the flags name into a session that is open, and prints one row a dataset.
+///
+/// # Errors
+///
+/// Fails as [`run`] does.
+pub fn run_in(
+    flags: &IngestFlags,
+    session: &mut Session,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let inputs: Vec<Input> = flags.paths.iter().cloned().map(Input::from).collect();
+    check(flags, &inputs)?;
+    let mut target = if flags.dry_run {
+        Target::Nowhere(session.catalog().clone())
+    } else {
+        Target::Open(session)
+    };
+    ingest(flags, &inputs, &mut target, options)?.tell(flags, options)
+}
+
+/// What became of inputs.
+struct Attempt {
+    done: Vec<Ingested>,
+    status: ExitStatus,
+    /// The signal that came before all of them were done.
+    cut_by: Option<ExitStatus>,
+}
+
+impl Attempt {
+    /// Prints what was done, and returns the status that it means.
+    fn tell(&self, flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+        for it in &self.done {
+            tell_repairs(it, options);
+        }
+        print(&self.done, flags.dry_run, options)?;
+        let Some(signal) = self.cut_by else { return Ok(self.status) };
+        let message = "interrupted; nothing is kept of a file that was not finished";
+        Err(Failure::new(signal, message).into())
+    }
+}
+
+/// Ingests inputs, each for itself.
+fn ingest(
+    flags: &IngestFlags,
+    inputs: &[Input],
+    target: &mut Target,
+    options: &GlobalOptions,
+) -> anyhow::Result<Attempt> {
     let read = flags.read_options();
     let work = |cancelled: &Arc<AtomicBool>| {
         let mut batch = Batch::default();
@@ -210,40 +269,24 @@ pub fn run(flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitS
             report::error(error, options.terminal.stderr.colour);
             status = status.worst(report::status_of(error));
         };
-        for input in &inputs {
+        for input in inputs {
             let job =
                 Job { input, name: flags.name.as_deref(), if_exists: flags.if_exists, read: &read };
             if batch.is_due(&job) {
-                batch.commit(&mut target).iter().for_each(&mut fail);
+                batch.commit(target).iter().for_each(&mut fail);
             }
-            match job.run(&mut target, options, cancelled) {
+            match job.run(target, options, cancelled) {
                 Ok(ingested) => batch.add(ingested),
                 Err(_) if cancelled.load(Ordering::Relaxed) => break,
                 Err(error) => fail(&error),
             }
         }
-        batch.commit(&mut target).iter().for_each(&mut fail);
+        batch.commit(target).iter().for_each(&mut fail);
         (batch.into_done(), status)
     };
     let ((done, status), signal) = signals::interruptible(work)?;
-    if !was_there
-        && done.is_empty()
-        && let Some(session) = target.session()
-    {
-        // A session that came with a mistyped path would be found by every later command.
-        session.reset(ResetScope::All, false)?;
-    }
-    for it in &done {
-        tell_repairs(it, options);
-    }
-    print(&done, flags.dry_run, options)?;
-    match signal {
-        Some(signal) if done.len() < inputs.len() => {
-            let message = "interrupted; nothing is kept of a file that was not finished";
-            Err(Failure::new(signal, message).into())
-        }
-        _ => Ok(status),
-    }
+    let cut_by = signal.filter(|_| done.len() < inputs.len());
+    Ok(Attempt { done, status, cut_by })
 }
 
 /// Ingests the files that `ask` and `chat` are given, into a session that is open.

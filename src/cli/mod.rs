@@ -114,9 +114,15 @@ The answer goes to stdout, what happens meanwhile to stderr. The key comes from 
 const CHAT_EXAMPLES: &str = "\
 Examples:
   csv-agent chat
+  csv-agent chat -f sales.csv \"Which product lost revenue in Q3?\"
   printf 'How many rows?\\nAnd columns?\\n' | csv-agent chat --format jsonl
+  jq -c '{question: .q}' cases.jsonl | csv-agent chat --input jsonl --format reply
 
-On a terminal, Ctrl-C ends the turn and Ctrl-D the chat. In a pipe, each line is a question.";
+On a terminal, Tab completes names, Up has what was typed before, Alt-Enter begins a new line, Ctrl-C
+ends the answer and Ctrl-D the chat. Commands begin with a slash: /datasets, /ingest, /table, /chart,
+/code, /save, /cost, /model, /undo, /reset, /help, /quit. What is typed is kept in the session, unless
+it is --ephemeral, until a reset. In a pipe, each line is a question, also one that begins with a slash,
+and the worst status is that of the command.";
 
 const DATASETS_EXAMPLES: &str = "\
 Examples:
@@ -343,7 +349,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
     match verb {
         Verb::Ingest(flags) => ingest::run(&flags, &options),
         Verb::Ask(flags) => ask::run(AskOptions::resolve(*flags, options, settings)?),
-        Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?),
+        Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?, settings),
         Verb::Datasets(flags) => datasets::run(&flags, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),

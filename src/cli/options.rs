@@ -81,6 +81,9 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("TMPDIR", "where temporary sessions are kept while they last"),
 ];
 
+/// Values of `TERM` for terminals on which no line can be written over.
+const DUMB_TERMS: [&str; 3] = ["dumb", "cons25", "emacs"];
+
 /// The variables that pip gets; the proxies in both spellings.
 const PIP_VARIABLES: &[&str] = &[
     "HOME",
@@ -157,7 +160,7 @@ pub struct Environment {
     pub clicolor_force: bool,
     /// `CLICOLOR` is not 0.
     pub clicolor: bool,
-    /// `TERM` is `dumb`.
+    /// `TERM` names a terminal that can do nothing but print.
     pub term_is_dumb: bool,
     /// What the terminal is called.
     pub terminal: TerminalNames,
@@ -227,7 +230,7 @@ impl Environment {
             no_color: get("NO_COLOR").is_some(),
             clicolor_force: get("CLICOLOR_FORCE").is_some_and(|it| it != "0"),
             clicolor: get("CLICOLOR").is_none_or(|it| it != "0"),
-            term_is_dumb: get("TERM").is_some_and(|it| it == "dumb"),
+            term_is_dumb: get("TERM").is_some_and(|it| DUMB_TERMS.iter().any(|term| it == *term)),
             terminal: TerminalNames::look_up(&mut get),
             columns: get("COLUMNS").as_deref().and_then(OsStr::to_str).and_then(columns),
             pip,

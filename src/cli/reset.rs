@@ -59,10 +59,23 @@ pub fn run(flags: &ResetFlags, options: &GlobalOptions) -> anyhow::Result<ExitSt
     } else {
         Vec::new()
     };
+    print(&gone, flags.dry_run, options)
+}
+
+/// Prints what went, or would go, of a session.
+///
+/// # Errors
+///
+/// Fails when stdout cannot take it.
+pub fn print(
+    gone: &[String],
+    dry_run: bool,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
     if gone.is_empty() && !options.quiet {
         report::note("nothing to remove");
     }
-    let status = if flags.dry_run { "would be removed" } else { "removed" };
+    let status = if dry_run { "would be removed" } else { "removed" };
     let rows = gone.iter().map(|it| vec![json!(it), json!(status)]).collect();
     let documents = gone.iter().map(|it| json!({"path": it, "status": status})).collect();
     let listing = Listing { frame: listing::frame(&["path", "status"], &[], rows), documents };

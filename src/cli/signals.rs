@@ -54,6 +54,28 @@ impl Signals {
     }
 }
 
+impl Signals {
+    /// Waits for a signal that asks the process to end, whatever it is doing, and returns the status.
+    pub async fn end(&mut self) -> ExitStatus {
+        // Both are safe to drop while they wait.
+        tokio::select! {
+            _ = self.terminate.recv() => ExitStatus::Terminated,
+            _ = self.hang_up.recv() => ExitStatus::Terminated,
+        }
+    }
+
+    /// Forgets Ctrl-C that was meant for something else, from within a runtime. What asks the process to
+    /// end is kept.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the handler cannot be installed.
+    pub fn forget_interrupt(&mut self) -> anyhow::Result<()> {
+        self.interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+        Ok(())
+    }
+}
+
 /// Runs blocking work, which watches a flag that a signal raises.
 ///
 /// Returns what the work returned and the signal that came, if one came first.

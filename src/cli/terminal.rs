@@ -90,6 +90,26 @@ fn size_but_columns() -> Size {
     Size { columns: None, ..size() }
 }
 
+impl Terminal {
+    /// Returns the same terminal as wide as it is by now: people resize windows.
+    #[must_use]
+    pub fn measured_again(self, width: Option<u16>, environment: &Environment) -> Terminal {
+        let resized = |stream: Stream, seen: Option<u16>| Stream {
+            width: width
+                .or(environment.columns)
+                .or(seen)
+                .filter(|_| stream.is_tty)
+                .or(stream.width),
+            ..stream
+        };
+        Terminal {
+            stdout: resized(self.stdout, columns(&std::io::stdout())),
+            stderr: resized(self.stderr, columns(&std::io::stderr())),
+            ..self
+        }
+    }
+}
+
 impl ColorChoice {
     /// Decides for one stream: the flag, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the terminal.
     pub fn allows(self, is_tty: bool, environment: &Environment) -> bool {

@@ -10,6 +10,7 @@ mod log;
 mod servers;
 pub mod store;
 pub mod turns;
+pub mod typed;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use uuid::Uuid;
 use crate::catalog::{Catalog, Dataset};
 use crate::conversation::{Item, Usage};
 use crate::egress::Record;
+use crate::session::departed::EgressFile;
 use crate::session::history::{History, HistoryTurn};
 use crate::session::lock::{Lock, LockRequest};
 use crate::session::servers::Servers;
@@ -49,7 +51,7 @@ pub enum Access {
 /// What `reset` takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetScope {
-    /// History, turns, exports, summary, REPL variables, logs.
+    /// History, turns, exports, summary, REPL variables, logs, what was typed.
     Conversation,
     /// These, and the datasets.
     Datasets,
@@ -215,6 +217,11 @@ impl Session {
     /// Returns input and output tokens of all turns.
     pub fn total_tokens(&self) -> u64 {
         self.meta.total_tokens
+    }
+
+    /// Returns what the turns have cost whose price was known, in USD; none when there is no such turn.
+    pub fn total_cost_usd(&self) -> Option<f64> {
+        self.meta.total_cost_usd
     }
 
     /// Returns what the user should know of the session's state, and forgets it.
@@ -409,13 +416,44 @@ impl Session {
         write_json(&self.dir.join("session.json"), &*self.meta)
     }
 
+    /// Takes the last turn of the conversation back, with all that it left behind, and returns its number.
+    /// None when there is none after turn `after`. What it cost and what it sent stay counted.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when a summary stands for the turn, and when something cannot be
+    /// written or removed.
+    pub fn undo(&mut self, after: u32) -> anyhow::Result<Option<u32>> {
+        let mut history = self.history()?;
+        let number = history.last_turn();
+        if number <= after {
+            return Ok(None);
+        }
+        let Some(turn) = history.turns.pop() else {
+            let message = format!("turn {number} is a part of a summary by now");
+            let hint = "forget the whole conversation with `/reset`";
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        };
+        let dir = self.dir.join("turns").join(&turn.turn);
+        // First what was sent: after a kill in between, too much is counted rather than too little.
+        let sent = EgressFile::of_turn(&dir).read()?;
+        if 0 < sent.all.requests {
+            self.meta.removed_egress.get_or_insert_default().add(&sent);
+            write_json(&self.dir.join("session.json"), &*self.meta)?;
+        }
+        history::replace(&self.dir, &history)?;
+        store::remove(&dir)?;
+        Ok(Some(number))
+    }
+
     /// Removes what `scope` names, or only says what would go. Returns it, relative to the session.
     ///
     /// # Errors
     ///
     /// Fails when something cannot be removed.
     pub fn reset(&mut self, scope: ResetScope, dry_run: bool) -> anyhow::Result<Vec<String>> {
-        let conversation = ["history.jsonl", "summary.md", "turns", "exports", "repl", "logs"];
+        let conversation =
+            ["history.jsonl", "summary.md", "turns", "exports", "repl", "logs", typed::FILE];
         let datasets = ["datasets.json", "datasets"];
         let rest = ["session.json", ".gitignore", "scratch", "lock"];
         let names: Vec<&str> = match scope {

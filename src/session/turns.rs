@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::conversation::Finding;
-use crate::event::{Body, Event};
-use crate::limits::{FINDINGS_MAX, FINDINGS_TURNS_MAX, REPLY_EVENT_BYTES_MAX};
+use crate::event::{Body, Event, ReplyBody};
+use crate::limits::{FINDINGS_MAX, FINDINGS_TURNS_MAX, REPLY_EVENT_BYTES_MAX, TURNS_SEARCHED_MAX};
 use crate::session::log::Log;
 use crate::session::store;
 
@@ -142,6 +142,20 @@ pub fn findings(session_dir: &Path) -> anyhow::Result<Vec<(u32, Finding)>> {
     Ok(found)
 }
 
+/// Returns the replies of the last turns, newest first, each with the directory of its turn. A turn without
+/// one is left out.
+///
+/// # Errors
+///
+/// Fails when the turns cannot be listed.
+pub fn replies(session_dir: &Path) -> anyhow::Result<impl Iterator<Item = (PathBuf, ReplyBody)>> {
+    let dirs = dirs(session_dir)?.into_iter().rev().take(TURNS_SEARCHED_MAX);
+    Ok(dirs.filter_map(|dir| match last_event(&dir)?.body {
+        Body::Reply(reply) => Some((dir, *reply)),
+        _ => None,
+    }))
+}
+
 /// Reads the last event of a turn without those before it.
 fn last_event(turn_dir: &Path) -> Option<Event> {
     let mut file = File::open(turn_dir.join("events.jsonl")).ok()?;
@@ -197,7 +211,7 @@ fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TurnDir, findings, list, remove_temporaries};
+    use super::{TurnDir, findings, list, remove_temporaries, replies};
     use crate::conversation::{Assessment, Finding};
     use crate::egress::Egress;
     use crate::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
@@ -266,6 +280,10 @@ mod tests {
         std::fs::write(&torn, &std::fs::read(&torn).unwrap()[..200]).unwrap();
         let expected = [(3, found("three")), (1, found("one"))];
         assert_eq!(findings(session.path()).unwrap(), expected);
+        let replied = replies(session.path()).unwrap();
+        let replied: Vec<_> =
+            replied.filter_map(|it| it.0.file_name().map(ToOwned::to_owned)).collect();
+        assert_eq!(replied, ["0003", "0001"]);
     }
 
     #[test]

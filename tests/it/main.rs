@@ -15,6 +15,7 @@ mod ask;
 mod bench;
 mod bytes;
 mod cassettes;
+mod chat;
 mod chaos;
 mod cmd;
 mod config;

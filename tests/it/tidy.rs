@@ -60,6 +60,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("toml", &["cli/options/", "provider/builtin/lexicon.rs"]),
     ("rust_stemmers", &["provider/builtin/words.rs"]),
     ("uuid", &["session/", "python/"]),
+    ("rustyline", &["cli/chat/editor.rs"]),
+    ("shlex", &["cli/chat/commands.rs"]),
 ];
 
 fn sources() -> Vec<(String, String)> {

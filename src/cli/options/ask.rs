@@ -19,7 +19,9 @@ use super::settings::{
 use super::{Environment, GlobalOptions, python_options, sandbox_options};
 use crate::agent::prompt::Briefing;
 use crate::agent::schema::AnswerSchema;
-use crate::cli::flags::{ApiFlag, AskFlags, ChatFlags, FailOn, ReportTarget, Require, TurnFlags};
+use crate::cli::flags::{
+    ApiFlag, AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags,
+};
 use crate::cli::graphics::Images;
 use crate::cli::ingest::Input;
 use crate::conversation::{Assessment, Effort, Price};
@@ -33,7 +35,7 @@ use crate::status::{ExitStatus, Failure};
 use crate::withheld::Withheld;
 
 /// The model that is none: the analyst inside the binary.
-const BUILTIN: &str = "builtin";
+pub const BUILTIN: &str = "builtin";
 
 /// What one `ask` does.
 #[derive(Debug)]
@@ -53,6 +55,10 @@ pub struct AskOptions {
 pub struct ChatOptions {
     /// The first question, if the command line has it. Not blank.
     pub question: Option<String>,
+    /// How questions stand in a pipe.
+    pub input: InputForm,
+    /// What `~` means in the path of a file.
+    pub home: Option<PathBuf>,
     /// How each question is answered.
     pub turn: TurnOptions,
 }
@@ -240,7 +246,12 @@ impl ChatOptions {
         if turn.files.contains(&Input::Stdin) {
             return Err(stdin_twice().into());
         }
-        Ok(ChatOptions { question: flags.question.map(not_blank).transpose()?, turn })
+        Ok(ChatOptions {
+            question: flags.question.map(not_blank).transpose()?,
+            input: flags.input,
+            home: settings.environment().home.clone(),
+            turn,
+        })
     }
 }
 
@@ -283,8 +294,7 @@ impl TurnOptions {
         };
         let provider = match flags.replay {
             Some(cassette) => ProviderChoice::Replay(cassette),
-            None if model == BUILTIN => builtin(settings, flags.chain, schema.is_some())?,
-            None => remote(settings, flags.chain)?,
+            None => choose_provider(settings, &model, flags.chain, schema.is_some())?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
         let theme = Theme::from(settings.get(&CHART_THEME)?);
@@ -320,6 +330,46 @@ impl TurnOptions {
             require: flags.require,
             allow_untooled: flags.allow_untooled,
         })
+    }
+}
+
+/// A model, and what comes with it.
+#[derive(Debug)]
+pub struct ModelChoice {
+    /// As the user gave it.
+    pub model: String,
+    /// What its tokens cost, if a file says so.
+    pub price: Option<Price>,
+    /// Who answers.
+    pub provider: ProviderChoice,
+}
+
+impl TurnOptions {
+    /// Returns what another model comes with.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a cassette answers or is written, and where the flag `--model` would.
+    pub fn choose_model(&self, model: &str, settings: &Settings) -> anyhow::Result<ModelChoice> {
+        if self.record.is_some() || matches!(self.provider, ProviderChoice::Replay(_)) {
+            let message = "cannot ask another model: a cassette is of one model";
+            let hint = "leave the chat and begin one without `--record` and `--replay`";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        let chain = matches!(&self.provider, ProviderChoice::Remote(remote, _) if remote.chain);
+        let flags = settings.flags_with_model(model);
+        let settings = settings.with(&flags);
+        let provider = choose_provider(&settings, model, chain, self.schema.is_some())?;
+        Ok(ModelChoice { model: model.to_owned(), price: price(model, &settings)?, provider })
+    }
+
+    /// Puts a model in the place of the one that is asked, and returns that.
+    pub fn put_model(&mut self, choice: ModelChoice) -> ModelChoice {
+        ModelChoice {
+            model: std::mem::replace(&mut self.model, choice.model),
+            price: std::mem::replace(&mut self.price, choice.price),
+            provider: std::mem::replace(&mut self.provider, choice.provider),
+        }
     }
 }
 
@@ -381,11 +431,16 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
 ///
 /// Fails when the settings name no server, or one without a model.
 pub fn provider(settings: &Settings) -> anyhow::Result<ProviderChoice> {
-    if settings.get(&MODEL)? == BUILTIN {
-        builtin(settings, false, false)
-    } else {
-        remote(settings, false)
-    }
+    choose_provider(settings, &settings.get(&MODEL)?, false, false)
+}
+
+fn choose_provider(
+    settings: &Settings,
+    model: &str,
+    chain: bool,
+    schema: bool,
+) -> anyhow::Result<ProviderChoice> {
+    if model == BUILTIN { builtin(settings, chain, schema) } else { remote(settings, chain) }
 }
 
 /// What only a server understands is refused, so that nobody takes the analyst for one.

@@ -634,6 +634,24 @@ impl<'a> Settings<'a> {
         Ok(settings)
     }
 
+    /// Returns the flags that would be there if `--model` had named this one.
+    pub fn flags_with_model(&self, model: &str) -> SettingFlags {
+        SettingFlags { model: Some(model.to_owned()), ..self.flags.settings.clone() }
+    }
+
+    /// Returns the same settings with other flags.
+    pub fn with<'b>(&self, flags: &'b SettingFlags) -> Settings<'b>
+    where
+        'a: 'b,
+    {
+        Settings { flags: Flags { settings: flags, ..self.flags }, ..*self }
+    }
+
+    /// Returns how wide lines are by order of `--width`.
+    pub fn width(&self) -> Option<u16> {
+        self.flags.global.width
+    }
+
     /// Returns the files that are in use.
     pub fn files(&self) -> &'a [ConfigFile] {
         &self.files.files

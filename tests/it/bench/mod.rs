@@ -2,6 +2,7 @@
 
 mod chat;
 mod check;
+mod pty;
 mod script;
 mod server;
 

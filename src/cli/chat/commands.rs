@@ -1,0 +1,397 @@
+//! The commands of a chat, which begin with a slash, and what else can be typed.
+
+use std::fmt::Write as _;
+
+use clap::error::ErrorKind;
+use clap::{FromArgMatches, Subcommand};
+use unicode_width::UnicodeWidthStr;
+
+use crate::cli::datasets::DatasetsFlags;
+use crate::cli::ingest::IngestFlags;
+use crate::cli::usage;
+use crate::render::sanitize;
+use crate::status::{ExitStatus, Failure};
+
+/// Cells of a line below which `/help` puts what a command does under its name.
+const NARROW: usize = 60;
+
+const KEYS: &[(&str, &str)] = &[
+    ("Tab", "completes commands, files, and names of datasets and columns"),
+    ("Up, Down", "what was typed before, also in earlier chats of this session"),
+    ("Ctrl-R", "searches it"),
+    ("Alt-Enter", "begins a new line; so does Enter after a backslash, or within \"\"\""),
+    ("Ctrl-C", "ends the answer or clears the line; twice on an empty line leaves"),
+    ("Ctrl-D", "leaves, on an empty line"),
+];
+
+/// What a word after a command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Datasets.
+    Datasets,
+    /// Tables of an answer.
+    Tables,
+    /// Charts of an answer.
+    Charts,
+    /// Turns.
+    Turns,
+    /// Models.
+    Models,
+    /// Commands.
+    Commands,
+    /// Files, each of the words.
+    Files,
+    /// A file, the last of the words.
+    FileLast,
+}
+
+/// What can be done in a chat besides asking.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List, show or remove datasets
+    #[command(name = "/datasets")]
+    Datasets(DatasetsFlags),
+    /// Turn CSV and Parquet files into datasets
+    #[command(name = "/ingest")]
+    Ingest(Box<IngestFlags>),
+    /// Show a table of the last answer that has one, with all of its rows
+    #[command(name = "/table")]
+    Table {
+        /// Its number or its name [default: the last]
+        #[arg(value_name = "N|NAME")]
+        which: Option<String>,
+    },
+    /// Show a chart of the last answer that has one, and where its files are
+    #[command(name = "/chart")]
+    Chart {
+        /// Its number or its name [default: the last]
+        #[arg(value_name = "N|NAME")]
+        which: Option<String>,
+    },
+    /// Show the Python code of a turn
+    #[command(name = "/code")]
+    Code {
+        /// Number of the turn
+        #[arg(value_name = "TURN", default_value = "last", hide_default_value = true)]
+        turn: String,
+    },
+    /// Save a table as csv, tsv, json, md or parquet, or a chart as svg or png
+    #[command(name = "/save", allow_missing_positional = true)]
+    Save {
+        /// Number or name of the table or chart [default: the last]
+        #[arg(value_name = "N|NAME")]
+        which: Option<String>,
+        /// The file; its ending says what is saved
+        #[arg(value_name = "FILE")]
+        file: String,
+    },
+    /// Show tokens and cost of this chat and of the session
+    #[command(name = "/cost")]
+    Cost,
+    /// Show which model is asked, or ask another from now on
+    #[command(name = "/model")]
+    Model {
+        /// The model; `builtin` is the analyst inside the binary
+        #[arg(value_name = "NAME", value_parser = crate::cli::values::model)]
+        name: Option<String>,
+    },
+    /// Take back the last answer: the model no longer knows of it
+    #[command(name = "/undo")]
+    Undo,
+    /// Forget what was asked and answered; the datasets stay
+    #[command(name = "/reset")]
+    Reset,
+    /// Show what can be typed
+    #[command(name = "/help")]
+    Help {
+        /// A command
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+    },
+    /// Leave the chat
+    #[command(name = "/quit", alias = "/exit")]
+    Quit,
+}
+
+/// Returns what the words after a command are.
+pub fn takes(command: &str) -> &'static [Takes] {
+    match command {
+        "/datasets" => &[Takes::Datasets],
+        "/ingest" => &[Takes::Files],
+        "/table" => &[Takes::Tables],
+        "/chart" => &[Takes::Charts],
+        "/code" => &[Takes::Turns],
+        "/save" => &[Takes::Tables, Takes::Charts, Takes::FileLast],
+        "/model" => &[Takes::Models],
+        "/help" => &[Takes::Commands],
+        _ => &[],
+    }
+}
+
+/// What was typed.
+#[derive(Debug)]
+pub enum Line {
+    /// Nothing.
+    Blank,
+    /// A question.
+    Question(String),
+    /// A command.
+    Command(Box<Command>),
+    /// Help that a command was asked for with `--help`.
+    Help(String),
+}
+
+/// Returns what a line means.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when it begins like a command and is none.
+pub fn read(line: &str, width: Option<u16>) -> anyhow::Result<Line> {
+    let question = |it: &str| Ok(Line::Question(it.to_owned()));
+    if line.trim().is_empty() {
+        return Ok(Line::Blank);
+    }
+    match line.strip_prefix('/') {
+        None => return question(line.trim()),
+        Some(rest) if rest.starts_with('/') => return question(rest.trim()),
+        Some(_) => {}
+    }
+    let Some(words) = shlex::split(line.trim()) else {
+        let message = "a quote is not closed";
+        let hint = "a backslash before a quote makes it a letter: /ingest \\'a\\'.csv";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    };
+    let name = words.first().map_or("", String::as_str);
+    let mut definition = definition(width);
+    if definition.find_subcommand(name).is_none() {
+        return Err(unknown(name).into());
+    }
+    match definition.try_get_matches_from_mut(&words).and_then(|it| Command::from_arg_matches(&it))
+    {
+        Ok(command) => Ok(Line::Command(Box::new(command))),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            Ok(Line::Help(error.render().to_string()))
+        }
+        Err(error) => Err(refused(name, &error).into()),
+    }
+}
+
+/// Returns what clap has to say against a command, in the words of all other errors.
+fn refused(name: &str, error: &clap::Error) -> Failure {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let message = text.split("\n\n").next().unwrap_or_default();
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    Failure::new(ExitStatus::Usage, message).hint(format!("see /help {}", &name[1..]))
+}
+
+fn unknown(name: &str) -> Failure {
+    let names: Vec<String> = names().map(|it| it.0).collect();
+    let near = usage::nearest(name, &names);
+    let begun: Vec<String> = names.iter().filter(|it| it.starts_with(name)).cloned().collect();
+    let meant = if near.is_empty() && 1 < name.len() { begun } else { near };
+    let hint = if meant.is_empty() {
+        format!("there are {}", names.join(", "))
+    } else {
+        format!("did you mean {}?", meant.join(" or "))
+    };
+    let also = "a question that begins with a slash is asked with a space before it";
+    let message = format!("`{}` is no command of a chat", sanitize::one_line(name));
+    Failure::new(ExitStatus::Usage, message).hint(format!("{hint}\n{also}"))
+}
+
+fn definition(width: Option<u16>) -> clap::Command {
+    let definition = clap::Command::new("chat")
+        .no_binary_name(true)
+        .subcommand_required(true)
+        .disable_help_subcommand(true)
+        .disable_version_flag(true);
+    let definition = Command::augment_subcommands(definition);
+    let width = usize::from(width.unwrap_or(u16::MAX).min(crate::cli::HELP_WIDTH_MAX));
+    definition.mut_subcommands(|it| {
+        let name = it.get_name().to_owned();
+        // What is typed has no name of a program before it.
+        it.bin_name(name).disable_help_flag(true).term_width(width).arg(
+            clap::Arg::new("help")
+                .short('h')
+                .long("help")
+                .help("Print help")
+                .action(clap::ArgAction::HelpShort),
+        )
+    })
+}
+
+/// Returns the commands, each with its flags.
+pub fn names() -> impl Iterator<Item = (String, Vec<String>)> {
+    let commands: Vec<_> = definition(None).get_subcommands().cloned().collect();
+    commands.into_iter().map(|it| {
+        let flags = it.get_arguments().filter_map(|it| Some(format!("--{}", it.get_long()?)));
+        (it.get_name().to_owned(), flags.collect())
+    })
+}
+
+/// Returns what can be typed, or what a command takes.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when there is no such command.
+pub fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<String> {
+    if let Some(command) = command {
+        let name = format!("/{}", command.trim_start_matches('/'));
+        let mut definition = definition(width);
+        let found = definition.find_subcommand_mut(&name).ok_or_else(|| unknown(&name))?;
+        return Ok(found.render_help().to_string());
+    }
+    let definition = definition(width);
+    let commands = definition.get_subcommands().map(|it| {
+        let arguments = it.get_positionals().map(|it| {
+            let name = it.get_value_names().map_or("", |it| it[0].as_str());
+            let many = it.get_num_args().is_some_and(|it| 1 < it.max_values());
+            let dots = if many { "…" } else { "" };
+            if it.is_required_set() { format!(" {name}{dots}") } else { format!(" [{name}]{dots}") }
+        });
+        let about = it.get_about().map(ToString::to_string).unwrap_or_default();
+        (format!("{}{}", it.get_name(), arguments.collect::<String>()), about)
+    });
+    let mut text = "Ask in your own words. Commands begin with a slash:\n\n".to_owned();
+    list(commands, width, &mut text);
+    text.push_str("\nKeys:\n\n");
+    let keys = KEYS.iter().map(|(key, about)| ((*key).to_owned(), (*about).to_owned()));
+    list(keys, width, &mut text);
+    text.push_str("\n/help COMMAND has its flags. A space before a slash makes it a question.\n");
+    Ok(text)
+}
+
+/// Lists names with what they are about, beside or below each other.
+fn list(rows: impl Iterator<Item = (String, String)>, width: Option<u16>, text: &mut String) {
+    let rows: Vec<_> = rows.collect();
+    let width = width.map_or(usize::MAX, usize::from);
+    let column = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0) + 2;
+    for (name, about) in rows {
+        let indent = if width < NARROW { 6 } else { column + 2 };
+        // Writing to a string cannot fail.
+        let _ = if width < NARROW {
+            write!(text, "  {name}\n{:indent$}", "")
+        } else {
+            write!(text, "  {name:column$}")
+        };
+        wrap(&about, indent, width, text);
+        text.push('\n');
+    }
+}
+
+/// Adds words, with `indent` cells before each further line; the first has them already.
+pub fn wrap(words: &str, indent: usize, width: usize, text: &mut String) {
+    let mut at = indent;
+    for (nth, word) in words.split(' ').enumerate() {
+        let n_cells = UnicodeWidthStr::width(word);
+        if 0 < nth && width <= at + 1 + n_cells {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n{:indent$}", "");
+            at = indent;
+        } else if 0 < nth {
+            text.push(' ');
+            at += 1;
+        }
+        text.push_str(word);
+        at += n_cells;
+    }
+}
+
+/// Returns whether a line goes on with the next: it ends with a backslash, or `"""` is open.
+pub fn is_open(line: &str) -> bool {
+    let n_slashes = line.len() - line.trim_end_matches('\\').len();
+    n_slashes % 2 == 1 || line.matches("\"\"\"").count() % 2 == 1
+}
+
+/// Returns what was meant by lines that went on: without the marks that said so.
+pub fn joined(lines: &str) -> String {
+    let text = lines.replace("\\\n", "\n");
+    let inner = text.trim().strip_prefix("\"\"\"").and_then(|it| it.strip_suffix("\"\"\""));
+    match inner {
+        Some(inner) => inner.trim().to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Line, help, is_open, joined, read};
+    use crate::status::Failure;
+
+    #[track_caller]
+    fn question(line: &str, expected: Option<&str>) {
+        let found = match read(line, None) {
+            Ok(Line::Question(text)) => Some(text),
+            _ => None,
+        };
+        assert_eq!(found.as_deref(), expected, "{line:?}");
+    }
+
+    #[test]
+    fn a_question_is_what_begins_with_no_slash_or_two() {
+        question("How many rows?  ", Some("How many rows?"));
+        question(" /cost of goods?", Some("/cost of goods?"));
+        question("//cost of goods?", Some("/cost of goods?"));
+        question("/cost", None);
+        question("/cots", None);
+        question("  ", None);
+    }
+
+    #[track_caller]
+    fn check_unknown(line: &str, message: &str, hint: &str) {
+        let error = read(line, None).unwrap_err();
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        let found = failure.hint.as_deref().unwrap().lines().next().unwrap();
+        assert_eq!((failure.message.as_str(), found), (message, hint));
+    }
+
+    #[test]
+    fn a_mistyped_command_says_which_was_meant() {
+        let is_none = |name: &str| format!("`{name}` is no command of a chat");
+        check_unknown("/tabel 1", &is_none("/tabel"), "did you mean /table?");
+        check_unknown("/data", &is_none("/data"), "did you mean /datasets?");
+        let all = "there are /datasets, /ingest, /table, /chart, /code, /save, /cost, /model, /undo, \
+                   /reset, /help, /quit";
+        check_unknown("/home/me/a.csv?", &is_none("/home/me/a.csv?"), all);
+        check_unknown("/", &is_none("/"), all);
+        check_unknown(
+            "/table 'a",
+            "a quote is not closed",
+            "a backslash before a quote makes it a letter: /ingest \\'a\\'.csv",
+        );
+        check_unknown("/table 1 2", "unexpected argument '2' found", "see /help table");
+    }
+
+    #[test]
+    fn the_file_comes_last() {
+        let save = |line: &str| match read(line, None) {
+            Ok(Line::Command(command)) => match *command {
+                Command::Save { which, file } => (which, file),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(save("/save a.csv"), (None, "a.csv".to_owned()));
+        assert_eq!(save("/save 2 'a b.csv'"), (Some("2".to_owned()), "a b.csv".to_owned()));
+    }
+
+    #[test]
+    fn lines_that_go_on_become_one() {
+        assert!(is_open("a \\") && !is_open("a \\\\") && !is_open("a"));
+        assert!(is_open("\"\"\"a\n") && !is_open("\"\"\"a\nb\"\"\""));
+        assert_eq!(joined("a \\\nb"), "a \nb");
+        assert_eq!(joined("\"\"\"\na\nb\n\"\"\""), "a\nb");
+    }
+
+    #[test]
+    fn the_help_fits_the_terminal() {
+        for width in [40, 80] {
+            let text = help(None, Some(width)).unwrap();
+            for line in text.lines().filter(|it| it.starts_with("    ")) {
+                assert!(line.chars().count() <= usize::from(width), "{line}");
+            }
+        }
+        assert!(help(Some("ingest"), Some(80)).unwrap().starts_with("Turn CSV"));
+    }
+}

@@ -1,0 +1,196 @@
+//! The line editor: keys, what was typed before, completion, several lines.
+//!
+//! It reads and writes the terminal itself, `/dev/tty`, so that stdout has the answers and nothing else.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use rustix::process::{Signal, kill_current_process_group};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::{History, MemHistory};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{
+    Behavior, Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Context, Event,
+    EventContext, EventHandler, Helper, KeyCode, KeyEvent, Modifiers, RepeatCount,
+};
+
+use super::commands::is_open;
+use super::prompt::Read;
+use super::words::Words;
+use crate::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
+
+/// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
+const STOP: Duration = Duration::from_millis(100);
+
+/// Turns bracketed paste on.
+const ENTER: &[u8] = b"\x1b[?2004h";
+/// Turns bracketed paste off, shows the cursor, and leaves the line that was being typed.
+const LEAVE: &[u8] = b"\x1b[?2004l\x1b[?25h\r\n";
+
+/// An editor of the process's terminal.
+pub struct Editor {
+    inner: rustyline::Editor<Help, MemHistory>,
+    is_empty: Arc<AtomicBool>,
+}
+
+impl Editor {
+    /// Opens the terminal; none when the process has none.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the editor cannot be made.
+    pub fn open(colour: bool) -> anyhow::Result<Option<Editor>> {
+        let Some(before) = Before::look() else { return Ok(None) };
+        let doing = "cannot make a line editor";
+        let config = Config::builder()
+            .behavior(Behavior::PreferTerm)
+            .color_mode(if colour { ColorMode::Forced } else { ColorMode::Disabled })
+            .completion_type(CompletionType::List)
+            .completion_show_all_if_ambiguous(true)
+            .completion_prompt_limit(COMPLETIONS_MAX)
+            .bell_style(rustyline::config::BellStyle::None)
+            .max_history_size(TYPED_LINES_MAX)
+            .context(doing)?
+            .build();
+        let history = MemHistory::with_config(&config);
+        let mut inner = rustyline::Editor::with_history(config, history).context(doing)?;
+        let is_empty = Arc::new(AtomicBool::new(true));
+        inner.set_helper(Some(Help { words: Words::default(), is_empty: Arc::clone(&is_empty) }));
+        inner.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
+        let stop = EventHandler::Conditional(Box::new(Stop(before)));
+        inner.bind_sequence(KeyEvent(KeyCode::Char('Z'), Modifiers::CTRL), stop);
+        Ok(Some(Editor { inner, is_empty }))
+    }
+
+    /// Reads what is typed until it is complete. Blocks, with the terminal in raw mode.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the terminal cannot be read or written.
+    pub fn read(
+        &mut self,
+        prompt: &(String, String),
+        words: Words,
+        typed: &[String],
+    ) -> anyhow::Result<Read> {
+        if let Some(help) = self.inner.helper_mut() {
+            help.words = words;
+        }
+        let history = self.inner.history_mut();
+        history.clear().context("cannot fill the editor")?;
+        for line in typed {
+            history.add(line).context("cannot fill the editor")?;
+        }
+        match self.inner.readline(prompt) {
+            Ok(line) => Ok(Read::Line(line)),
+            Err(ReadlineError::Interrupted) => {
+                Ok(Read::Cancelled { was_empty: self.is_empty.load(Ordering::Relaxed) })
+            }
+            Err(ReadlineError::Eof) => Ok(Read::End),
+            // The terminal is gone; the signal that says so comes at the same time.
+            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::UnexpectedEof => {
+                Ok(Read::End)
+            }
+            Err(error) if terminal().is_ok_and(|it| tcgetattr(it).is_ok()) => {
+                Err(error).context("cannot read what is typed")
+            }
+            Err(_) => Ok(Read::End),
+        }
+    }
+}
+
+/// The terminal as it was before an editor took it.
+pub struct Before {
+    terminal: File,
+    modes: Termios,
+}
+
+impl Before {
+    /// Looks at the terminal; none when there is none.
+    pub fn look() -> Option<Before> {
+        let terminal = terminal().ok()?;
+        let modes = tcgetattr(&terminal).ok()?;
+        Some(Before { terminal, modes })
+    }
+
+    /// Gives the terminal back from an editor that is still reading.
+    pub fn restore(&self) {
+        // Whoever hung up has no terminal to restore.
+        let _ = (&self.terminal).write_all(LEAVE);
+        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.modes);
+    }
+}
+
+/// Ctrl-Z: stops the job, with the terminal as its shell wants it. The editor's own way goes on before it
+/// is stopped, for it counts on a process of one thread.
+struct Stop(Before);
+
+impl ConditionalEventHandler for Stop {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        let Stop(before) = self;
+        let raw = tcgetattr(&before.terminal).ok()?;
+        before.restore();
+        // A job that nobody could wake is not stopped.
+        let _ = kill_current_process_group(Signal::TSTP);
+        thread::sleep(STOP);
+        let _ = tcsetattr(&before.terminal, OptionalActions::Now, &raw);
+        let _ = (&before.terminal).write_all(ENTER);
+        Some(Cmd::Repaint)
+    }
+}
+
+fn terminal() -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/tty")
+}
+
+/// What the editor asks while somebody types.
+struct Help {
+    words: Words,
+    /// Whether nothing is typed: then Ctrl-C has nothing to clear.
+    is_empty: Arc<AtomicBool>,
+}
+
+impl Completer for Help {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        cursor: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let (start, found) = self.words.complete(line, cursor);
+        let pair = |it: super::words::Completion| Pair { display: it.shown, replacement: it.text };
+        Ok((start, found.into_iter().map(pair).collect()))
+    }
+}
+
+impl Hinter for Help {
+    type Hint = String;
+
+    /// Hints at nothing: it is called whenever the line has changed.
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        self.is_empty.store(line.is_empty(), Ordering::Relaxed);
+        None
+    }
+}
+
+impl Validator for Help {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let is_open = is_open(context.input());
+        Ok(if is_open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Highlighter for Help {}
+
+impl Helper for Help {}

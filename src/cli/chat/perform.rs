@@ -1,0 +1,208 @@
+//! What the commands of a chat do: each what the command of the program does, in the session at hand.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use super::commands::Command;
+use super::prompt::{Prompt, Read};
+use super::words::expanded;
+use super::{Chat, commands, shown};
+use crate::cli::ask::{key, provider};
+use crate::cli::ingest::IngestFlags;
+use crate::cli::options::GlobalOptions;
+use crate::cli::output::Output;
+use crate::cli::{datasets, ingest, out, past, report, reset};
+use crate::render::{digits, sanitize};
+use crate::session::ResetScope;
+use crate::sink::{EventSink, Format};
+use crate::status::{ExitStatus, Failure};
+
+impl Chat<'_> {
+    /// Does what a command says. Breaks with the status of the chat when it ends it.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be done; the chat is as it was.
+    pub fn perform(
+        &mut self,
+        command: Command,
+        prompt: &mut Prompt,
+    ) -> anyhow::Result<ControlFlow<ExitStatus>> {
+        let global = self.global();
+        let dir = global.session.dir.clone();
+        match command {
+            Command::Datasets(flags) => self.datasets(&flags, &global, prompt)?,
+            Command::Ingest(flags) => self.ingest(*flags, &global)?,
+            Command::Table { which } => {
+                let table = shown::table(&dir, which.as_deref())?;
+                out::answer(|out| shown::write(&table, out, &global))?;
+            }
+            Command::Chart { which } => self.chart(which.as_deref(), &global)?,
+            Command::Code { turn } => code(&turn, &global)?,
+            Command::Save { which, file } => {
+                let file = expanded(&file, self.home.as_deref());
+                let name = sanitize::one_line(&file.to_string_lossy());
+                let may_replace = || self.confirm(&format!("replace `{name}`"), prompt);
+                match shown::save(&dir, which.as_deref(), &file, may_replace)? {
+                    Some(what) => report::note(&format!("{what} → {name}")),
+                    None => report::note("nothing was saved"),
+                }
+            }
+            Command::Cost => report::tell(&self.cost()),
+            Command::Model { name: None } => {
+                report::tell(&format!("{}\n", sanitize::one_line(self.agent.model())));
+            }
+            Command::Model { name: Some(name) } => self.ask_another(&name)?,
+            Command::Undo => self.undo()?,
+            Command::Reset => self.reset(&global, prompt)?,
+            Command::Help { command } => {
+                report::tell(&commands::help(command.as_deref(), global.terminal.stderr.width)?);
+            }
+            Command::Quit => return Ok(ControlFlow::Break(ExitStatus::Ok)),
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn datasets(
+        &mut self,
+        flags: &datasets::DatasetsFlags,
+        global: &GlobalOptions,
+        prompt: &mut Prompt,
+    ) -> anyhow::Result<()> {
+        let Chat { session, runtime, signals, .. } = self;
+        let confirm = |what: &str| agreed(runtime.block_on(prompt.confirm(&would(what), signals))?);
+        datasets::run_in(flags, session, global, confirm)?;
+        if !flags.rm.is_empty() {
+            self.runtime.block_on(self.agent.renew_worker());
+        }
+        Ok(())
+    }
+
+    fn ingest(&mut self, mut flags: IngestFlags, global: &GlobalOptions) -> anyhow::Result<()> {
+        if flags.paths.iter().any(|it| it.as_os_str() == "-") {
+            let message = "stdin is what you type: it takes no data";
+            return Err(Failure::new(ExitStatus::Usage, message).hint("name a file").into());
+        }
+        for path in &mut flags.paths {
+            if let Some(text) = path.to_str() {
+                *path = expanded(text, self.home.as_deref());
+            }
+        }
+        let before: Vec<(String, PathBuf, String)> = self.ingested();
+        let done = ingest::run_in(&flags, &mut self.session, global);
+        // The worker that runs knows the files that there were; variables are with the session.
+        if before != self.ingested() {
+            self.runtime.block_on(self.agent.renew_worker());
+        }
+        done.map(|_| ())
+    }
+
+    fn ingested(&self) -> Vec<(String, PathBuf, String)> {
+        let datasets = self.session.catalog().iter();
+        datasets
+            .map(|(name, it)| (name.to_owned(), it.path.clone(), it.ingested_at.clone()))
+            .collect()
+    }
+
+    /// Shows a chart as it was shown when it was drawn; a pipe gets the paths of its files.
+    fn chart(&self, which: Option<&str>, global: &GlobalOptions) -> anyhow::Result<()> {
+        let (chart, event) = shown::chart(&global.session.dir, which)?;
+        let options = GlobalOptions { format: Format::Text, ..global.clone() };
+        if !options.terminal.stdout.is_tty {
+            let paths = chart.files.iter().map(|it| global.session.dir.join(&it.path));
+            return out::answer(|out| {
+                paths.into_iter().try_for_each(|it| Ok(writeln!(out, "chart: {}", it.display())?))
+            });
+        }
+        let mut output = Output::open_quietly(&self.options.answer, &options, &global.session.dir)?;
+        output.emit(&event)?;
+        output.finish(true)
+    }
+
+    fn cost(&self) -> String {
+        let (tokens, usd) = (self.session.total_tokens(), self.session.total_cost_usd());
+        let line = |what: &str, tokens: u64, usd: Option<f64>| {
+            let usd = match usd {
+                Some(usd) => format!(", ${usd:.4}"),
+                None if tokens == 0 => String::new(),
+                None => ", price not known".to_owned(),
+            };
+            format!("{what}: {} tokens{usd}\n", digits::grouped(&tokens.to_string()))
+        };
+        let (tokens_before, usd_before) = self.spent_before;
+        let usd_here = usd.map(|it| it - usd_before.unwrap_or(0.0));
+        let here = line("this chat", tokens.saturating_sub(tokens_before), usd_here);
+        here + &line("session", tokens, usd)
+    }
+
+    fn ask_another(&mut self, name: &str) -> anyhow::Result<()> {
+        let choice = self.options.choose_model(name, self.settings)?;
+        let before = self.options.put_model(choice);
+        match key(&self.options).and_then(|it| provider(&self.options, it)) {
+            Ok(provider) => {
+                let model = self.options.model.clone();
+                self.agent.ask_another(model.clone(), self.options.price, provider);
+                report::note(&format!("from now on, {model} is asked"));
+                self.models.push(model);
+                Ok(())
+            }
+            Err(error) => {
+                self.options.put_model(before);
+                Err(error)
+            }
+        }
+    }
+
+    fn undo(&mut self) -> anyhow::Result<()> {
+        let after = self.agent.forgotten(&mut self.session)?;
+        let Some(turn) = self.session.undo(after)? else {
+            let message = "there is no answer to take back";
+            return Err(Failure::new(ExitStatus::Input, message).into());
+        };
+        report::note(&format!(
+            "turn {turn} is taken back: the model no longer knows of it; Python variables that it set \
+             are still there"
+        ));
+        Ok(())
+    }
+
+    fn reset(&mut self, global: &GlobalOptions, prompt: &mut Prompt) -> anyhow::Result<()> {
+        if !self.confirm("forget all questions and answers of the session", prompt)? {
+            report::note("nothing was removed");
+            return Ok(());
+        }
+        self.runtime.block_on(self.agent.forget());
+        let gone = self.session.reset(ResetScope::Conversation, false)?;
+        prompt.forget();
+        reset::print(&gone, false, global)?;
+        Ok(())
+    }
+
+    fn confirm(&mut self, what: &str, prompt: &mut Prompt) -> anyhow::Result<bool> {
+        let Chat { runtime, signals, .. } = self;
+        agreed(runtime.block_on(prompt.confirm(&would(what), signals))?)
+    }
+}
+
+fn would(what: &str) -> String {
+    format!("This will {what}. Go on?")
+}
+
+/// Returns whether somebody said yes.
+fn agreed(read: Read) -> anyhow::Result<bool> {
+    match read {
+        Read::Line(line) => Ok(matches!(line.trim(), "y" | "Y" | "yes")),
+        Read::Cancelled { .. } | Read::End => Ok(false),
+        Read::Ended(status) => Err(Failure::new(status, "interrupted").into()),
+    }
+}
+
+fn code(turn: &str, global: &GlobalOptions) -> anyhow::Result<()> {
+    let turn = past::find(turn, global)?;
+    let Ok(code) = std::fs::read_to_string(turn.dir.join("code.py")) else {
+        let message = format!("turn {} ran no code", turn.id);
+        return Err(Failure::new(ExitStatus::Input, message).into());
+    };
+    let code = sanitize::for_terminal(&code);
+    out::answer(|out| Ok(writeln!(out, "{}", code.trim_end())?))
+}

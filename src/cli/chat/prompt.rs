@@ -1,0 +1,169 @@
+//! What somebody types at a terminal, line by line: with an editor, or without where it can do nothing.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tokio::task::spawn_blocking;
+
+use super::commands::{is_open, joined};
+use super::editor::{Before, Editor};
+use super::stdin::Stdin;
+use super::words::Words;
+use crate::cli::options::GlobalOptions;
+use crate::cli::report;
+use crate::cli::signals::Signals;
+use crate::session::typed::Typed;
+use crate::status::ExitStatus;
+
+const PROMPT: &str = "> ";
+/// Asks for more of a line that goes on, where no editor shows it.
+const MORE: &str = ". ";
+
+/// What came from the terminal.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Read {
+    /// Something was typed, which may be nothing.
+    Line(String),
+    /// Ctrl-C: what was typed is to be forgotten.
+    Cancelled {
+        /// Whether that was nothing, as far as it is known.
+        was_empty: bool,
+    },
+    /// Ctrl-D, or the terminal is gone.
+    End,
+    /// A signal asks the process to end.
+    Ended(ExitStatus),
+}
+
+/// Asks for one line after another.
+pub struct Prompt {
+    /// None without one, and while it is reading.
+    editor: Option<Box<Editor>>,
+    stdin: Stdin,
+    typed: Typed,
+    /// The session that keeps what is typed; none when nothing is to be left behind.
+    kept_in: Option<PathBuf>,
+    colour: bool,
+}
+
+impl Prompt {
+    /// Opens the terminal. `kept_in` is the directory of the session that keeps what is typed.
+    ///
+    /// # Errors
+    ///
+    /// Fails when what was typed before cannot be read.
+    pub fn open(global: &GlobalOptions, kept_in: Option<&Path>) -> anyhow::Result<Prompt> {
+        let colour = global.terminal.stderr.colour;
+        let editor = if global.terminal.can_redraw { Editor::open(colour)? } else { None };
+        let typed = kept_in.map(Typed::read).transpose()?.unwrap_or_default();
+        let kept_in = kept_in.map(Path::to_owned);
+        Ok(Prompt { editor: editor.map(Box::new), stdin: Stdin::default(), typed, kept_in, colour })
+    }
+
+    /// Asks for a question or a command.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the terminal cannot be read.
+    pub async fn ask(&mut self, words: Words, signals: &mut Signals) -> anyhow::Result<Read> {
+        let read = self.read(PROMPT, words, true, signals).await?;
+        let Read::Line(line) = read else { return Ok(read) };
+        if !line.trim().is_empty() {
+            self.remember(&line);
+        }
+        Ok(Read::Line(joined(&line)))
+    }
+
+    /// Puts a question to the user that is answered with yes or no.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the terminal cannot be read.
+    pub async fn confirm(&mut self, question: &str, signals: &mut Signals) -> anyhow::Result<Read> {
+        self.read(&format!("{question} [y/N] "), Words::default(), false, signals).await
+    }
+
+    /// Forgets what was typed, as the session has.
+    pub fn forget(&mut self) {
+        self.typed = Typed::default();
+    }
+
+    fn remember(&mut self, line: &str) {
+        let Some(dir) = &self.kept_in else { return self.typed.push(line) };
+        if let Err(error) = self.typed.keep(dir, line) {
+            // The chat goes on without.
+            report::warning(&format!("what is typed is not kept: {error:#}"), self.colour);
+            self.kept_in = None;
+        }
+    }
+
+    async fn read(
+        &mut self,
+        prompt: &str,
+        words: Words,
+        has_history: bool,
+        signals: &mut Signals,
+    ) -> anyhow::Result<Read> {
+        let Some(mut editor) = self.editor.take() else {
+            return self.read_plain(prompt, signals).await;
+        };
+        let styled =
+            if self.colour { format!("\x1b[1;36m{prompt}\x1b[0m") } else { prompt.to_owned() };
+        let prompt = (prompt.to_owned(), styled);
+        let typed = if has_history { self.typed.lines().to_vec() } else { Vec::new() };
+        let before = Before::look();
+        let reading = spawn_blocking(move || {
+            let read = editor.read(&prompt, words, &typed);
+            (editor, read)
+        });
+        // A signal ends the chat: the editor that is still reading ends with the process, and the
+        // terminal is given back in its place. Ctrl-C is a key to the editor; as a signal it was meant
+        // for what came before, and pressed a moment too late.
+        let (editor, read) = tokio::select! {
+            biased;
+            status = signals.end() => {
+                if let Some(before) = before {
+                    before.restore();
+                }
+                return Ok(Read::Ended(status));
+            }
+            done = reading => done.context("the line editor failed")?,
+        };
+        self.editor = Some(editor);
+        // A terminal that is gone says so with a signal, which may come a moment later than its end.
+        if matches!(read, Ok(Read::End)) && before.is_some() && Before::look().is_none() {
+            return Ok(Read::Ended(ExitStatus::Terminated));
+        }
+        read
+    }
+
+    /// Reads lines as the terminal itself edits them.
+    async fn read_plain(&mut self, prompt: &str, signals: &mut Signals) -> anyhow::Result<Read> {
+        report::tell(prompt);
+        let mut text = String::new();
+        loop {
+            // The read that loses goes on and is waited for the next time.
+            let line = tokio::select! {
+                biased;
+                status = signals.next() => {
+                    report::tell("\n");
+                    return Ok(match status {
+                        ExitStatus::Interrupted => Read::Cancelled { was_empty: text.is_empty() },
+                        status => Read::Ended(status),
+                    });
+                }
+                line = self.stdin.next(b'\n') => line?,
+            };
+            let Some(line) = line else {
+                report::tell("\n");
+                return Ok(if text.is_empty() { Read::End } else { Read::Line(text) });
+            };
+            text.push_str(line.trim_end_matches(['\n', '\r']));
+            if !is_open(&text) {
+                return Ok(Read::Line(text));
+            }
+            text.push('\n');
+            report::tell(MORE);
+        }
+    }
+}

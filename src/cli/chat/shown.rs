@@ -1,0 +1,213 @@
+//! Tables and charts of the last answers, to look at again and to save.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::cli::options::GlobalOptions;
+use crate::cli::out::WholeFile;
+use crate::cli::usage;
+use crate::dataset::head;
+use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody};
+use crate::frame::Frame;
+use crate::limits::SAVED_CELLS_MAX;
+use crate::render::sanitize;
+use crate::render::table::{self, TableStyle};
+use crate::session::turns;
+use crate::sink::rows::chosen;
+use crate::status::{ExitStatus, Failure};
+
+/// What a file can be, by its ending.
+const ENDINGS: [&str; 7] = ["csv", "tsv", "json", "md", "parquet", "svg", "png"];
+
+/// Returns the names of the tables of the last answer that has one; none when none has.
+///
+/// # Errors
+///
+/// Fails when the turns cannot be listed.
+pub fn tables(session_dir: &Path) -> anyhow::Result<Vec<String>> {
+    Ok(turns::replies(session_dir)?
+        .map(|it| it.1.tables)
+        .find(|it| !it.is_empty())
+        .unwrap_or_default())
+}
+
+/// Returns the names of the charts of the last answer that has one; none when none has.
+///
+/// # Errors
+///
+/// Fails when the turns cannot be listed.
+pub fn charts(session_dir: &Path) -> anyhow::Result<Vec<String>> {
+    Ok(turns::replies(session_dir)?
+        .map(|it| it.1.charts)
+        .find(|it| !it.is_empty())
+        .unwrap_or_default())
+}
+
+/// Finds a table of the last answer that has one, by number or name; the last of it when none is wanted.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when there is none.
+pub fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<DataFrame> {
+    let events = last(session_dir, |it| !it.tables.is_empty())?;
+    let tables = events.into_iter().filter_map(|it| match it.body {
+        Body::DataFrame(table) => Some(table),
+        _ => None,
+    });
+    pick("table", tables.collect(), |it| &it.logical_name, wanted)
+}
+
+/// Finds a chart of the last answer that has one, with the event that told of it.
+///
+/// # Errors
+///
+/// Fails as [`table`] does.
+pub fn chart(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<(ChartDrawn, Event)> {
+    let events = last(session_dir, |it| !it.charts.is_empty())?;
+    let charts = events.into_iter().filter_map(|it| match &it.body {
+        Body::Chart(chart) => Some((chart.as_ref().clone(), it)),
+        _ => None,
+    });
+    pick("chart", charts.collect(), |it| &it.0.logical_name, wanted)
+}
+
+/// Reads the events of the last turn whose reply is like that; none when there is no such turn.
+fn last(session_dir: &Path, is_it: impl Fn(&ReplyBody) -> bool) -> anyhow::Result<Vec<Event>> {
+    let found = turns::replies(session_dir)?.find(|it| is_it(&it.1));
+    found.map_or(Ok(Vec::new()), |(dir, _)| Ok(turns::events(&dir)?.0))
+}
+
+fn pick<T>(
+    what: &str,
+    mut all: Vec<T>,
+    name: impl Fn(&T) -> &String,
+    wanted: Option<&str>,
+) -> anyhow::Result<T> {
+    let names: Vec<&String> = all.iter().map(name).collect();
+    if let Some(at) = chosen(&names, wanted) {
+        return Ok(all.swap_remove(at));
+    }
+    let Some(wanted) = wanted.filter(|_| !names.is_empty()) else {
+        let hint = format!("ask for a {what} in a question");
+        let message = format!("no answer has a {what}");
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    };
+    let known: Vec<String> = names.into_iter().cloned().collect();
+    let hint = match usage::nearest(wanted, &known).first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    let message = format!("the last answer with a {what} has no `{wanted}`");
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+}
+
+/// Writes a table with all of its rows, as far as the turn told them.
+///
+/// # Errors
+///
+/// Fails when `out` cannot take it.
+pub fn write(
+    shown: &DataFrame,
+    out: &mut dyn Write,
+    options: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let (frame, stdout) = (shown.frame(), options.terminal.stdout);
+    if !stdout.is_tty {
+        return Ok(out.write_all(table::markdown(&frame).as_bytes())?);
+    }
+    let style =
+        TableStyle { width: stdout.width, colour: stdout.colour, rows_max: Some(usize::MAX) };
+    writeln!(out, "{}", table::text(&frame, &style).text)?;
+    let (name, n_rows, n_all) =
+        (sanitize::one_line(&shown.logical_name), shown.rows_emitted, shown.row_count);
+    let rest = if shown.truncated { " · /save writes all" } else { "" };
+    Ok(writeln!(out, " {name} · {n_rows} of {n_all} rows{rest}")?)
+}
+
+/// Saves what the ending of the file says: a table, or a chart. Returns what it was.
+///
+/// `may_replace` is asked when there is such a file.
+///
+/// # Errors
+///
+/// Fails when there is no such table or chart, it is too large for text, or the file cannot be written.
+pub fn save(
+    session_dir: &Path,
+    wanted: Option<&str>,
+    file: &Path,
+    may_replace: impl FnOnce() -> anyhow::Result<bool>,
+) -> anyhow::Result<Option<String>> {
+    let ending = file.extension().map(|it| it.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if !ENDINGS.contains(&ending.as_str()) {
+        let message = format!("cannot tell from `{}` what to save", file.display());
+        let hint = format!("end its name with one of {}", ENDINGS.join(", "));
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    let saved = match ending.as_str() {
+        "svg" | "png" => Saved::chart(session_dir, wanted, &ending)?,
+        ending => Saved::table(session_dir, wanted, ending)?,
+    };
+    if file.exists() && !may_replace()? {
+        return Ok(None);
+    }
+    let target = WholeFile::create(file)?;
+    target.writer()?.write_all(&saved.content)?;
+    target.finish()?;
+    Ok(Some(saved.what))
+}
+
+/// What goes into a file.
+struct Saved {
+    what: String,
+    content: Vec<u8>,
+}
+
+impl Saved {
+    fn chart(session_dir: &Path, wanted: Option<&str>, format: &str) -> anyhow::Result<Saved> {
+        let (chart, _) = chart(session_dir, wanted)?;
+        let file = chart.files.iter().find(|it| it.format == format);
+        let file = file.with_context(|| format!("the chart was not drawn as {format}"))?;
+        let what = format!("chart {}", sanitize::one_line(&chart.logical_name));
+        Ok(Saved { what, content: read(&session_dir.join(&file.path))? })
+    }
+
+    fn table(session_dir: &Path, wanted: Option<&str>, format: &str) -> anyhow::Result<Saved> {
+        let shown = table(session_dir, wanted)?;
+        let name = sanitize::one_line(&shown.logical_name);
+        let what = format!("table {name}, {} rows", shown.row_count);
+        let artifact = shown.artifact.as_ref().map(|it| session_dir.join(&it.path));
+        if format == "parquet" {
+            let path = artifact.with_context(|| format!("`{name}` has no file of its own"))?;
+            return Ok(Saved { what, content: read(&path)? });
+        }
+        let n_cells = shown.row_count.saturating_mul(shown.columns.len() as u64);
+        if SAVED_CELLS_MAX < n_cells {
+            let message = format!(
+                "`{name}` has {n_cells} cells; at most {SAVED_CELLS_MAX} are saved as text"
+            );
+            let hint = "save it with the ending `.parquet`";
+            return Err(Failure::new(ExitStatus::Limit, message).hint(hint).into());
+        }
+        let frame = match artifact.filter(|_| shown.truncated) {
+            Some(path) => head(&path, usize::MAX)?,
+            None => shown.frame(),
+        };
+        Ok(Saved { what, content: text(&frame, format)?.into_bytes() })
+    }
+}
+
+fn text(frame: &Frame, format: &str) -> anyhow::Result<String> {
+    Ok(match format {
+        "csv" => table::delimited(frame, b','),
+        "tsv" => table::delimited(frame, b'\t'),
+        "md" => table::markdown(frame),
+        _ => serde_json::to_string_pretty(&Value::Array(frame.objects()))? + "\n",
+    })
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
+}

@@ -1,0 +1,108 @@
+//! What was typed in chats, for the next one: one JSON string a line, oldest first.
+//!
+//! It is a part of the session as the questions are, and goes with them.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use crate::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
+use crate::session::store;
+
+/// The file, in the session's directory.
+pub const FILE: &str = "typed.jsonl";
+
+/// What was typed, oldest first, each line once: where it was typed last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Typed(Vec<String>);
+
+impl Typed {
+    /// Reads what a session has; nothing when there is no file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file is there and cannot be read.
+    pub fn read(session_dir: &Path) -> anyhow::Result<Typed> {
+        let (lines, _) = store::read_lines(&session_dir.join(FILE))?;
+        let mut typed = Typed::default();
+        // What is no JSON string was written by somebody else and cannot be typed again.
+        for line in lines.iter().filter_map(|it| serde_json::from_str::<String>(it).ok()) {
+            typed.push(&line);
+        }
+        Ok(typed)
+    }
+
+    /// Returns the lines, oldest first.
+    pub fn lines(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Adds a line, and keeps it with the session.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written; the line is added nevertheless.
+    pub fn keep(&mut self, session_dir: &Path, line: &str) -> anyhow::Result<()> {
+        let is_again = self.0.last().is_some_and(|it| it == line);
+        self.push(line);
+        if is_again || TYPED_LINE_BYTES_MAX < line.len() {
+            return Ok(());
+        }
+        let path = session_dir.join(FILE);
+        let json = serde_json::to_string(line).context("cannot write JSON")?;
+        store::append_line(&path, &json)?;
+        // The file has lines that were typed again since; it is written anew before they are many.
+        if 2 * TYPED_LINES_MAX < store::read_lines(&path)?.0.len() {
+            let lines = self.0.iter().filter(|it| it.len() <= TYPED_LINE_BYTES_MAX);
+            let lines: Result<Vec<_>, _> = lines.map(serde_json::to_string).collect();
+            store::write(&path, (lines?.join("\n") + "\n").as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Adds a line for as long as the chat lasts.
+    pub fn push(&mut self, line: &str) {
+        self.0.retain(|it| it != line);
+        self.0.push(line.to_owned());
+        if TYPED_LINES_MAX < self.0.len() {
+            self.0.remove(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::{FILE, Typed};
+    use crate::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
+
+    #[test]
+    fn a_line_is_there_again_once_and_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut typed = Typed::read(dir.path()).unwrap();
+        for line in ["one", "two\nlines", "one", "one"] {
+            typed.keep(dir.path(), line).unwrap();
+        }
+        typed.keep(dir.path(), &"x".repeat(TYPED_LINE_BYTES_MAX + 1)).unwrap();
+        assert_eq!(typed.lines().len(), 3);
+        let again = Typed::read(dir.path()).unwrap();
+        assert_eq!(again.lines(), ["two\nlines", "one"]);
+        let mode = dir.path().join(FILE).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn the_file_does_not_grow_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(FILE);
+        let lines: Vec<_> = (0..2 * TYPED_LINES_MAX).map(|it| format!("\"{it}\"\n")).collect();
+        std::fs::write(&path, lines.concat()).unwrap();
+        let mut typed = Typed::read(dir.path()).unwrap();
+        assert_eq!(typed.lines().len(), TYPED_LINES_MAX);
+        typed.keep(dir.path(), "last").unwrap();
+        let lines = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(lines.lines().count(), TYPED_LINES_MAX);
+        assert_eq!(lines.lines().next_back(), Some("\"last\""));
+    }
+}
