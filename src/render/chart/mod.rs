@@ -91,6 +91,17 @@ pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     Ok(Drawing { svg, svg_size, png, png_size: (raster.width, raster.height) })
 }
 
+/// Draws a chart as an SVG document alone, as [`draw`] does.
+///
+/// # Errors
+///
+/// Fails when the backend does, which is a bug.
+pub fn svg(chart: &Chart, theme: Theme) -> anyhow::Result<String> {
+    let plot = Plot::of(chart);
+    let title = plot.title.as_deref().unwrap_or(&chart.spec().logical_name);
+    paint::svg(&scene(&plot), theme, &plot::clean(title), &alt(chart))
+}
+
 fn scene(plot: &Plot) -> Scene {
     match plot.chart_type {
         ChartType::Bar => bars::lying(plot),
