@@ -70,6 +70,18 @@ pub const TERMINAL_ANSWER: Duration = Duration::from_millis(100);
 /// Bytes of such an answer; it is read no further.
 pub const TERMINAL_ANSWER_BYTES_MAX: usize = 1_024;
 
+/// Bytes of the tables of one page, cells and the markup around them. A browser takes them in within two
+/// seconds; of tables beyond that, the beginning is there.
+pub const PAGE_TABLES_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Rows of each table that a page has, whatever else it has.
+pub const PAGE_ROWS_MIN: usize = 25;
+/// Characters of one cell on a page. Longer ones are whole in the table's file.
+pub const PAGE_CELL_CHARS_MAX: usize = 2_000;
+/// Characters of what was asked, what a call was given and what it gave, each, on a page.
+pub const PAGE_TEXT_CHARS_MAX: usize = 20_000;
+/// Columns of one dataset that a page names.
+pub const PAGE_COLUMNS_MAX: usize = 200;
+
 /// Differences between a table of a turn and the same table again that are told one by one.
 pub const DIFFERENCES_MAX: usize = 20;
 /// Bytes of a source that is read to find out how plain Python reads it; its cells take ten times as much.

@@ -39,7 +39,8 @@ pub fn text(turn: &str, record: &Record, total: &Record) -> String {
     sanitize::for_terminal(&text)
 }
 
-fn sentence(egress: &Egress) -> String {
+/// Returns what left the machine in one sentence without a full stop.
+pub fn sentence(egress: &Egress) -> String {
     if egress.requests == 0 {
         return "nothing was sent".to_owned();
     }

@@ -141,7 +141,8 @@ const SHOW_EXAMPLES: &str = "\
 Examples:
   csv-agent show
   csv-agent show 7 --format md
-  csv-agent show last --format csv --table revenue_by_month";
+  csv-agent show last --format csv --table revenue_by_month
+  csv-agent show all --html session.html";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -224,7 +225,7 @@ pub enum Verb {
     /// List, show or remove datasets
     #[command(after_help = DATASETS_EXAMPLES)]
     Datasets(DatasetsFlags),
-    /// Show the answer of an earlier turn again, in any format
+    /// Show the answer of an earlier turn again, in any format or as a page
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowFlags),
     /// Write earlier turns as a script that proves itself, a notebook or a document

@@ -90,15 +90,33 @@ pub fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
 /// Fails as [`find`] does, and when events cannot be read.
 pub fn select(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let turns = listed(options)?;
+    let is_wanted = marked(wanted, &turns)?;
+    read_up_to(turns, &is_wanted)
+}
+
+/// Returns the turns of the session that are wanted, oldest first, each once.
+///
+/// # Errors
+///
+/// Fails as [`find`] does.
+pub fn choose(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<TurnSummary>> {
+    let turns = listed(options)?;
+    let is_wanted = marked(wanted, &turns)?;
+    let chosen = turns.into_iter().zip(is_wanted).filter(|it| it.1);
+    Ok(chosen.map(|it| it.0).collect())
+}
+
+/// Returns for each turn whether it is wanted.
+fn marked(wanted: &[String], turns: &[TurnSummary]) -> anyhow::Result<Vec<bool>> {
     let mut is_wanted = vec![false; turns.len()];
     for wanted in wanted {
         if wanted == "all" {
             is_wanted.fill(true);
         } else {
-            is_wanted[place(wanted, &turns)?] = true;
+            is_wanted[place(wanted, turns)?] = true;
         }
     }
-    read_up_to(turns, &is_wanted)
+    Ok(is_wanted)
 }
 
 /// Reads turns up to the last that is wanted.

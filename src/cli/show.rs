@@ -1,6 +1,6 @@
-//! `show`: a turn of the past, in any format.
+//! `show`: a turn of the past, in any format, or turns as one page for a browser.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -13,20 +13,23 @@ use super::options::settings::Settings;
 use super::out;
 use super::output::{Output, missing_table};
 use super::{past, report};
+use crate::agent::again::past::number;
 use crate::event::{self, Body, ErrorBody, Event};
+use crate::render::page::{PageTurn, page};
 use crate::render::report::ungrounded;
+use crate::session::Session;
 use crate::session::departed::{EgressFile, total};
 use crate::session::turns::{self, TurnSummary};
 use crate::sink::seal::Seal;
 use crate::sink::{EventSink, Format};
-use crate::status::ExitStatus;
+use crate::status::{ExitStatus, Failure};
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowFlags {
-    /// Number of the turn, or `last`
+    /// Number of the turn, or `last`; for `--html` several, or `all`
     #[arg(value_name = "TURN", default_value = "last")]
-    pub turn: String,
+    pub turns: Vec<String>,
 
     /// Write to a file instead of stdout, whole or not at all
     #[arg(short, long, value_name = "FILE")]
@@ -52,6 +55,14 @@ pub struct ShowFlags {
     /// Show what the turn sent to a server instead, and all turns together: text or JSON
     #[arg(long, conflicts_with_all = ["table", "abs_paths"])]
     pub egress: bool,
+
+    /// Write one page for a browser instead: answers, tables, charts, code and what happened
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["output", "table", "abs_paths", "egress", "format", "json"]
+    )]
+    pub html: Option<PathBuf>,
 }
 
 impl ShowFlags {
@@ -75,24 +86,16 @@ pub fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    if let Some(path) = &flags.html {
+        return show_page(path, flags, options);
+    }
     let environment = settings.environment();
-    let turn = past::find(&flags.turn, options)?;
+    let turn = past::find(only(&flags.turns)?, options)?;
     if flags.egress {
         return show_egress(&turn, flags, options);
     }
     let colour = options.terminal.stderr.colour;
-    let (mut events, is_torn) = turns::events(&turn.dir)?;
-    if is_torn {
-        report::warning(
-            &format!("the last event of turn {} was torn and is left out", turn.id),
-            colour,
-        );
-    }
-    if turn.interrupted {
-        let after = events.last().map_or(0, |it| it.seq + 1);
-        let last = events.last().cloned();
-        events.push(interrupted(&turn, after, last));
-    }
+    let events = events(&turn, colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
         events: None,
@@ -126,6 +129,53 @@ pub fn run(
         return Err(failure.into());
     }
     output.finish(true)?;
+    Ok(ExitStatus::Ok)
+}
+
+/// Returns the one turn that is named.
+fn only(turns: &[String]) -> anyhow::Result<&str> {
+    match turns {
+        [turn] if turn != "all" => Ok(turn),
+        _ => {
+            let message = "`show` writes one turn, unless it writes a page";
+            let hint = "name one turn, or write a page of them: `--html FILE`";
+            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+        }
+    }
+}
+
+/// Reads the events of a turn; the last of them ends it.
+fn events(turn: &TurnSummary, colour: bool) -> anyhow::Result<Vec<Event>> {
+    let (mut events, is_torn) = turns::events(&turn.dir)?;
+    if is_torn {
+        let message = format!("the last event of turn {} was torn and is left out", turn.id);
+        report::warning(&message, colour);
+    }
+    if turn.interrupted {
+        let after = events.last().map_or(0, |it| it.seq + 1);
+        let last = events.last().cloned();
+        events.push(interrupted(turn, after, last));
+    }
+    Ok(events)
+}
+
+/// Writes turns as one page.
+fn show_page(
+    path: &Path,
+    flags: &ShowFlags,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let colour = options.terminal.stderr.colour;
+    let page_turn = |turn: &TurnSummary| {
+        let events = events(turn, colour)?;
+        let egress = departed::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);
+        anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress })
+    };
+    let turns = past::choose(&flags.turns, options)?;
+    let turns = turns.iter().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
+    let page = page(&turns, &Session::read_catalog(&options.session.dir)?);
+    let file = Some(path).filter(|it| *it != Path::new("-"));
+    out::answer_to(file, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 

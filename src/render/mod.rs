@@ -7,5 +7,6 @@ pub mod sanitize;
 pub mod table;
 pub mod chart;
 pub mod blocks;
+pub mod page;
 pub mod report;
 pub mod prose;

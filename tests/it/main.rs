@@ -33,6 +33,7 @@ mod egress;
 mod hostile;
 mod images;
 mod kill;
+mod page;
 mod parquet;
 mod provider;
 mod readme;

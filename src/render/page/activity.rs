@@ -1,0 +1,287 @@
+//! The pane at the right: what the turn took, and what happened, in order.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::told::{Call, Ending, Step, Told};
+use super::turn::{Place, pretty};
+use super::words::{beginning, capital, clipped, count, duration, line, number, sentence, usd};
+use crate::conversation::Usage;
+use crate::event::{CallStatus, UsageReport};
+use crate::limits::PAGE_TEXT_CHARS_MAX;
+use crate::withheld::Withheld;
+
+/// Characters of an error in the pane.
+const ERROR_CHARS_MAX: usize = 600;
+
+/// Draws the pane.
+pub fn pane(told: &Told, place: &Place, egress: &str) -> Markup {
+    html! {
+        aside.activity aria-label={ "Activity of turn " (place.number) } {
+            h3 { "Activity" }
+            dl.facts { (facts(told, place)) }
+            ol.steps {
+                @for (at, step) in &told.steps {
+                    li.(kind(step)) {
+                        span.at { (since(*at)) }
+                        div.what { (what(step, told, place)) }
+                    }
+                }
+                li.end {
+                    span.at { (since(told.lasted_ms)) }
+                    div.what { (end(told)) }
+                }
+            }
+            h4 { "What left this machine" }
+            p { (line(&capital(egress))) "." }
+            @if let Some(withheld) = told.withheld {
+                h4 { "What was kept back" }
+                p { (kept_back(withheld)) }
+            }
+            @if let Some(sandbox) = told.sandbox {
+                h4 { "How the code was confined" }
+                details {
+                    summary {
+                        (count(sandbox.enforced.len() as u64, "rule")) " held"
+                        @if !sandbox.missing.is_empty() { ", " (sandbox.missing.len()) " did not" }
+                    }
+                    ul {
+                        @for rule in &sandbox.enforced { li { (line(rule)) } }
+                        @for rule in &sandbox.missing { li.missing { "does not hold: " (line(rule)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn facts(told: &Told, place: &Place) -> Markup {
+    let (usage, egress_ms) = match told.ending {
+        Some(Ending::Reply(reply)) => (Some(reply.usage), Some(reply.duration_ms)),
+        Some(Ending::Error(error)) => (Some(error.usage), None),
+        None => (None, None),
+    };
+    let ms = egress_ms.unwrap_or(told.lasted_ms.unsigned_abs());
+    let n_failed = told.calls().filter(|it| it.failed()).count();
+    let count_of = |is: fn(&Step) -> bool| told.steps.iter().filter(|it| is(&it.1)).count();
+    let n_rounds = count_of(|it| matches!(it, Step::Round(..)));
+    let n_retries = count_of(|it| matches!(it, Step::Retry(..)));
+    let n_warnings = count_of(|it| matches!(it, Step::Warning(_)));
+    let verdict =
+        told.reply().and_then(|it| it.assessment.map(|verdict| (verdict, it.findings.len())));
+    html! {
+        @if let Some((verdict, n)) = verdict {
+            dt { "Verdict" }
+            dd {
+                span.mark.(verdict.name()) { (verdict.name()) }
+                a href={ "#" (place.id) "-verdict" } { (count(n as u64, "finding")) }
+            }
+        }
+        dt { "Time" } dd { (duration(ms)) }
+        dt { "Rounds" } dd { (n_rounds) }
+        dt { "Tool calls" }
+        dd { (told.calls().count()) @if 0 < n_failed { span.dim { (n_failed) " failed" } } }
+        @if let Some(usage) = usage { (tokens(&usage)) }
+        @if 0 < n_retries { dt { "Retries" } dd { (n_retries) } }
+        @if 0 < n_warnings { dt { "Warnings" } dd { (n_warnings) } }
+    }
+}
+
+fn tokens(usage: &UsageReport) -> Markup {
+    let UsageReport { turn, cost_usd, .. } = usage;
+    html! {
+        dt { "Tokens" }
+        @if turn.total_tokens() == 0 { dd { "none" } }
+        @else { (token_counts(turn)) }
+        @if let Some(cost) = cost_usd { dt { "Cost" } dd { (usd(*cost)) } }
+    }
+}
+
+fn token_counts(turn: &Usage) -> Markup {
+    html! {
+        dd {
+            (number(turn.input_tokens)) " in"
+            @if 0 < turn.cached_input_tokens { span.dim { (number(turn.cached_input_tokens)) " cached" } }
+        }
+        dd {
+            (number(turn.output_tokens)) " out"
+            @if 0 < turn.reasoning_tokens { span.dim { (number(turn.reasoning_tokens)) " reasoning" } }
+        }
+    }
+}
+
+fn kind(step: &Step) -> &'static str {
+    match step {
+        Step::Round(..) | Step::Thought(_) | Step::Note(_) => "quiet",
+        Step::Call(call) if call.failed() => "failed",
+        Step::Call(_) => "called",
+        Step::Retry(..) | Step::Warning(_) => "warned",
+    }
+}
+
+fn since(ms: i64) -> String {
+    let ms = ms.unsigned_abs();
+    match ms {
+        0..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => format!("{}:{:02}", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+fn what(step: &Step, told: &Told, place: &Place) -> Markup {
+    match step {
+        Step::Round(round, usage) => html! {
+            "Round " (round) @if let Some(usage) = usage { (round_tokens(usage)) }
+        },
+        Step::Thought(text) => html! {
+            details { summary { "Thought" } p.pre { (clipped(text.trim(), PAGE_TEXT_CHARS_MAX)) } }
+        },
+        Step::Call(call) => call_step(call, told, place),
+        Step::Note(text) => sentence(&capital(text)),
+        Step::Retry(text, reason) if text.contains(*reason) => sentence(&capital(text)),
+        Step::Retry(text, reason) => {
+            html! { (sentence(&capital(text))) p { (clipped(reason, 400)) } }
+        }
+        Step::Warning(text) => sentence(&capital(beginning(text, PAGE_TEXT_CHARS_MAX).0)),
+    }
+}
+
+fn round_tokens(usage: &Usage) -> Markup {
+    html! {
+        @if 0 < usage.total_tokens() {
+            span.dim { (number(usage.input_tokens)) " in, " (number(usage.output_tokens)) " out" }
+        }
+    }
+}
+
+fn call_step(call: &Call, told: &Told, place: &Place) -> Markup {
+    let id = place.part("call", call.number - 1);
+    html! {
+        div.call id=(id) tabindex="-1" {
+            @if call.code().is_some() {
+                a.head href={ "#" (place.part("code-call", call.number - 1)) } { (head(call)) }
+            } @else {
+                details {
+                    summary.head { (head(call)) }
+                    pre tabindex="0" aria-label="Arguments" { (arguments(call)) }
+                    (gave(call))
+                }
+            }
+        }
+        @for at in &call.tables {
+            p.sent { a href={ "#" (place.part("table", *at)) } { (line(&told.tables[*at].logical_name)) } }
+        }
+        @for at in &call.charts {
+            p.sent { a href={ "#" (place.part("chart", *at)) } { (line(&told.charts[*at].logical_name)) } }
+        }
+        @for (name, reason) in &call.rejected {
+            p.error { "chart " bdi { (line(name)) } " was not drawn: " (line(reason)) }
+        }
+        @if let Some(error) = call.result.as_ref().and_then(|it| it.error) {
+            p.error { (sentence(beginning(told_of(call, error.message.trim()), ERROR_CHARS_MAX).0)) }
+        }
+    }
+}
+
+/// Returns what of an error is told here: of a traceback its last line, the rest is with the code.
+fn told_of<'a>(call: &Call, message: &'a str) -> &'a str {
+    match call.code() {
+        Some(_) => message.lines().last().unwrap_or(message),
+        None => message,
+    }
+}
+
+/// Draws what was called, how long it took, and what it is about.
+fn head(call: &Call) -> Markup {
+    let about = call.label.strip_prefix(call.name).unwrap_or(call.label).trim();
+    let about = about.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(about);
+    // What it sent is named below.
+    let is_told = !call.tables.is_empty() || !call.charts.is_empty();
+    html! {
+        span.name { (line(call.name)) }
+        (status(call))
+        @if let Some(outcome) = &call.result { span.took { (duration(outcome.duration_ms)) } }
+        @if !about.is_empty() && !is_told { span.subject { (line(about)) } }
+    }
+}
+
+fn arguments(call: &Call) -> String {
+    let text = match (call.arguments, call.arguments_raw) {
+        (Some(arguments), _) => pretty(arguments),
+        (None, Some(raw)) => raw.to_owned(),
+        (None, None) => String::new(),
+    };
+    clipped(&text, PAGE_TEXT_CHARS_MAX)
+}
+
+/// Draws how a call ended, unless it did what was asked.
+pub fn status(call: &Call) -> Markup {
+    let word = match call.result.as_ref().map(|it| it.status) {
+        Some(CallStatus::Ok) => return html! {},
+        Some(CallStatus::Error) => "failed",
+        Some(CallStatus::Timeout) => "took too long",
+        Some(CallStatus::Killed) => "killed",
+        Some(CallStatus::Cancelled) => "cancelled",
+        None => "did not end",
+    };
+    html! { span.mark.bad { (word) } }
+}
+
+/// Draws what a call gave, as the model read it, to be opened; where it failed it is open.
+pub fn outcome(call: &Call) -> Markup {
+    html! {
+        @if has_result(call) {
+            details.gave open[call.failed()] {
+                summary { "What it gave" }
+                (gave(call))
+            }
+        }
+    }
+}
+
+fn gave(call: &Call) -> Markup {
+    let text = call.result.as_ref().map(|it| read(it.result)).unwrap_or_default();
+    html! {
+        @if !text.is_empty() { pre tabindex="0" aria-label="Result" { (clipped(&text, PAGE_TEXT_CHARS_MAX)) } }
+    }
+}
+
+fn has_result(call: &Call) -> bool {
+    call.result.as_ref().is_some_and(|it| !read(it.result).is_empty())
+}
+
+/// Returns a result as text: what was printed and the text as they are, the rest as JSON, a row a line.
+fn read(result: &Value) -> String {
+    let Some(members) = result.as_object() else { return pretty(result) };
+    let mut parts = Vec::new();
+    for (name, value) in members {
+        match (name.as_str(), value) {
+            ("kind", _) | (_, Value::Null) => {}
+            // The text says the same, and where.
+            ("error", _) if members.contains_key("text") => {}
+            ("text" | "stdout", Value::String(text)) => parts.push(text.trim_end().to_owned()),
+            (name, Value::Array(rows)) => {
+                let rows: Vec<String> = rows.iter().map(|it| format!("  {it}")).collect();
+                parts.push(format!("{name}:\n{}", rows.join("\n")));
+            }
+            (name, value) => parts.push(format!("{name}: {value}")),
+        }
+    }
+    parts.join("\n")
+}
+
+fn kept_back(withheld: &Withheld) -> String {
+    let columns: Vec<String> = withheld.columns.iter().map(|it| line(it)).collect();
+    match (withheld.rows, columns.is_empty()) {
+        (true, true) => "All rows: the model saw schemas and aggregates only.".to_owned(),
+        (true, false) => format!("All rows, and the values of {}.", columns.join(", ")),
+        (false, _) => format!("The values of {}.", columns.join(", ")),
+    }
+}
+
+fn end(told: &Told) -> &'static str {
+    match told.ending {
+        Some(Ending::Reply(_)) => "Answered",
+        Some(Ending::Error(_)) => "Ended without an answer",
+        None => "Not told how it ended",
+    }
+}

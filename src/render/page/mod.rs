@@ -1,0 +1,183 @@
+//! Turns as one page for a browser: the answers, their tables and charts, the code, what happened.
+//!
+//! Everything is HTML from the start, so the page reads and prints without its script, which adds tabs,
+//! sorting, paging and finding. The page is one file and loads nothing: its policy names its one script
+//! and its one style by their digests, and forbids everything else. All text of others is escaped by the
+//! templates, and made safe before that by [`words::shown`].
+
+mod activity;
+mod look;
+mod picture;
+mod prose;
+mod table;
+mod told;
+mod turn;
+mod words;
+
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use crate::catalog::{Catalog, Dataset};
+use crate::event::Event;
+use crate::limits::PAGE_COLUMNS_MAX;
+use table::Room;
+use told::{Ending, Told};
+use turn::Place;
+use words::{count, line, number};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// A turn that the page shows.
+pub struct PageTurn {
+    /// Its number.
+    pub number: String,
+    /// Up to the terminal one.
+    pub events: Vec<Event>,
+    /// What left the machine, in one sentence.
+    pub egress: String,
+}
+
+/// Returns the page of these turns, oldest first, and of the datasets that they could see.
+pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
+    let told: Vec<Told> = turns.iter().map(|it| Told::of(&it.events)).collect();
+    let places: Vec<Place> = turns
+        .iter()
+        .enumerate()
+        .map(|(at, it)| Place {
+            number: &it.number,
+            id: format!("turn-{}", it.number),
+            is_open: at + 1 == turns.len(),
+        })
+        .collect();
+    // Who opens the page looks at the last turn first; where room is short, older ones give way.
+    let mut room = Room::new();
+    let mut articles: Vec<Markup> = (0..turns.len())
+        .rev()
+        .map(|at| turn::article(&told[at], &places[at], &turns[at].egress, &mut room))
+        .collect();
+    articles.reverse();
+    let title = match &told[..] {
+        [only] => line(only.question),
+        all => format!("{} turns", all.len()),
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(concat!("csv-agent ", env!("CARGO_PKG_VERSION")));
+                title { (words::clipped(&title, 120)) " · csv-agent" }
+                style { (PreEscaped(STYLE)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+            body {
+                a.skip href="#main" { "Skip to the answer" }
+                header.bar {
+                    span.brand { "csv-agent" }
+                    h1 { (heading(&places)) }
+                    div.tools.js {
+                        button #theme type="button" { "Dark" }
+                        button #print type="button" { "Print" }
+                    }
+                }
+                div.page {
+                    (rail(&told, &places, catalog))
+                    main #main tabindex="-1" { @for article in articles { (article) } }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Returns the policy: the one style and the one script of this file, and nothing from anywhere.
+fn policy() -> String {
+    let digest = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        digest(SCRIPT),
+        digest(STYLE)
+    )
+}
+
+fn heading(places: &[Place]) -> String {
+    match places {
+        [only] => format!("Turn {}", only.number),
+        [first, .., last] => format!("{} turns, {} to {}", places.len(), first.number, last.number),
+        [] => String::new(),
+    }
+}
+
+/// Draws the pane at the left: turns and datasets.
+fn rail(told: &[Told], places: &[Place], catalog: &Catalog) -> Markup {
+    let names: BTreeSet<&String> = told.iter().flat_map(|it| it.datasets).collect();
+    html! {
+        nav.rail aria-label="Turns and datasets" {
+            h2 { "Turns" }
+            ol.turns {
+                @for (told, place) in told.iter().zip(places) {
+                    li { a href={ "#" (place.id) } {
+                        span.no { (place.number) }
+                        span.q { (words::clipped(&line(told.question), 140)) }
+                        @if let Some((class, word)) = mark(told) { span.mark.(class) { (word) } }
+                    } }
+                }
+            }
+            @if !names.is_empty() {
+                h2 { "Datasets" }
+                ul.datasets {
+                    @for name in names { li { (dataset(name, catalog.get(name))) } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns what of a turn is worth a word in the list of turns: its class and the word.
+fn mark(told: &Told) -> Option<(&'static str, &'static str)> {
+    match told.ending {
+        Some(Ending::Reply(reply)) => reply.assessment.map(|it| (it.name(), it.name())),
+        Some(Ending::Error(error))
+            if ["interrupted", "cancelled"].contains(&error.code.as_str()) =>
+        {
+            Some(("bad", "interrupted"))
+        }
+        Some(Ending::Error(_)) => Some(("bad", "failed")),
+        None => None,
+    }
+}
+
+fn dataset(name: &str, dataset: Option<&Dataset>) -> Markup {
+    let Some(dataset) = dataset else {
+        return html! { span.name { (line(name)) } span.dim { "no longer in the session" } };
+    };
+    let n_columns = dataset.columns.len();
+    // The directories say nothing of the data, and much of whose machine it is on.
+    let file = dataset.source.rsplit('/').next().unwrap_or_default();
+    html! {
+        span.name { (line(name)) }
+        span.dim {
+            (count(dataset.row_count, "row")) ", from " @if file == "-" { "standard input" } @else { bdi { (line(file)) } }
+        }
+        details {
+            summary { (count(n_columns as u64, "column")) }
+            ul.columns {
+                @for column in dataset.columns.iter().take(PAGE_COLUMNS_MAX) {
+                    li { span { (line(&column.name)) } span.dim { (column.dtype.name()) } }
+                }
+                @if PAGE_COLUMNS_MAX < n_columns {
+                    li.dim { "and " (number(n_columns - PAGE_COLUMNS_MAX)) " more" }
+                }
+            }
+        }
+    }
+}

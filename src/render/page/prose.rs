@@ -1,0 +1,206 @@
+//! Markdown of a model as HTML: its structure, and none of its markup.
+//!
+//! Only the elements named here are written. HTML in the text is text; links go to the web or to a
+//! mailbox, or nowhere; of an image its description is left, because a page loads nothing.
+
+use maud::{Markup, PreEscaped, Render, html};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::words::shown;
+
+/// Where a link may go.
+const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
+/// The levels of headings: those of the page stand above them.
+const HEADINGS: [&str; 3] = ["h4", "h5", "h6"];
+
+/// Returns the text as paragraphs, lists, tables and so on.
+pub fn prose(text: &str) -> Markup {
+    let text = shown(text.trim());
+    let mut out = Writer::default();
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    for event in Parser::new_ext(&text, options) {
+        out.event(event);
+    }
+    PreEscaped(out.html)
+}
+
+#[derive(Default)]
+struct Writer {
+    html: String,
+    /// Whether cells are those of a header.
+    is_head: bool,
+    /// Whether each open link is one on the page too.
+    links: Vec<bool>,
+    /// The level of the first heading, which is the highest on the page, whatever the text calls it.
+    first: Option<usize>,
+    /// The place of the last heading among [`HEADINGS`].
+    heading: usize,
+}
+
+impl Writer {
+    fn text(&mut self, text: &str) {
+        text.render_to(&mut self.html);
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Code(code) => html! { code { (&*code) } }.render_to(&mut self.html),
+            Event::HardBreak => self.html.push_str("<br>"),
+            Event::SoftBreak => self.html.push('\n'),
+            Event::Rule => self.html.push_str("<hr>"),
+            Event::TaskListMarker(is_done) => self.text(if is_done { "[x] " } else { "[ ] " }),
+            Event::Text(text)
+            | Event::Html(text)
+            | Event::InlineHtml(text)
+            | Event::FootnoteReference(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text) => self.text(&text),
+        }
+    }
+
+    fn start(&mut self, tag: Tag) {
+        match tag {
+            Tag::Link { dest_url, .. } => {
+                let is_link = may_go(&dest_url);
+                self.links.push(is_link);
+                if is_link {
+                    self.html.push_str("<a href=\"");
+                    self.text(&dest_url);
+                    self.html.push_str("\">");
+                }
+            }
+            Tag::Image { .. } => self.html.push_str("<span class=\"image\">image: "),
+            Tag::List(Some(first)) if first != 1 => {
+                html! { (PreEscaped("<ol start=\"")) (first) (PreEscaped("\">")) }
+                    .render_to(&mut self.html);
+            }
+            Tag::Table(_) => self.html.push_str("<div class=\"wide\"><table>"),
+            Tag::TableHead => {
+                self.is_head = true;
+                self.html.push_str("<thead><tr>");
+            }
+            Tag::Heading { level, .. } => {
+                self.heading = self.level(level as usize);
+                self.element(TagEnd::Heading(level), "<");
+            }
+            Tag::CodeBlock(kind) => {
+                let is_fenced = matches!(kind, CodeBlockKind::Fenced(_));
+                self.html.push_str(if is_fenced {
+                    "<pre><code>"
+                } else {
+                    "<pre class=\"in\"><code>"
+                });
+            }
+            tag => self.element(tag.to_end(), "<"),
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Link => {
+                if self.links.pop() == Some(true) {
+                    self.html.push_str("</a>");
+                }
+            }
+            TagEnd::Image => self.html.push_str("</span>"),
+            TagEnd::Table => self.html.push_str("</tbody></table></div>"),
+            TagEnd::TableHead => {
+                self.is_head = false;
+                self.html.push_str("</tr></thead><tbody>");
+            }
+            TagEnd::CodeBlock => self.html.push_str("</code></pre>"),
+            tag => self.element(tag, "</"),
+        }
+    }
+
+    /// Returns the place of a heading among [`HEADINGS`], which leaves none out on the way down.
+    fn level(&mut self, level: usize) -> usize {
+        let Some(first) = self.first else {
+            self.first = Some(level);
+            return 0;
+        };
+        level.saturating_sub(first).min(self.heading + 1).min(HEADINGS.len() - 1)
+    }
+
+    /// Writes a tag that needs no attribute; what is no element here is its content alone.
+    fn element(&mut self, tag: TagEnd, open: &str) {
+        let name = match tag {
+            TagEnd::Paragraph => "p",
+            TagEnd::Heading(_) => HEADINGS[self.heading],
+            TagEnd::BlockQuote(_) => "blockquote",
+            TagEnd::List(true) => "ol",
+            TagEnd::List(false) => "ul",
+            TagEnd::Item => "li",
+            TagEnd::TableRow => "tr",
+            TagEnd::TableCell if self.is_head => "th",
+            TagEnd::TableCell => "td",
+            TagEnd::Emphasis => "em",
+            TagEnd::Strong => "strong",
+            TagEnd::Strikethrough => "s",
+            _ => return,
+        };
+        self.html.push_str(open);
+        self.html.push_str(name);
+        self.html.push('>');
+    }
+}
+
+fn may_go(url: &str) -> bool {
+    let url = url.to_ascii_lowercase();
+    SCHEMES.iter().any(|it| url.starts_with(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[track_caller]
+    fn check(markdown: &str, html: &str) {
+        assert_eq!(prose(markdown).0, html);
+    }
+
+    #[test]
+    fn structure_becomes_elements() {
+        check(
+            "# Sum\n\n**A** and *b* `c<d`",
+            "<h4>Sum</h4><p><strong>A</strong> and <em>b</em> <code>c&lt;d</code></p>",
+        );
+        check("## A\n\n#### B\n\n# C", "<h4>A</h4><h5>B</h5><h4>C</h4>");
+        check("3. x\n4. y", "<ol start=\"3\"><li>x</li><li>y</li></ol>");
+        check("```py\na < b\n```", "<pre><code>a &lt; b\n</code></pre>");
+        check(
+            "|a|b|\n|---|--:|\n|1|~~2~~|",
+            "<div class=\"wide\"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\
+             <tr><td>1</td><td><s>2</s></td></tr></tbody></table></div>",
+        );
+    }
+
+    #[test]
+    fn markup_is_text() {
+        check("a <b onclick=x>b</b>", "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>");
+        check("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;");
+        check("\u{202e}x\0", "<p>\\u{202e}x\\x00</p>");
+    }
+
+    #[test]
+    fn a_link_goes_to_the_web_or_nowhere() {
+        check(
+            "[a](https://x.example/?a=1&b=\"2\")",
+            "<p><a href=\"https://x.example/?a=1&amp;b=&quot;2&quot;\">a</a></p>",
+        );
+        check(
+            "[a](<https://x.example/?a&b>)",
+            "<p><a href=\"https://x.example/?a&amp;b\">a</a></p>",
+        );
+        check("[a](javascript:alert`1`) <data:text/html,x>", "<p>a data:text/html,x</p>");
+        check("[a](JavaScript&colon;x) [b](//x.example) [c](file:///etc)", "<p>a b c</p>");
+    }
+
+    #[test]
+    fn of_an_image_the_description_is_left() {
+        let html = "<p><span class=\"image\">image: the <em>plot</em></span></p>";
+        check("![the *plot*](https://x.example/a.png)", html);
+    }
+}

@@ -1,0 +1,150 @@
+//! A table of the page. All of its rows are HTML; the script only hides, orders and finds them.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::look::Look;
+use super::words::{line, number};
+use crate::frame::Frame;
+use crate::limits::{PAGE_CELL_CHARS_MAX, PAGE_ROWS_MIN, PAGE_TABLES_BYTES_MAX};
+
+/// Bytes of the markup around a cell.
+const MARKUP_BYTES: usize = 24;
+/// Characters of a cell that stay on the page at a glance; the rest comes when it is asked for.
+const GLANCE_CHARS: usize = 160;
+
+/// What is left for the tables of a page, in bytes.
+pub struct Room(usize);
+
+impl Room {
+    /// Makes the room of a page.
+    pub fn new() -> Room {
+        Room(PAGE_TABLES_BYTES_MAX)
+    }
+
+    /// Returns how many of the rows there is room for, and takes it.
+    fn take(&mut self, frame: &Frame) -> usize {
+        let bytes = |row: &Vec<Value>| row.iter().map(cell_bytes).sum::<usize>();
+        let mut n_rows = 0;
+        for row in &frame.rows {
+            let bytes = bytes(row);
+            if self.0 < bytes && PAGE_ROWS_MIN <= n_rows {
+                break;
+            }
+            self.0 = self.0.saturating_sub(bytes);
+            n_rows += 1;
+        }
+        n_rows
+    }
+}
+
+fn cell_bytes(cell: &Value) -> usize {
+    MARKUP_BYTES + cell.as_str().map_or(8, |it| it.len().min(PAGE_CELL_CHARS_MAX))
+}
+
+/// A table on the page.
+pub struct Table {
+    /// The element.
+    pub markup: Markup,
+    /// Rows of it.
+    pub n_rows: usize,
+    /// Whether cells were cut.
+    pub is_cut: bool,
+}
+
+/// Draws a table.
+pub fn table(name: &str, frame: &Frame, room: &mut Room) -> Table {
+    let n_rows = room.take(frame);
+    let rows = &frame.rows[..n_rows];
+    let column = |at: usize| rows.iter().map(move |row| row.get(at).unwrap_or(&Value::Null));
+    let looks: Vec<Look> = (frame.columns.iter().zip(&frame.dtypes).enumerate())
+        .map(|(at, (name, dtype))| Look::of(name, dtype, column(at)))
+        .collect();
+    let mut is_cut = false;
+    let markup = html! {
+        // The names as they are: the header shows them made safe.
+        table data-columns=(Value::from(frame.columns.clone())) {
+            caption.vh { (line(name)) }
+            thead { tr {
+                @for (column, look) in frame.columns.iter().zip(&looks) {
+                    th scope="col" class=[class(*look)] data-sort=(look.name()) { (line(column)) }
+                }
+            } }
+            tbody {
+                @for row in rows {
+                    tr {
+                        @for (cell, look) in row.iter().zip(&looks) {
+                            (td(cell, *look, &mut is_cut))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Table { markup, n_rows, is_cut }
+}
+
+fn is_number(look: Look) -> bool {
+    matches!(look, Look::Number { .. })
+}
+
+fn class(look: Look) -> Option<&'static str> {
+    is_number(look).then_some("n")
+}
+
+fn td(cell: &Value, look: Look, is_cut: &mut bool) -> Markup {
+    if cell.is_null() {
+        return html! { td class=(if is_number(look) { "n x" } else { "x" }) {} };
+    }
+    let shown = look.show(cell);
+    *is_cut |= shown.is_cut;
+    let is_long = GLANCE_CHARS < shown.text.len();
+    html! {
+        td class=[class(look)] data-v=[shown.exact] {
+            @if cell == "" { span.e { "empty" } }
+            @else if is_long { div.long tabindex="0" { (shown.text) } }
+            @else { (shown.text) }
+            @if shown.is_cut { span.cut { "cut at " (number(PAGE_CELL_CHARS_MAX)) " characters" } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Room, table};
+    use crate::frame::Frame;
+
+    fn frame(rows: Vec<Vec<Value>>) -> Frame {
+        Frame {
+            columns: vec!["a<b".into(), "n".into()],
+            dtypes: vec!["str".into(), "int64".into()],
+            row_count: rows.len() as u64,
+            rows,
+        }
+    }
+
+    #[test]
+    fn null_and_empty_and_markup_are_told_apart() {
+        let rows = vec![vec![json!("<i>"), Value::Null], vec![json!(""), json!(10_000)]];
+        let found = table("t", &frame(rows), &mut Room::new());
+        let body = found.markup.0.split_once("<tbody>").unwrap().1.to_owned();
+        assert_eq!(
+            body,
+            "<tr><td>&lt;i&gt;</td><td class=\"n x\"></td></tr>\
+             <tr><td><span class=\"e\">empty</span></td><td class=\"n\">10,000</td></tr></tbody></table>"
+        );
+        assert!(found.markup.0.contains("<th scope=\"col\" data-sort=\"text\">a&lt;b</th>"));
+    }
+
+    #[test]
+    fn a_page_has_room_for_the_beginning_of_each_table() {
+        let rows = vec![vec![json!("x".repeat(1_000)), json!(1)]; 2_000];
+        let mut room = Room::new();
+        let found: Vec<usize> =
+            (0..20).map(|_| table("t", &frame(rows.clone()), &mut room).n_rows).collect();
+        assert_eq!((found[0], found[19]), (2_000, 25));
+        assert!(found.is_sorted_by(|a, b| b <= a), "{found:?}");
+    }
+}

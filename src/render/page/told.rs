@@ -1,0 +1,244 @@
+//! A turn as its events tell it, for a page: what came of it, and each step in order.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::conversation::Usage;
+use crate::event::{
+    Body, CallError, CallStatus, ChartDrawn, Confinement, DataFrame, ErrorBody, Event, ReplyBody,
+    Status,
+};
+use crate::withheld::Withheld;
+
+/// A turn that can be drawn.
+#[derive(Default)]
+pub struct Told<'a> {
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// As the user asked it.
+    pub question: &'a str,
+    /// As the user gave it.
+    pub model: &'a str,
+    /// Of csv-agent.
+    pub version: &'a str,
+    /// Names that the model might see.
+    pub datasets: &'a [String],
+    /// What was kept back; none when nothing was.
+    pub withheld: Option<&'a Withheld>,
+    /// What held for its code; none when no code ran.
+    pub sandbox: Option<&'a Confinement>,
+    /// In the order in which they came.
+    pub tables: Vec<&'a DataFrame>,
+    /// In the order in which they came.
+    pub charts: Vec<&'a ChartDrawn>,
+    /// What happened, in order, each with the milliseconds since the turn began.
+    pub steps: Vec<(i64, Step<'a>)>,
+    /// Of the turn, in milliseconds: until its last event.
+    pub lasted_ms: i64,
+    /// How it ended; none when that is not told.
+    pub ending: Option<Ending<'a>>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy)]
+pub enum Ending<'a> {
+    /// With an answer.
+    Reply(&'a ReplyBody),
+    /// Without one.
+    Error(&'a ErrorBody),
+}
+
+/// Something that happened.
+pub enum Step<'a> {
+    /// A request to the model, and what the response cost when there was one.
+    Round(u32, Option<&'a Usage>),
+    /// What the model thought.
+    Thought(&'a str),
+    /// A tool call.
+    Call(Call<'a>),
+    /// A sentence on the way.
+    Note(&'a str),
+    /// A request that failed and was tried again: the sentence, and why.
+    Retry(&'a str, &'a str),
+    /// A sentence that deserves a look.
+    Warning(&'a str),
+}
+
+/// A tool call and what it gave.
+pub struct Call<'a> {
+    /// Pairs it with what it gave.
+    pub id: &'a str,
+    /// From 1, in the turn.
+    pub number: usize,
+    /// As the model wrote it.
+    pub name: &'a str,
+    /// A few words for people.
+    pub label: &'a str,
+    /// None when they are no JSON object.
+    pub arguments: Option<&'a Value>,
+    /// As they came, when they are none.
+    pub arguments_raw: Option<&'a str>,
+    /// None when the turn ended first.
+    pub result: Option<Outcome<'a>>,
+    /// Places of its tables among those of the turn.
+    pub tables: Vec<usize>,
+    /// Places of its charts among those of the turn.
+    pub charts: Vec<usize>,
+    /// Charts that could not be drawn: name and reason.
+    pub rejected: Vec<(&'a str, &'a str)>,
+}
+
+/// What a call gave.
+pub struct Outcome<'a> {
+    /// How it ended.
+    pub status: CallStatus,
+    /// Wall-clock time.
+    pub duration_ms: u64,
+    /// What the model read.
+    pub result: &'a Value,
+    /// What failed.
+    pub error: Option<&'a CallError>,
+}
+
+impl<'a> Call<'a> {
+    /// Returns the code that the call ran, if it ran any.
+    pub fn code(&self) -> Option<&'a str> {
+        self.arguments?.get("code")?.as_str()
+    }
+
+    /// Returns whether it did not do what was asked.
+    pub fn failed(&self) -> bool {
+        self.result.as_ref().is_none_or(|it| it.status != CallStatus::Ok)
+    }
+}
+
+impl<'a> Told<'a> {
+    /// Reads the events of a turn.
+    pub fn of(events: &'a [Event]) -> Told<'a> {
+        let mut told = Told::default();
+        for event in events {
+            let at = event.ts.parse::<Timestamp>().ok();
+            told.started = told.started.or(at);
+            let since = match (told.started, at) {
+                (Some(from), Some(to)) => to.as_millisecond() - from.as_millisecond(),
+                _ => told.lasted_ms,
+            };
+            told.lasted_ms = since.max(told.lasted_ms);
+            told.add(&event.body, since);
+        }
+        told
+    }
+
+    fn add(&mut self, body: &'a Body, at: i64) {
+        match body {
+            Body::Status(status) => self.add_status(status, at),
+            Body::ToolCall { call_id, name, label, arguments, arguments_raw, .. } => {
+                let call = Call {
+                    id: call_id,
+                    number: self.calls().count() + 1,
+                    name,
+                    label,
+                    arguments: arguments.as_ref(),
+                    arguments_raw: arguments_raw.as_deref(),
+                    result: None,
+                    tables: Vec::new(),
+                    charts: Vec::new(),
+                    rejected: Vec::new(),
+                };
+                self.steps.push((at, Step::Call(call)));
+            }
+            Body::ToolResult { call_id, status, duration_ms, result, error, .. } => {
+                let outcome = Outcome {
+                    status: *status,
+                    duration_ms: *duration_ms,
+                    result,
+                    error: error.as_ref(),
+                };
+                if let Some(call) = self.call_mut(call_id) {
+                    call.result = Some(outcome);
+                }
+            }
+            Body::DataFrame(table) => {
+                let place = self.tables.len();
+                self.tables.push(table);
+                if let Some(call) = self.call_mut(&table.call_id) {
+                    call.tables.push(place);
+                }
+            }
+            Body::Chart(chart) => {
+                let place = self.charts.len();
+                self.charts.push(chart);
+                if let Some(call) = self.call_mut(&chart.call_id) {
+                    call.charts.push(place);
+                }
+            }
+            Body::ChartRejected { call_id, logical_name, reason, .. } => {
+                if let Some(call) = self.call_mut(call_id) {
+                    call.rejected.push((logical_name, reason));
+                }
+            }
+            Body::Reply(reply) => self.ending = Some(Ending::Reply(reply)),
+            Body::Error(error) if error.fatal => self.ending = Some(Ending::Error(error)),
+            Body::Error(error) => self.steps.push((at, Step::Warning(&error.message))),
+            // The whole text comes with the reply, or with the error.
+            Body::Partial { .. } => {}
+        }
+    }
+
+    fn add_status(&mut self, status: &'a Status, at: i64) {
+        let step = match status {
+            Status::Started { version, model, datasets, question, withheld, .. } => {
+                (self.question, self.model, self.version) = (question, model, version);
+                self.datasets = datasets;
+                self.withheld = Some(&**withheld).filter(|it| !it.is_nothing());
+                return;
+            }
+            Status::ModelRequest { round, .. } => Step::Round(*round, None),
+            Status::ModelResponse { round, usage, .. } => {
+                let asked = self.steps.iter_mut().rev().find_map(|(_, it)| match it {
+                    Step::Round(number, told) if number == round => Some(told),
+                    _ => None,
+                });
+                if let Some(told) = asked {
+                    *told = Some(usage);
+                }
+                return;
+            }
+            Status::Reasoning { text, .. } => Step::Thought(text),
+            Status::Executing { .. } => return,
+            Status::Retrying { message, reason, .. } => Step::Retry(message, reason),
+            Status::Loading { message }
+            | Status::Compacting { message, .. }
+            | Status::Compacted { message, .. } => Step::Note(message),
+            Status::Worker { message, sandbox } => {
+                self.sandbox = Some(sandbox);
+                Step::Note(message)
+            }
+            Status::Warning { message, .. } => Step::Warning(message),
+        };
+        self.steps.push((at, step));
+    }
+
+    /// Returns the calls in order.
+    pub fn calls(&self) -> impl Iterator<Item = &Call<'a>> {
+        self.steps.iter().filter_map(|(_, it)| match it {
+            Step::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    fn call_mut(&mut self, id: &str) -> Option<&mut Call<'a>> {
+        self.steps.iter_mut().rev().find_map(|(_, it)| match it {
+            Step::Call(call) if call.id == id => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Returns the answer, if there is one.
+    pub fn reply(&self) -> Option<&'a ReplyBody> {
+        match self.ending {
+            Some(Ending::Reply(reply)) => Some(reply),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Words and numbers of a page. Text of others is shown by [`shown`] alone: nothing of it steers the
+//! reader's eye, as a direction override would, and what a page cannot hold is spelled out.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use crate::render::digits;
+use crate::render::sanitize;
+
+/// Returns text of others as it may stand on the page.
+pub fn shown(text: &str) -> String {
+    sanitize::for_terminal(text)
+}
+
+/// Returns it as one line.
+pub fn line(text: &str) -> String {
+    sanitize::one_line(text.trim())
+}
+
+/// Returns the beginning of a text, and how many characters it has in all when that is not all of it.
+pub fn beginning(text: &str, chars_max: usize) -> (&str, Option<usize>) {
+    // As many bytes are as many characters at most.
+    if text.len() <= chars_max {
+        return (text, None);
+    }
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => (&text[..end], Some(text.chars().count())),
+        None => (text, None),
+    }
+}
+
+/// Returns text of others, cut to as many characters, with a note of how many there are.
+pub fn clipped(text: &str, chars_max: usize) -> String {
+    match beginning(text, chars_max) {
+        (all, None) => shown(all),
+        (head, Some(n)) => format!("{}… ({} characters in all)", shown(head), number(n)),
+    }
+}
+
+/// Returns a sentence of this program, in which names stand between backticks, as one line.
+pub fn sentence(text: &str) -> Markup {
+    let text = line(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    // A name with a backtick in it leaves one over: then none is taken for more than it is.
+    if parts.len().is_multiple_of(2) {
+        return html! { (text) };
+    }
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if at.is_multiple_of(2) { (part) } @else { code { (part) } }
+        }
+    }
+}
+
+/// Returns a number with separators.
+pub fn number(n: impl ToString + Copy) -> String {
+    digits::grouped(&n.to_string())
+}
+
+/// Returns a count with its word: `1 row`, `2,000 rows`.
+pub fn count(n: u64, what: &str) -> String {
+    format!("{} {what}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
+/// Returns a time span: `375 ms`, `12.3 s`, `2 min 5 s`.
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+/// Returns a moment: `23 November 2026, 04:00 UTC`.
+pub fn moment(at: Timestamp) -> String {
+    at.strftime("%-d %B %Y, %H:%M UTC").to_string()
+}
+
+/// Returns an amount of USD: cents where it has some, else its first two digits.
+pub fn usd(amount: f64) -> String {
+    match amount {
+        _ if 1.0 <= amount => format!("${amount:.2}"),
+        _ if 0.01 <= amount => format!("${amount:.3}"),
+        _ => format!("${amount:.5}"),
+    }
+}
+
+/// Returns a sentence with its first letter as a capital.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |it| it.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{beginning, clipped, count, duration, sentence};
+
+    #[test]
+    fn spans_and_counts_read_as_people_say_them() {
+        assert_eq!(
+            [0, 999, 1_250, 125_400].map(duration),
+            ["0 ms", "999 ms", "1.2 s", "2 min 5 s"]
+        );
+        assert_eq!(count(1, "row"), "1 row");
+        assert_eq!(count(2_000, "row"), "2,000 rows");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        assert_eq!(beginning("äöü", 3), ("äöü", None));
+        assert_eq!(beginning("äöü", 2), ("äö", Some(3)));
+        assert_eq!(clipped("a\u{202e}bc", 2), "a\\u{202e}… (4 characters in all)");
+    }
+
+    #[test]
+    fn names_in_a_sentence_are_set_apart() {
+        assert_eq!(sentence("no column `a<b`").0, "no column <code>a&lt;b</code>");
+        assert_eq!(sentence("no column `a`b`").0, "no column `a`b`");
+    }
+}
