@@ -8,8 +8,8 @@ mod fit;
 mod grid;
 mod layout;
 mod markdown;
-mod moment;
-mod number;
+pub(super) mod moment;
+pub(super) mod number;
 mod records;
 
 use std::borrow::Cow;

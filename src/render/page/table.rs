@@ -58,7 +58,7 @@ pub fn table(name: &str, frame: &Frame, room: &mut Room) -> Table {
     let rows = &frame.rows[..n_rows];
     let column = |at: usize| rows.iter().map(move |row| row.get(at).unwrap_or(&Value::Null));
     let looks: Vec<Look> = (frame.columns.iter().zip(&frame.dtypes).enumerate())
-        .map(|(at, (name, dtype))| Look::of(name, dtype, column(at)))
+        .map(|(at, (name, dtype))| Look::of(name, dtype, &column(at)))
         .collect();
     let mut is_cut = false;
     let markup = html! {
@@ -85,7 +85,7 @@ pub fn table(name: &str, frame: &Frame, room: &mut Room) -> Table {
 }
 
 fn is_number(look: Look) -> bool {
-    matches!(look, Look::Number { .. })
+    matches!(look, Look::Number(_))
 }
 
 fn class(look: Look) -> Option<&'static str> {
