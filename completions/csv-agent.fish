@@ -52,7 +52,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ingest" -d 'Tur
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ask" -d 'Ask a question about the datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask one question after another'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show the answer of an earlier turn again, in any format'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show the answer of an earlier turn again, in any format or as a page'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Write earlier turns as a script that proves itself, a notebook or a document'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Run the calls of an earlier turn again, without a model, and compare'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget what was asked; the datasets stay'
@@ -299,6 +299,7 @@ blocks\t'Coloured characters'
 sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l chart-theme -d 'Paper of charts that a terminal shows as pictures [default: light]' -r -f -a "light\t'White paper'
 dark\t'Dark paper'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l html -d 'Write one page for a browser instead: answers, tables, charts, code and what happened' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
