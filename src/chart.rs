@@ -17,7 +17,7 @@ pub enum ChartType {
     Column,
     /// Vertical bars, the series on top of each other.
     StackedColumn,
-    /// A line through the rows in their order.
+    /// A line through the rows: in the order of x where it is numeric or a date, else in theirs.
     Line,
     /// One point a row; x is numeric or a date.
     Scatter,

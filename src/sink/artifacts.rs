@@ -400,7 +400,7 @@ mod tests {
             assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
         }
         let sizes = chart.files.iter().map(|it| it.width.zip(it.height));
-        assert!(sizes.eq([Some((960, 540)), Some((1920, 1080))]));
+        assert!(sizes.eq([Some((600, 540)), Some((1200, 1080))]));
         let source = fs::read(session.path("turns/0001/charts/sales_week.json")).unwrap();
         let source: Value = serde_json::from_slice(&source).unwrap();
         assert_eq!(source["spec"]["chart_type"], "column");

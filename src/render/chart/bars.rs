@@ -1,34 +1,44 @@
 //! Bars that stand and bars that lie: lengths from zero, side by side or on top of each other.
 
+use super::bands::{Bands, Below, TURNED_BAND_MIN, counts, level_labels, stride};
+use super::fit;
+use super::numbers::{amounts, short_amounts};
 use super::plot::{Plot, X};
 use super::scene::{Anchor, Colour, Label, Mark, Scene, Weight};
-use super::sheet::{HEIGHT, LINE, MARGIN, SIZE, Scale, Sheet, WIDTH, colour, count, widest};
-use super::text;
-use super::ticks::{Ticks, amount};
-use super::time;
+use super::sheet::{
+    LINE, MARGIN, SIZE, Scale, Sheet, WIDTH, colour, count, is_far, level_ticks, widest,
+};
+use super::ticks::Ticks;
 use crate::chart::ChartType;
 
 /// The widest bar. One alone should not fill the picture.
-const BAR_MAX: f64 = 56.0;
+const BAR_MAX: f64 = 72.0;
 /// Of a band, the share that its bars take.
 const BAR_SHARE: f64 = 0.78;
-/// Rows up to which bars carry their values.
-const VALUES_MAX: usize = 40;
+/// Of a picture with bars that stand and are few.
+const WIDTH_MIN: f64 = 600.0;
+/// Bands that stand are no wider.
+const BAND_MAX: f64 = 130.0;
 /// A picture grows until bars are this wide...
 const BAR_MIN: f64 = 2.0;
 /// ...or it is this long.
-const LENGTH_MAX: f64 = 3_000.0;
+const LENGTH_MAX: f64 = 3_400.0;
+/// The longest label that is turned under a bar; where there is a longer one, bars lie.
+const TURNED_LABEL_MAX: f64 = 120.0;
 /// The longest label beside a lying bar.
 const LYING_LABEL_MAX: f64 = 260.0;
-/// The longest label that is turned under a standing bar.
-const TURNED_LABEL_MAX: f64 = 110.0;
-/// Lines of a label under a standing bar.
-const LABEL_LINES_MAX: usize = 3;
-/// The room that a turned label needs.
-const TURNED_BAND_MIN: f64 = 16.0;
+/// The thickness of a lying bar that has room for its value.
+const VALUE_SLOT: f64 = 14.5;
+/// Of a label that touches the one below it.
+const LABEL_HEIGHT: f64 = 13.0;
+/// Bars side by side that carry values; more make a table of it.
+const VALUES_MAX: usize = 48;
+/// A value that is not zero can be seen.
+const LENGTH_MIN: f64 = 1.0;
 
 /// A bar: from one value to another, in one of the slots of a row's band.
 struct Bar {
+    band: usize,
     row: usize,
     slot: usize,
     from: f64,
@@ -36,56 +46,109 @@ struct Bar {
     series: usize,
 }
 
-fn is_stacked(plot: &Plot) -> bool {
-    plot.chart_type == ChartType::StackedColumn
+/// Bars, and what they stand or lie on.
+struct Bars {
+    all: Vec<Bar>,
+    bands: Bands,
+    n_slots: usize,
 }
 
-fn n_slots(plot: &Plot) -> usize {
-    if is_stacked(plot) { 1 } else { plot.series.len() }
-}
-
-fn bars(plot: &Plot) -> Vec<Bar> {
-    let mut bars = Vec::new();
-    for row in 0..plot.x.len() {
-        // Parts below zero stack downwards, so that none hides another.
-        let (mut above, mut below) = (0.0, 0.0);
-        for (series, it) in plot.series.iter().enumerate() {
-            let Some(value) = it.values[row] else { continue };
-            if is_stacked(plot) {
-                let end = if value < 0.0 { &mut below } else { &mut above };
-                let from = *end;
-                *end += value;
-                bars.push(Bar { row, slot: 0, from, to: *end, series });
-            } else {
-                bars.push(Bar { row, slot: series, from: 0.0, to: value, series });
+impl Bars {
+    fn of(plot: &Plot) -> Bars {
+        let is_stacked = plot.chart_type == ChartType::StackedColumn;
+        let bands = Bands::of(&plot.x);
+        let mut bars = Vec::new();
+        for (row, band) in bands.of_rows.iter().copied().enumerate() {
+            // Parts below zero stack downwards, so that none hides another.
+            let (mut above, mut below) = (0.0, 0.0);
+            for (series, it) in plot.series.iter().enumerate() {
+                let Some(value) = it.values[row] else { continue };
+                let (slot, from, to) = if is_stacked {
+                    let end = if value < 0.0 { &mut below } else { &mut above };
+                    let from = *end;
+                    *end += value;
+                    (0, from, *end)
+                } else {
+                    (series, 0.0, value)
+                };
+                bars.push(Bar { band, row, slot, from, to, series });
             }
         }
+        Bars { all: bars, bands, n_slots: if is_stacked { 1 } else { plot.series.len() } }
     }
-    bars
-}
 
-fn ticks(bars: &[Bar]) -> Ticks {
-    let low = bars.iter().fold(0.0_f64, |it, bar| it.min(bar.to));
-    let high = bars.iter().fold(0.0_f64, |it, bar| it.max(bar.to));
-    // Bars from zero to zero still need an axis.
-    if high <= low { Ticks::cover(0.0, 1.0, 5) } else { Ticks::cover(low, high, 5) }
-}
-
-/// Returns the values to print at the bars' ends: of one series, when the rows are few.
-fn values(plot: &Plot) -> Option<Vec<String>> {
-    if 1 < plot.series.len() || VALUES_MAX < plot.x.len() {
-        return None;
+    fn n_bands(&self) -> usize {
+        self.bands.x.len()
     }
-    Some(plot.series[0].values.iter().map(|it| it.map_or(String::new(), amount)).collect())
+
+    fn ticks(&self, plot: &Plot, n_steps: u32) -> Ticks {
+        let low = self.all.iter().fold(0.0_f64, |it, bar| it.min(bar.to));
+        let high = self.all.iter().fold(0.0_f64, |it, bar| it.max(bar.to));
+        // Bars from zero to zero still need an axis.
+        let high = if high <= low { 1.0 } else { high };
+        let ticks = if plot.is_whole() {
+            Ticks::whole(low, high, n_steps)
+        } else {
+            Ticks::cover(low, high, n_steps)
+        };
+        ticks.measured(plot.measure)
+    }
+
+    fn is_negative(&self) -> bool {
+        self.all.iter().any(|it| it.to < 0.0)
+    }
+
+    /// Returns the start and the width of a bar in a band of a given width.
+    fn slot(&self, bar: &Bar, band: f64) -> (f64, f64) {
+        let n_slots = count(self.n_slots);
+        let width = (band * BAR_SHARE / n_slots).min(BAR_MAX);
+        let start = (band - width * n_slots) / 2.0 + width * count(bar.slot);
+        let gap = if 1 < self.n_slots && 5.0 < width { 1.0 } else { 0.0 };
+        (start, width - gap)
+    }
 }
 
-/// Returns the start and the width of a bar in a band of a given width.
-fn slot(plot: &Plot, bar: &Bar, band: f64) -> (f64, f64) {
-    let n_slots = count(n_slots(plot));
-    let width = (band * BAR_SHARE / n_slots).min(BAR_MAX);
-    let start = (band - width * n_slots) / 2.0 + width * count(bar.slot);
-    let gap = if 1.0 < n_slots && 5.0 < width { 1.0 } else { 0.0 };
-    (start, width - gap)
+/// The values to print at the bars' ends: series, rows.
+struct Values(Vec<Vec<String>>);
+
+impl Values {
+    /// Returns values that stand together, if `tell` can tell them.
+    fn of(plot: &Plot, tell: impl Fn(&[Option<f64>]) -> Option<Vec<String>>) -> Option<Values> {
+        if plot.chart_type == ChartType::StackedColumn && 1 < plot.series.len() {
+            return None;
+        }
+        let all: Vec<_> = plot.series.iter().flat_map(|it| it.values.iter().copied()).collect();
+        let texts = tell(&all)?;
+        Some(Values(texts.chunks(plot.x.len()).map(<[_]>::to_vec).collect()))
+    }
+
+    fn widest(&self) -> f64 {
+        widest(self.0.iter().flatten())
+    }
+
+    fn of_bar(&self, bar: &Bar) -> String {
+        self.0[bar.series][bar.row].clone()
+    }
+}
+
+/// Returns the ends of a bar that can be seen.
+fn ends(scale: &Scale, bar: &Bar, is_alone: bool) -> (f64, f64) {
+    let (from, to) = (scale.at(bar.from), scale.at(bar.to));
+    if !is_alone || bar.to == 0.0 || LENGTH_MIN <= (to - from).abs() {
+        return (from, to);
+    }
+    let away = (scale.at(bar.from + 1.0) - from).signum() * bar.to.signum();
+    (from, from + away * LENGTH_MIN)
+}
+
+/// Draws a value, over the line to read values by that runs from one of its edges to the other.
+fn value(sheet: &mut Sheet, label: Label, ticks: &Ticks, scale: &Scale, edges: (f64, f64)) {
+    let is_crossed = |it: &f64| edges.0 <= scale.at(*it) && scale.at(*it) <= edges.1;
+    if ticks.values.iter().any(is_crossed) && !label.text.is_empty() {
+        sheet.text_on_paper(label);
+    } else {
+        sheet.text(label);
+    }
 }
 
 /// Returns whether column labels fit neither level nor turned, so that the bars should lie.
@@ -93,171 +156,147 @@ pub fn labels_need_lines(plot: &Plot) -> bool {
     let X::Labels(labels) = &plot.x else { return false };
     let band = (WIDTH - 2.0 * MARGIN - 60.0) / count(labels.len());
     level_labels(labels, band).is_none()
+        && !counts(labels)
         && (band < TURNED_BAND_MIN || TURNED_LABEL_MAX < widest(labels.iter()))
 }
 
-/// Returns the lines of each label when all fit their bands.
-pub fn level_labels(labels: &[String], band: f64) -> Option<Vec<Vec<String>>> {
-    let room = band - 8.0;
-    let wrapped = labels.iter().map(|label| {
-        let lines = text::wrap(label, SIZE, Weight::Regular, room, LABEL_LINES_MAX);
-        let words: usize = lines.iter().map(|it| it.split_whitespace().count()).sum();
-        let is_cut = lines.iter().any(|it| it.ends_with('…')) && !label.ends_with('…');
-        (!is_cut && words == label.split_whitespace().count()).then_some(lines)
-    });
-    wrapped.collect()
-}
-
-/// The labels under a row of bands.
-struct BandLabels {
-    /// Row, lines.
-    labels: Vec<(usize, Vec<String>)>,
-    is_turned: bool,
-    height: f64,
-}
-
-fn band_labels(x: &X, band: f64) -> BandLabels {
-    let rows = 0..x.len();
-    if let X::Times(times) = x {
-        let unit = x.unit();
-        let sample =
-            |it: &time::Unit| if *it < time::Unit::Minute { "30 Sep" } else { "30 Sep 2024" };
-        let room = text::width(sample(&unit), SIZE, Weight::Regular) + 12.0;
-        let mut before = None;
-        let labels = rows.step_by(stride(room, band)).filter_map(|row| {
-            let (upper, lower) = time::label(times[row]?, before.replace(times[row]?), unit);
-            Some((row, vec![upper, lower]))
-        });
-        return BandLabels { labels: labels.collect(), is_turned: false, height: 2.0 * LINE };
-    }
-    let labels: Vec<_> = rows.map(|it| x.full_label(it)).collect();
-    if let Some(lines) = level_labels(&labels, band) {
-        let n_lines = lines.iter().map(Vec::len).max().unwrap_or(1);
-        let labels = lines.into_iter().enumerate().collect();
-        return BandLabels { labels, is_turned: false, height: LINE * count(n_lines) };
-    }
-    let is_turned = matches!(x, X::Labels(_));
-    let room = if is_turned { TURNED_BAND_MIN } else { widest(labels.iter()) + 12.0 };
-    let height = if is_turned { widest(labels.iter()).min(TURNED_LABEL_MAX) } else { LINE };
-    let labels = labels.into_iter().enumerate().step_by(stride(room, band));
-    let labels = labels.map(|(row, label)| {
-        (row, vec![text::shorten(&label, SIZE, Weight::Regular, TURNED_LABEL_MAX)])
-    });
-    BandLabels { labels: labels.collect(), is_turned, height }
-}
-
-/// Returns every how many bands a label of that size has room.
-pub fn stride(room: f64, band: f64) -> usize {
-    usize::try_from(text::to_pixel((room / band).ceil())).unwrap_or(1).max(1)
+/// Returns the width of a picture with bars that stand: narrower where they are few, wider where they are
+/// many.
+fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
+    let n_bands = count(bars.n_bands());
+    let room = 2.0 * MARGIN + 60.0;
+    let wide = n_bands * count(bars.n_slots) * BAR_MIN / BAR_SHARE + room;
+    let band = BAND_MAX.max(count(bars.n_slots) * 30.0);
+    let narrow = (n_bands * band + room).clamp(WIDTH_MIN, WIDTH);
+    let fits = match &plot.x {
+        X::Labels(labels) => level_labels(labels, (narrow - room) / n_bands).is_some(),
+        X::Numbers(_) | X::Times(_) => true,
+    };
+    if fits && narrow < WIDTH { narrow } else { wide.clamp(WIDTH, LENGTH_MAX) }
 }
 
 /// Lays out bars that stand.
 pub fn standing(plot: &Plot) -> Scene {
-    let bars = bars(plot);
-    let ticks = ticks(&bars);
-    let n_rows = count(plot.x.len());
-    let wanted = n_rows * count(n_slots(plot)) * BAR_MIN / BAR_SHARE;
-    let width = (wanted + 120.0).clamp(WIDTH, LENGTH_MAX);
-    let mut sheet = Sheet::new(plot, width, plot.y_label.as_deref());
+    let bars = Bars::of(plot);
+    let ticks = bars.ticks(plot, 5);
+    let width = standing_width(plot, &bars);
+    let mut sheet = Sheet::new(plot, width, 1 < plot.series.len(), plot.y_label.as_deref());
     let level = Some(plot.x_label.as_str());
     let (left, right) = (MARGIN + widest(ticks.labels.iter()) + 8.0, width - MARGIN);
-    let band = (right - left) / n_rows;
-    let labels = band_labels(&plot.x, band);
-    let bottom = HEIGHT - sheet.foot_height(level) - labels.height - 6.0;
-    let values = values(plot).filter(|it| widest(it.iter()) + 4.0 <= band);
-    let (above, below) = match &values {
-        Some(_) => (12.0, if bars.iter().any(|it| it.to < 0.0) { 16.0 } else { 0.0 }),
+    let band = (right - left) / count(bars.n_bands());
+    let below = Below::bands(&bars.bands.x, band, left);
+    let foot = sheet.foot_height(level) + below.height + 6.0;
+    let height = sheet.height(foot);
+    let bottom = height - foot;
+    // Values may be as wide as their bars' slots, and a little wider than a bar that is alone.
+    let room = if bars.n_slots == 1 { band - 4.0 } else { band * BAR_SHARE / count(bars.n_slots) };
+    let fits = |it: &Values| it.widest() <= room;
+    let values = Values::of(plot, |it| Some(amounts(it, plot.measure)))
+        .filter(fits)
+        .or_else(|| Values::of(plot, |it| short_amounts(it, plot.measure)).filter(fits));
+    let (over, under) = match &values {
+        Some(_) => (12.0, if bars.is_negative() { 16.0 } else { 0.0 }),
         None => (0.0, 0.0),
     };
-    let scale = Scale::new(ticks.range(), (bottom - below, sheet.top + above));
+    let scale = Scale::new(ticks.range(), (bottom - under, sheet.top + over));
     sheet.upright_axis(&ticks, &scale, (left, right));
-    for bar in &bars {
-        let (start, width) = slot(plot, bar, band);
-        let x = left + band * count(bar.row) + start;
-        let (from, to) = (scale.at(bar.from), scale.at(bar.to));
+    for bar in &bars.all {
+        let (start, width) = bars.slot(bar, band);
+        let x = left + band * count(bar.band) + start;
+        let (from, to) = ends(&scale, bar, bars.n_slots == plot.series.len());
         let (y, height) = (from.min(to), (from - to).abs());
         sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
         if let Some(values) = &values {
             let y = if bar.to < 0.0 { to + 15.0 } else { to - 5.0 };
-            let label = Label::new(values[bar.row].clone(), x + width / 2.0, y, SIZE);
-            sheet.text(label.anchored(Anchor::Middle));
+            let label = Label::new(values.of_bar(bar), x + width / 2.0, y, SIZE);
+            let label = label.anchored(Anchor::Middle);
+            let (_, top, _, bottom) = label.bounds();
+            value(&mut sheet, label, &ticks, &scale, (top, bottom));
         }
     }
     let zero = scale.at(0.0);
     sheet.line((left, zero), (right, zero), Colour::AXIS);
-    for (row, lines) in labels.labels {
-        let x = left + band * (count(row) + 0.5);
-        for (at, line) in lines.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
-            let y = bottom + 6.0 + LINE * count(at);
-            let mut label = if labels.is_turned {
-                Label::new(line, x + 4.5, y, SIZE).anchored(Anchor::End)
-            } else {
-                Label::new(line, x, y + 13.0, SIZE).anchored(Anchor::Middle)
-            };
-            label.is_turned = labels.is_turned;
-            sheet.text(label);
-        }
-    }
-    sheet.finish(HEIGHT, level, (left, right))
+    below.draw(&mut sheet, bottom, false);
+    sheet.finish(height, level, (left, right))
+}
+
+/// Returns the height of the bands of bars that lie: the fewer, the higher, and room for each bar.
+fn lying_band(bars: &Bars) -> f64 {
+    let one = match bars.n_bands() {
+        0..=6 => 40.0,
+        7..=12 => 32.0,
+        13..=30 => 24.0,
+        31..=60 => 19.0,
+        _ => 16.0,
+    };
+    (count(bars.n_slots) * VALUE_SLOT / BAR_SHARE).max(one)
+}
+
+/// Returns the lines of the labels beside lying bars.
+fn lying_labels(x: &X, band: f64) -> Vec<Vec<String>> {
+    let labels: Vec<_> = (0..x.len()).map(|it| x.full_label(it)).collect();
+    let n_lines = if 2.0 * LINE <= band { 2 } else { 1 };
+    let short = fit::shorten_all(&labels, SIZE, Weight::Regular, LYING_LABEL_MAX);
+    let lines = |(label, short): (&String, String)| {
+        fit::wrap(label, SIZE, Weight::Regular, LYING_LABEL_MAX, n_lines)
+            .unwrap_or_else(|| vec![short])
+    };
+    labels.iter().zip(short).map(lines).collect()
 }
 
 /// Lays out bars that lie, the first row on top; the picture is as high as they need.
 pub fn lying(plot: &Plot) -> Scene {
-    let bars = bars(plot);
-    let ticks = ticks(&bars);
-    let n_rows = plot.x.len();
-    let mut sheet = Sheet::new(plot, WIDTH, Some(plot.x_label.as_str()));
+    let bars = Bars::of(plot);
+    let mut sheet = Sheet::new(plot, WIDTH, 1 < plot.series.len(), Some(plot.x_label.as_str()));
     let level = plot.y_label.as_deref();
     let foot = sheet.foot_height(level) + LINE + 8.0;
-    let top = sheet.top;
-    let one = match n_rows {
-        0..=8 => 44.0,
-        9..=20 => 28.0,
-        21..=60 => 20.0,
-        _ => 16.0,
-    };
-    let wanted = (count(n_slots(plot)) * 9.0 / BAR_SHARE).max(one);
-    let band = wanted.min((LENGTH_MAX - top - foot) / count(n_rows));
-    let bottom = top + band * count(n_rows);
+    let n_bands = count(bars.n_bands());
+    let band = lying_band(&bars).min((LENGTH_MAX - sheet.top - LINE - foot) / n_bands);
+    // Where there is a second axis above.
+    let top = sheet.top + if is_far(band * n_bands) { LINE } else { 0.0 };
+    let bottom = top + band * n_bands;
 
-    let label =
-        |row| text::shorten(&plot.x.full_label(row), SIZE, Weight::Regular, LYING_LABEL_MAX);
-    let labels: Vec<_> = (0..n_rows).map(label).collect();
-    let left = MARGIN + widest(labels.iter()) + 10.0;
-    let right = WIDTH - MARGIN - widest(ticks.labels.last().into_iter()) / 2.0;
-    let values = values(plot);
-    let room = values.as_ref().map_or(0.0, |it| widest(it.iter()) + 8.0);
-    let is_negative = bars.iter().any(|it| it.to < 0.0);
-    let is_positive = bars.iter().any(|it| 0.0 < it.to) || !is_negative;
-    let ends = (
-        if is_negative { left + room } else { left },
-        if is_positive { right - room } else { right },
-    );
-    let scale = Scale::new(ticks.range(), ends);
-    for (value, label) in ticks.values.iter().zip(&ticks.labels) {
-        let x = scale.at(*value);
-        sheet.line((x, top), (x, bottom), Colour::GRID);
-        let label = Label::new(label.clone(), x, bottom + 6.0 + 13.0, SIZE);
-        sheet.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
-    }
-    for bar in &bars {
-        let (start, height) = slot(plot, bar, band);
-        let y = top + band * count(bar.row) + start;
-        let (from, to) = (scale.at(bar.from), scale.at(bar.to));
+    let labels = lying_labels(&bars.bands.x, band);
+    let left = MARGIN + widest(labels.iter().flatten()) + 10.0;
+    let n_values = plot.series.len() * plot.x.len();
+    let has_room = band * BAR_SHARE / count(bars.n_slots) >= VALUE_SLOT - 1e-9
+        || (bars.n_slots == 1 && LABEL_HEIGHT <= band);
+    let values = Values::of(plot, |it| Some(amounts(it, plot.measure)))
+        .filter(|_| has_room && (plot.series.len() == 1 || n_values <= VALUES_MAX));
+    let room = values.as_ref().map_or(0.0, |it| it.widest() + 8.0);
+    let is_negative = bars.is_negative();
+    let is_positive = bars.all.iter().any(|it| 0.0 < it.to) || !is_negative;
+    let before = left + if is_negative { room } else { 0.0 };
+    let after = if is_positive { room } else { 0.0 };
+    let right =
+        |ticks: &Ticks| WIDTH - MARGIN - after.max(widest(ticks.labels.last().into_iter()) / 2.0);
+    let ticks = level_ticks(WIDTH - MARGIN - room - before, |it| bars.ticks(plot, it.min(6)));
+    let right = right(&ticks);
+    let scale = Scale::new(ticks.range(), (before, right));
+    sheet.level_axis(&ticks, &scale, (top, bottom));
+    for bar in &bars.all {
+        let (start, height) = bars.slot(bar, band);
+        let y = top + band * count(bar.band) + start;
+        let (from, to) = ends(&scale, bar, bars.n_slots == plot.series.len());
         let (x, width) = (from.min(to), (from - to).abs());
         sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
         if let Some(values) = &values {
             let y = y + height / 2.0 + 4.5;
             let (x, anchor) =
                 if bar.to < 0.0 { (to - 5.0, Anchor::End) } else { (to + 5.0, Anchor::Start) };
-            sheet.text(Label::new(values[bar.row].clone(), x, y, SIZE).anchored(anchor));
+            let label = Label::new(values.of_bar(bar), x, y, SIZE).anchored(anchor);
+            let (left, _, right, _) = label.bounds();
+            value(&mut sheet, label, &ticks, &scale, (left, right));
         }
     }
     let zero = scale.at(0.0);
     sheet.line((zero, top), (zero, bottom), Colour::AXIS);
-    for (row, label) in labels.into_iter().enumerate().step_by(stride(14.0, band)) {
-        let y = top + band * (count(row) + 0.5) + 4.5;
-        sheet.text(Label::new(label, left - 10.0, y, SIZE).anchored(Anchor::End));
+    for (row, lines) in labels.into_iter().enumerate().step_by(stride(LABEL_HEIGHT, band)) {
+        let first = top + band * (count(row) + 0.5) - LINE * (count(lines.len()) - 1.0) / 2.0 + 4.5;
+        for (at, line) in lines.into_iter().enumerate() {
+            let label = Label::new(line, left - 10.0, first + LINE * count(at), SIZE);
+            sheet.text(label.anchored(Anchor::End));
+        }
     }
     sheet.finish(bottom + foot, level, (left, right))
 }

@@ -3,14 +3,17 @@
 use jiff::civil::DateTime;
 use serde_json::Value;
 
+use super::numbers::{self, Measure};
 use super::time::{self, Unit};
-use crate::chart::{Chart, ChartType};
+use crate::chart::{Chart, ChartSpec, ChartType};
 use crate::render::sanitize;
 
 /// Larger numbers overflow where they are added and scaled; they are drawn as gaps.
 const VALUE_MAX: f64 = 1e300;
-/// Characters of a label. No picture shows more, and measuring is linear.
-const LABEL_CHARS_MAX: usize = 300;
+/// Characters of a label, at its beginning and at its end. No picture shows more, and measuring is linear.
+const LABEL_CHARS_MAX: (usize, usize) = (200, 99);
+/// Lines of a note, before they are wrapped.
+const NOTES_MAX: usize = 4;
 /// What stands for a missing label.
 const MISSING: &str = "(none)";
 
@@ -20,8 +23,8 @@ pub struct Plot {
     pub chart_type: ChartType,
     /// Above.
     pub title: Option<String>,
-    /// Below.
-    pub note: Option<String>,
+    /// Below, one under the other: what the chart says of itself, the note, the source.
+    pub notes: Vec<String>,
     /// Of the x axis.
     pub x_label: String,
     /// Of the value axis.
@@ -30,6 +33,8 @@ pub struct Plot {
     pub x: X,
     /// At least one.
     pub series: Vec<PlotSeries>,
+    /// How the values are told.
+    pub measure: Measure,
 }
 
 /// One series.
@@ -41,6 +46,7 @@ pub struct PlotSeries {
 }
 
 /// Where the rows stand on the x axis.
+#[derive(Debug, Clone)]
 pub enum X {
     /// At numbers.
     Numbers(Vec<Option<f64>>),
@@ -67,15 +73,44 @@ impl Plot {
             |it: &Option<String>| it.as_deref().map(clean).filter(|it| !it.trim().is_empty());
         let series: Vec<_> = series.collect();
         let only = series.first().filter(|_| series.len() == 1).map(|it| it.name.clone());
-        Plot {
+        let mut plot = Plot {
             chart_type: spec.chart_type,
             title: optional(&spec.title),
-            note: optional(&spec.note),
+            notes: notes(spec.note.as_deref().unwrap_or_default()),
             x_label: optional(&spec.x_label).unwrap_or_else(|| clean(&spec.x_field)),
             y_label: optional(&spec.y_label).or(only),
             x: X::of(&x, frame.is_numeric(&spec.x_field)),
             series,
+            measure: Measure::Plain,
+        };
+        plot.measure = plot.range().map_or(Measure::Plain, |it| measure(spec, it));
+        plot.place_rows();
+        plot
+    }
+
+    /// Puts the rows of a line in the order of their times or numbers, and says which have no place.
+    fn place_rows(&mut self) {
+        if matches!(self.chart_type, ChartType::Line | ChartType::Scatter) {
+            let n_lost = self.x.n_missing();
+            if 0 < n_lost && n_lost < self.x.len() {
+                let rows = if n_lost == 1 { "row has" } else { "rows have" };
+                let lost = format!("{n_lost} {rows} no {} and cannot be shown.", self.x_label);
+                self.notes.insert(0, lost);
+            }
         }
+        if self.chart_type == ChartType::Line {
+            let order = self.x.order();
+            self.x = self.x.taken(&order);
+            for series in &mut self.series {
+                series.values = order.iter().map(|it| series.values[*it]).collect();
+            }
+        }
+    }
+
+    /// Returns whether every value is a whole number, as counts are.
+    pub fn is_whole(&self) -> bool {
+        let mut values = self.series.iter().flat_map(|it| it.values.iter().flatten());
+        self.measure != Measure::Share && values.all(|it| it.fract() == 0.0)
     }
 
     /// Returns the value at a series and a row.
@@ -110,7 +145,7 @@ impl X {
         let times: Vec<_> = cells.iter().map(time).collect();
         let is_time = |(cell, time): (&&Value, &Option<DateTime>)| cell.is_null() || time.is_some();
         if cells.iter().zip(&times).all(is_time) && times.iter().any(Option::is_some) {
-            return X::Times(times);
+            return X::Times(time::periods(times));
         }
         let label = |it: &&Value| match it {
             Value::Null => MISSING.to_owned(),
@@ -129,6 +164,36 @@ impl X {
         }
     }
 
+    fn n_missing(&self) -> usize {
+        match self {
+            X::Numbers(numbers) => numbers.iter().filter(|it| it.is_none()).count(),
+            X::Times(times) => times.iter().filter(|it| it.is_none()).count(),
+            X::Labels(_) => 0,
+        }
+    }
+
+    /// Returns the rows by number or time, those without at the end; labels stay as they are.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<_> = (0..self.len()).collect();
+        match self {
+            X::Numbers(numbers) => order.sort_by(|a, b| {
+                let key = |it: usize| numbers[it].unwrap_or(f64::MAX);
+                key(*a).total_cmp(&key(*b))
+            }),
+            X::Times(times) => order.sort_by_key(|it| (times[*it].is_none(), times[*it])),
+            X::Labels(_) => {}
+        }
+        order
+    }
+
+    fn taken(&self, rows: &[usize]) -> X {
+        match self {
+            X::Numbers(numbers) => X::Numbers(rows.iter().map(|it| numbers[*it]).collect()),
+            X::Times(times) => X::Times(rows.iter().map(|it| times[*it]).collect()),
+            X::Labels(labels) => X::Labels(rows.iter().map(|it| labels[*it].clone()).collect()),
+        }
+    }
+
     /// Returns what the times tell; of no use for anything else.
     pub fn unit(&self) -> Unit {
         match self {
@@ -140,15 +205,35 @@ impl X {
     /// Returns the label of a row by itself.
     pub fn full_label(&self, row: usize) -> String {
         match self {
-            X::Numbers(numbers) => {
-                numbers[row].map_or(MISSING.into(), |it| it.to_string().replace('-', "−"))
-            }
+            X::Numbers(numbers) => numbers[row].map_or(MISSING.into(), numbers::name),
             X::Times(times) => {
                 times[row].map_or(MISSING.into(), |it| time::full_label(it, self.unit()))
             }
             X::Labels(labels) => labels[row].clone(),
         }
     }
+}
+
+/// The label of the values speaks for all of them; without one, their names or their columns do.
+fn measure(spec: &ChartSpec, range: (f64, f64)) -> Measure {
+    if let Some(label) = &spec.y_label {
+        return Measure::of(&[label.as_str()], range);
+    }
+    let names: Vec<_> = spec.series.iter().map(|it| it.name.as_str()).collect();
+    let fields: Vec<_> = spec.series.iter().map(|it| it.y_field.as_str()).collect();
+    match Measure::of(&names, range) {
+        Measure::Plain => Measure::of(&fields, range),
+        measure => measure,
+    }
+}
+
+/// Returns the lines of a note. A source at its end gets a line of its own.
+fn notes(note: &str) -> Vec<String> {
+    let lines = note.lines().flat_map(|line| match line.rfind(". Source: ") {
+        Some(at) => vec![&line[..=at], &line[at + 2..]],
+        None => vec![line],
+    });
+    lines.map(clean).filter(|it| !it.trim().is_empty()).take(NOTES_MAX).collect()
 }
 
 /// Returns a number that can be drawn. Whole numbers beyond 2^53 come as digits.
@@ -163,6 +248,13 @@ fn number(cell: &Value) -> Option<f64> {
 
 /// Returns text as one line that terminals and XML take.
 pub fn clean(text: &str) -> String {
-    let short: String = text.chars().take(LABEL_CHARS_MAX).collect();
+    let (head, tail) = LABEL_CHARS_MAX;
+    let n_chars = text.chars().count();
+    let short: String = if n_chars <= head + tail {
+        text.to_owned()
+    } else {
+        let tail = text.chars().skip(n_chars - tail);
+        text.chars().take(head).chain(['…']).chain(tail).collect()
+    };
     sanitize::one_line(&short).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

@@ -1,76 +1,131 @@
 //! Lines and points: positions on two axes, gaps where a value is missing.
 
-use super::bars::{level_labels, stride};
+use super::bands::{Below, time_room};
+use super::ends::Names;
+use super::numbers;
 use super::plot::{Plot, X};
-use super::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
-use super::sheet::{HEIGHT, LINE, MARGIN, SIZE, Scale, Sheet, WIDTH, colour, count, shape, widest};
+use super::scene::{Colour, Mark, Scene, Shape};
+use super::sheet::{MARGIN, Scale, Sheet, WIDTH, colour, count, level_ticks, shape, widest};
 use super::text;
 use super::ticks::Ticks;
 use super::time;
 use crate::chart::ChartType;
 
-/// Rows up to which the points of a line are marked.
-const MARKED_MAX: usize = 40;
-/// The longest label of a row.
-const LABEL_MAX: f64 = 130.0;
+/// Points up to which those of a line are marked, and rows.
+const MARKED_MAX: (usize, usize) = (120, 40);
 /// Above this share of the largest value, an axis of positions need not begin at zero.
-const ZERO_SHARE: f64 = 0.4;
+const ZERO_SHARE: f64 = 0.5;
+/// From the ends of the level axis to the first and the last position on it.
+const INSET: f64 = 12.0;
+/// Whole numbers below are told without separators.
+const NAMED_MAX: f64 = 10_000.0;
+/// Whole numbers within are years.
+const YEARS: (f64, f64) = (1_000.0, 3_000.0);
 
-/// Lays out a line chart or a scatter plot.
+/// Lays out a line chart or a scatter plot, with names at the ends of the lines where they can stand.
 pub fn scene(plot: &Plot) -> Scene {
+    let named = Names::of(plot).and_then(|it| lay_out(plot, Some(&it)));
+    // A legend always can.
+    named.or_else(|| lay_out(plot, None)).expect("only names may find no place")
+}
+
+fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let ticks = upright_ticks(plot);
-    let mut sheet = Sheet::new(plot, WIDTH, plot.y_label.as_deref());
+    let has_legend = 1 < plot.series.len() && names.is_none();
+    let mut sheet = Sheet::new(plot, WIDTH, has_legend, plot.y_label.as_deref());
     let level = Some(plot.x_label.as_str());
-    let (left, right) = (MARGIN + widest(ticks.labels.iter()) + 8.0, WIDTH - MARGIN);
-    let axis = Axis::new(&plot.x, left, right);
-    let bottom = HEIGHT - sheet.foot_height(level) - axis.height() - 8.0;
+    let left = MARGIN + widest(ticks.labels.iter()) + 8.0;
+    let right = WIDTH - MARGIN - names.map_or(0.0, Names::width);
+    let axis = Axis::new(plot, left, right);
+    let foot = sheet.foot_height(level) + axis.below.height + 8.0;
+    let height = sheet.height(foot);
+    let bottom = height - foot;
     let scale = Scale::new(ticks.range(), (bottom, sheet.top));
     sheet.upright_axis(&ticks, &scale, (left, right));
-    axis.draw(&mut sheet, bottom, (left, right));
-
-    let is_line = plot.chart_type == ChartType::Line;
-    let is_marked = plot.x.len() <= MARKED_MAX;
-    for (series, it) in plot.series.iter().enumerate() {
-        let points = it.values.iter().zip(&axis.positions);
-        let points: Vec<_> = points.map(|(value, x)| Some(((*x)?, scale.at((*value)?)))).collect();
-        if !is_line {
-            let radius = if plot.x.len() <= 60 { 5.0 } else { 4.0 };
-            for (x, y) in points.into_iter().flatten() {
-                sheet.mark(Mark::Dot {
-                    x,
-                    y,
-                    radius,
-                    shape: shape(series),
-                    colour: colour(series),
-                });
-            }
-            continue;
-        }
-        for run in points.split(Option::is_none).filter(|it| !it.is_empty()) {
-            let run: Vec<_> = run.iter().copied().flatten().collect();
-            let dots = if is_marked || run.len() == 1 { run.clone() } else { Vec::new() };
-            if 1 < run.len() {
-                sheet.mark(Mark::Line { points: run, width: 2.2, colour: colour(series) });
-            }
-            for (x, y) in dots {
-                let (shape, colour) = (Shape::Circle, colour(series));
-                sheet.mark(Mark::Dot { x, y, radius: 3.2, shape, colour });
-            }
+    if plot.chart_type == ChartType::Scatter && !matches!(plot.x, X::Labels(_)) {
+        // Both numbers of a point are read.
+        for x in axis.below.places() {
+            sheet.line((x, sheet.top), (x, bottom), Colour::GRID);
         }
     }
-    sheet.finish(HEIGHT, level, (left, right))
+    sheet.line((left, bottom), (right, bottom), Colour::AXIS);
+    let (lowest, highest) = ticks.range();
+    if lowest < 0.0 && 0.0 < highest {
+        sheet.line((left, scale.at(0.0)), (right, scale.at(0.0)), Colour::AXIS);
+    }
+    axis.below.draw(&mut sheet, bottom, true);
+
+    let all = plot.series.iter().map(|it| {
+        let points = it.values.iter().zip(&axis.positions);
+        points.map(|(value, x)| Some(((*x)?, scale.at((*value)?)))).collect()
+    });
+    let all: Vec<Vec<Option<(f64, f64)>>> = all.collect();
+    let ends: Vec<_> = all.iter().map(|it| it.iter().rev().flatten().next().copied()).collect();
+    let top = sheet.top;
+    if names.is_some_and(|it| !it.draw(&mut sheet, &ends, (left, right), (top, bottom))) {
+        return None;
+    }
+    for (series, points) in all.iter().enumerate() {
+        if plot.chart_type == ChartType::Line {
+            line(&mut sheet, plot, series, points);
+        } else {
+            let radius = match plot.x.len() * plot.series.len() {
+                0..=120 => 5.0,
+                121..=600 => 4.0,
+                _ => 3.0,
+            };
+            for (x, y) in points.iter().copied().flatten() {
+                let (shape, colour) = (shape(series), colour(series));
+                sheet.mark(Mark::Dot { x, y, radius, shape, colour });
+            }
+        }
+        if let (Some(_), Some((x, y))) = (names, ends[series]) {
+            dot(&mut sheet, series, (x, y));
+        }
+    }
+    Some(sheet.finish(height, level, (left, right)))
+}
+
+/// Draws a line with gaps; a point between two gaps is one.
+fn line(sheet: &mut Sheet, plot: &Plot, series: usize, points: &[Option<(f64, f64)>]) {
+    let n_points = plot.x.len() * plot.series.len();
+    let is_marked = n_points <= MARKED_MAX.0 && plot.x.len() <= MARKED_MAX.1;
+    let width = match n_points {
+        0..=400 => 2.2,
+        401..=1_000 => 1.8,
+        _ => 1.4,
+    };
+    for run in points.split(Option::is_none).filter(|it| !it.is_empty()) {
+        let run: Vec<_> = run.iter().copied().flatten().collect();
+        let dots = if is_marked || run.len() == 1 { run.clone() } else { Vec::new() };
+        if 1 < run.len() {
+            sheet.mark(Mark::Line { points: run, width, colour: colour(series) });
+        }
+        for point in dots {
+            dot(sheet, series, point);
+        }
+    }
+}
+
+fn dot(sheet: &mut Sheet, series: usize, (x, y): (f64, f64)) {
+    let (shape, colour) = (Shape::Circle, colour(series));
+    sheet.mark(Mark::Dot { x, y, radius: 3.2, shape, colour });
 }
 
 fn upright_ticks(plot: &Plot) -> Ticks {
     let (low, high) = upright_range(plot);
-    Ticks::cover(low, high, 5)
+    let ticks =
+        if plot.is_whole() { Ticks::whole(low, high, 5) } else { Ticks::cover(low, high, 5) };
+    ticks.measured(plot.measure)
 }
 
 /// Returns what an axis of positions must cover: all values, and zero if it is near.
 pub fn upright_range(plot: &Plot) -> (f64, f64) {
     let Some((low, high)) = plot.range() else { return (0.0, 1.0) };
-    let from_zero = 0.0 <= low && low < ZERO_SHARE * high;
-    let to_zero = high <= 0.0 && ZERO_SHARE * low < high;
+    // Of values that are all the same, only the size can be seen.
+    let is_flat = high <= low;
+    let from_zero = 0.0 <= low && (low < ZERO_SHARE * high || is_flat);
+    let to_zero = high <= 0.0 && (ZERO_SHARE * low < high || is_flat);
     (if from_zero { 0.0 } else { low }, if to_zero { 0.0 } else { high })
 }
 
@@ -78,103 +133,94 @@ pub fn upright_range(plot: &Plot) -> (f64, f64) {
 struct Axis {
     /// One a row; none where x is missing.
     positions: Vec<Option<f64>>,
-    /// Pixel, lines.
-    labels: Vec<(f64, Vec<String>)>,
+    below: Below,
 }
 
 impl Axis {
-    fn new(x: &X, left: f64, right: f64) -> Axis {
+    fn new(plot: &Plot, left: f64, right: f64) -> Axis {
+        let inner = (left + INSET, right - INSET);
+        let x = &plot.x;
         match x {
-            X::Numbers(numbers) => Axis::of_numbers(numbers, left, right),
+            X::Numbers(numbers) => {
+                Axis::of_numbers(numbers, inner, plot.chart_type == ChartType::Line)
+            }
             X::Times(times) => {
-                let mut known: Vec<_> = times.iter().flatten().copied().collect();
-                known.sort_unstable();
-                match (known.first(), known.last()) {
+                let known = || times.iter().flatten().copied();
+                match (known().min(), known().max()) {
                     (Some(first), Some(last)) if first < last => {
-                        let seconds = (time::seconds(*first), time::seconds(*last));
-                        let scale = Scale::new(seconds, (left + 12.0, right - 12.0));
+                        let seconds = (time::seconds(first), time::seconds(last));
+                        let scale = Scale::new(seconds, inner);
                         let at = |it: &jiff::civil::DateTime| scale.at(time::seconds(*it));
-                        let (ticks, unit) = time::ticks(*first, *last, 8);
-                        let mut before = None;
-                        let labels = ticks.into_iter().map(|tick| {
-                            let (upper, lower) = time::label(tick, before.replace(tick), unit);
-                            (at(&tick), vec![upper, lower])
-                        });
-                        let labels = labels.collect();
+                        let room = inner.1 - inner.0;
+                        let n_steps = text::to_pixel(room / (time_room(x.unit()) + 30.0));
+                        let n_steps = u32::try_from(n_steps).unwrap_or(1).clamp(1, 12);
+                        let (ticks, unit) = match few(known().collect(), time_room(x.unit()), at) {
+                            Some(known) => (known, x.unit()),
+                            None => time::ticks(first, last, n_steps, x.unit()),
+                        };
+                        let ticks: Vec<_> = ticks.iter().map(|it| (at(it), *it)).collect();
                         Axis {
                             positions: times.iter().map(|it| it.as_ref().map(at)).collect(),
-                            labels,
+                            below: Below::times(&ticks, unit, |it| it),
                         }
                     }
-                    _ => Axis::of_labels(x, left, right),
+                    _ => Axis::of_bands(x, left, right),
                 }
             }
-            X::Labels(_) => Axis::of_labels(x, left, right),
+            X::Labels(_) => Axis::of_bands(x, left, right),
         }
     }
 
-    fn of_numbers(numbers: &[Option<f64>], left: f64, right: f64) -> Axis {
-        let known = numbers.iter().flatten();
-        let (low, high) =
-            known.fold((f64::MAX, f64::MIN), |(low, high), it| (low.min(*it), high.max(*it)));
+    fn of_numbers(numbers: &[Option<f64>], (left, right): (f64, f64), is_line: bool) -> Axis {
+        let known = || numbers.iter().flatten().copied();
+        let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
         let (low, high) = if high < low { (0.0, 1.0) } else { (low, high) };
-        let is_year = numbers.iter().flatten().all(|it| it.fract() == 0.0)
-            && 1_000.0 <= low
-            && high < 3_000.0;
-        let mut ticks = Ticks::cover(low, high, 8);
-        if is_year {
-            ticks = ticks.years();
-        }
-        let ends = if low < high { (low, high) } else { ticks.range() };
-        let scale = Scale::new(ends, (left + 12.0, right - 12.0));
-        let inside = ticks.values.iter().zip(ticks.labels);
-        let inside = inside.filter(|(value, _)| {
-            ends.0 <= **value && **value <= ends.1 && (!is_year || value.fract() == 0.0)
+        let is_whole = known().all(|it| it.fract() == 0.0);
+        let is_year = is_whole && YEARS.0 <= low && high < YEARS.1;
+        let ticks = level_ticks(right - left, |n_steps| {
+            let ticks = if is_whole {
+                Ticks::whole(low, high, n_steps)
+            } else {
+                Ticks::cover(low, high, n_steps)
+            };
+            if is_year { ticks.years() } else { ticks }
         });
+        let has_room = |it: &[f64]| it.iter().all(|it| it.abs() < NAMED_MAX) && is_whole;
+        if is_line && low < high && has_room(&known().collect::<Vec<_>>()) {
+            let scale = Scale::new((low, high), (left, right));
+            let names: Vec<_> = known().map(numbers::name).collect();
+            let room = widest(names.iter()) + 16.0;
+            if let Some(known) = few(known().collect(), room, |it| scale.at(*it)) {
+                let labels = known.iter().map(|it| (scale.at(*it), vec![numbers::name(*it)]));
+                let positions = numbers.iter().map(|it| it.map(|it| scale.at(it))).collect();
+                return Axis { below: Below::level(labels), positions };
+            }
+        }
+        // A line fills the axis; points do not stand at its ends.
+        let ends = if low < high && is_line { (low, high) } else { ticks.range() };
+        let scale = Scale::new(ends, (left, right));
+        let inside = ticks.values.iter().zip(ticks.labels);
+        let inside = inside.filter(|(value, _)| ends.0 <= **value && **value <= ends.1);
         Axis {
-            labels: inside.map(|(value, label)| (scale.at(*value), vec![label])).collect(),
+            below: Below::level(inside.map(|(value, label)| (scale.at(*value), vec![label]))),
             positions: numbers.iter().map(|it| it.map(|it| scale.at(it))).collect(),
         }
     }
 
-    fn of_labels(x: &X, left: f64, right: f64) -> Axis {
-        let n_rows = x.len();
-        let band = (right - left) / count(n_rows);
-        let at = |row: usize| left + band * (count(row) + 0.5);
-        let labels: Vec<_> = (0..n_rows).map(|it| x.full_label(it)).collect();
-        let positions = (0..n_rows).map(|it| Some(at(it))).collect();
-        if let Some(lines) = level_labels(&labels, band) {
-            let labels = lines.into_iter().enumerate().map(|(row, lines)| (at(row), lines));
-            return Axis { positions, labels: labels.collect() };
-        }
-        let short = |it: String| text::shorten(&it, SIZE, Weight::Regular, LABEL_MAX);
-        let labels: Vec<_> = labels.into_iter().map(short).collect();
-        let stride = stride(widest(labels.iter()) + 12.0, band);
-        let labels = labels.into_iter().enumerate().step_by(stride);
-        Axis { labels: labels.map(|(row, label)| (at(row), vec![label])).collect(), positions }
+    fn of_bands(x: &X, left: f64, right: f64) -> Axis {
+        let band = (right - left) / count(x.len());
+        let at = |row: usize| Some(left + band * (count(row) + 0.5));
+        Axis { positions: (0..x.len()).map(at).collect(), below: Below::bands(x, band, left) }
     }
+}
 
-    fn height(&self) -> f64 {
-        LINE * count(self.labels.iter().map(|it| it.1.len()).max().unwrap_or(1))
-    }
-
-    /// Draws ticks and labels; one that would touch the one before it is left out.
-    fn draw(&self, sheet: &mut Sheet, bottom: f64, (left, right): (f64, f64)) {
-        let mut end = f64::MIN;
-        for (x, lines) in &self.labels {
-            let width = widest(lines.iter());
-            let middle =
-                x.clamp(MARGIN / 2.0 + width / 2.0, sheet.width - MARGIN / 2.0 - width / 2.0);
-            if middle - width / 2.0 < end + 8.0 {
-                continue;
-            }
-            end = middle + width / 2.0;
-            sheet.line((*x, bottom), (*x, bottom + 5.0), Colour::AXIS);
-            for (at, line) in lines.iter().enumerate().filter(|it| !it.1.is_empty()) {
-                let y = bottom + 19.0 + LINE * count(at);
-                sheet.text(Label::new(line.clone(), middle, y, SIZE).anchored(Anchor::Middle));
-            }
-        }
-        sheet.line((left, bottom), (right, bottom), Colour::AXIS);
-    }
+/// Returns the places of the rows, ascending, if all can be labelled: a reader looks for those.
+fn few<T: PartialOrd + PartialEq + Copy>(
+    mut known: Vec<T>,
+    room: f64,
+    at: impl Fn(&T) -> f64,
+) -> Option<Vec<T>> {
+    known.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    known.dedup();
+    known.windows(2).all(|it| room <= at(&it[1]) - at(&it[0])).then_some(known)
 }

@@ -181,7 +181,6 @@ impl Label {
     }
 }
 
-#[cfg(test)]
 impl Label {
     /// Returns left, top, right and bottom of the type.
     pub fn bounds(&self) -> (f64, f64, f64, f64) {

@@ -1,14 +1,18 @@
 //! The sheet that every chart is drawn on: title and legend above, label and note below.
 
+use super::fit;
 use super::plot::Plot;
 use super::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
 use super::text;
+use super::ticks::Ticks;
 use crate::chart::ChartType;
 
 /// Of a chart without unusual needs.
 pub const WIDTH: f64 = 960.0;
 /// Of a chart without unusual needs.
-pub const HEIGHT: f64 = 540.0;
+const HEIGHT: f64 = 540.0;
+/// Of the part with the marks; a picture with much around it is higher.
+const MARKS_HEIGHT_MIN: f64 = 260.0;
 /// Free on every side.
 pub const MARGIN: f64 = 24.0;
 /// Of labels, in pixels of an em.
@@ -21,6 +25,8 @@ const TITLE_LINE: f64 = 26.0;
 const NOTE_SIZE: f64 = 12.0;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_NAME_MAX: f64 = 260.0;
+/// Lines of a line of the note.
+const NOTE_LINES_MAX: usize = 3;
 
 /// A chart in the making.
 pub struct Sheet<'a> {
@@ -33,16 +39,16 @@ pub struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    /// Starts a sheet with the title, the legend, and the label of the upright axis.
-    pub fn new(plot: &'a Plot, width: f64, upright: Option<&str>) -> Sheet<'a> {
+    /// Starts a sheet with the title, a legend where one is wanted, and the label of the upright axis.
+    pub fn new(plot: &'a Plot, width: f64, has_legend: bool, upright: Option<&str>) -> Sheet<'a> {
         let mut sheet = Sheet { plot, marks: Vec::new(), width, top: MARGIN - 4.0 };
         sheet.title();
-        if 1 < plot.series.len() {
+        if has_legend {
             sheet.legend();
         }
         if let Some(label) = upright {
             sheet.top += LINE;
-            let label = text::shorten(label, SIZE, Weight::Regular, width - 2.0 * MARGIN);
+            let label = fit::shorten(label, SIZE, Weight::Regular, width - 2.0 * MARGIN);
             let baseline = sheet.top - 4.0;
             sheet.text(Label::new(label, MARGIN, baseline, SIZE).coloured(Colour::GREY));
         }
@@ -53,7 +59,7 @@ impl<'a> Sheet<'a> {
     fn title(&mut self) {
         let Some(title) = &self.plot.title else { return };
         let room = self.width - 2.0 * MARGIN;
-        for line in text::wrap(title, TITLE_SIZE, Weight::Bold, room, 2) {
+        for line in fit::wrap_or_cut(title, TITLE_SIZE, Weight::Bold, room, 2) {
             self.top += TITLE_LINE;
             let mut label = Label::new(line, MARGIN, self.top - 7.0, TITLE_SIZE);
             label.weight = Weight::Bold;
@@ -65,8 +71,9 @@ impl<'a> Sheet<'a> {
     fn legend(&mut self) {
         let mut x = MARGIN;
         self.top += LEGEND_LINE;
-        for (at, series) in self.plot.series.iter().enumerate() {
-            let name = text::shorten(&series.name, SIZE, Weight::Regular, LEGEND_NAME_MAX);
+        let names: Vec<_> = self.plot.series.iter().map(|it| it.name.clone()).collect();
+        let names = fit::shorten_all(&names, SIZE, Weight::Regular, LEGEND_NAME_MAX);
+        for (at, name) in names.into_iter().enumerate() {
             let width = 18.0 + text::width(&name, SIZE, Weight::Regular);
             if MARGIN < x && self.width - MARGIN < x + width {
                 x = MARGIN;
@@ -115,7 +122,7 @@ impl<'a> Sheet<'a> {
         let mut y = height - self.foot_height(level);
         if let Some(label) = level {
             y += LINE + 2.0;
-            let label = text::shorten(label, SIZE, Weight::Regular, right - left);
+            let label = fit::shorten(label, SIZE, Weight::Regular, right - left);
             let label = Label::new(label, f64::midpoint(left, right), y, SIZE);
             self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
             y += 4.0;
@@ -128,10 +135,16 @@ impl<'a> Sheet<'a> {
         Scene { width: self.width.ceil(), height: height.ceil(), marks: self.marks }
     }
 
+    /// Returns the height of a picture whose axis labels and foot take so many pixels.
+    pub fn height(&self, below: f64) -> f64 {
+        HEIGHT.max(self.top + MARKS_HEIGHT_MIN + below)
+    }
+
     fn note_lines(&self) -> Vec<String> {
         let room = self.width - 2.0 * MARGIN;
-        let note = self.plot.note.as_deref().unwrap_or_default();
-        text::wrap(note, NOTE_SIZE, Weight::Regular, room, 3)
+        let lines =
+            |it: &String| fit::wrap_or_cut(it, NOTE_SIZE, Weight::Regular, room, NOTE_LINES_MAX);
+        self.plot.notes.iter().flat_map(lines).collect()
     }
 
     /// Adds a mark.
@@ -144,23 +157,57 @@ impl<'a> Sheet<'a> {
         self.marks.push(Mark::Text(label));
     }
 
+    /// Adds a label that no line runs through.
+    pub fn text_on_paper(&mut self, label: Label) {
+        let (left, top, right, bottom) = label.bounds();
+        let (width, height) = (right - left, bottom - top);
+        self.mark(Mark::Rect { x: left, y: top, width, height, colour: Colour::WHITE });
+        self.text(label);
+    }
+
     /// Adds a straight line.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
         self.marks.push(Mark::Line { points: vec![from, to], width: 1.0, colour });
     }
 
-    /// Adds the lines to read values by, and their labels, for an upright value axis. Zero, or else
-    /// the lowest value, is the line that the chart stands on.
-    pub fn upright_axis(&mut self, ticks: &super::ticks::Ticks, scale: &Scale, ends: (f64, f64)) {
+    /// Adds the lines to read values by, and their labels, for an upright value axis.
+    pub fn upright_axis(&mut self, ticks: &Ticks, scale: &Scale, ends: (f64, f64)) {
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let y = scale.at(*value);
             self.line((ends.0, y), (ends.1, y), Colour::GRID);
             let label = Label::new(label.clone(), ends.0 - 8.0, y + 4.5, SIZE);
             self.text(label.anchored(Anchor::End).coloured(Colour::GREY));
         }
-        let zero = scale.at(0.0_f64.clamp(ticks.range().0, ticks.range().1));
-        self.line((ends.0, zero), (ends.1, zero), Colour::AXIS);
     }
+
+    /// Adds the lines to read values by, and their labels, for a value axis that lies below the marks;
+    /// and above them too, where they are far from there.
+    pub fn level_axis(&mut self, ticks: &Ticks, scale: &Scale, (top, bottom): (f64, f64)) {
+        for (value, label) in ticks.values.iter().zip(&ticks.labels) {
+            let x = scale.at(*value);
+            self.line((x, top), (x, bottom), Colour::GRID);
+            let upper = is_far(bottom - top).then_some(top - 6.0);
+            for y in [Some(bottom + 19.0), upper].into_iter().flatten() {
+                let label = Label::new(label.clone(), x, y, SIZE);
+                self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
+            }
+        }
+    }
+}
+
+/// Returns whether so many pixels are too far to read a value from an axis.
+pub fn is_far(pixels: f64) -> bool {
+    HEIGHT < pixels
+}
+
+/// Returns ticks whose labels have room side by side in so many pixels.
+pub fn level_ticks(room: f64, ticks: impl Fn(u32) -> Ticks) -> Ticks {
+    let fits = |it: &Ticks| {
+        let n_steps = count(it.values.len() - 1);
+        (widest(it.labels.iter()) + 14.0) * n_steps <= room
+    };
+    let all = [9, 7, 5, 4, 3, 2].into_iter().map(&ticks);
+    all.into_iter().find(fits).unwrap_or_else(|| ticks(1))
 }
 
 /// A linear map from values to pixels.

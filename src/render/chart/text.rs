@@ -27,37 +27,6 @@ pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
     set(text, weight).iter().map(|it| it.advance).sum::<f64>() * size
 }
 
-/// Returns the text, cut with an ellipsis when it is wider than `width_max` pixels.
-pub fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String {
-    if width(text, size, weight) <= width_max {
-        return text.to_owned();
-    }
-    // Not in front of a mark, which would be left without its letter.
-    let ends = text.char_indices().filter(|(_, it)| UnicodeWidthChar::width(*it) != Some(0));
-    let cut: Vec<String> = ends.map(|(at, _)| format!("{}…", text[..at].trim_end())).collect();
-    let n_fits = cut.partition_point(|it| width(it, size, weight) <= width_max);
-    cut.into_iter().nth(n_fits.saturating_sub(1)).unwrap_or_default()
-}
-
-/// Returns the text in at most `n_lines` lines no wider than `width_max` pixels, broken at spaces;
-/// what does not fit is cut with an ellipsis.
-pub fn wrap(text: &str, size: f64, weight: Weight, width_max: f64, n_lines: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let is_last = lines.len() == n_lines;
-        match lines.last_mut() {
-            Some(line)
-                if is_last || width(&format!("{line} {word}"), size, weight) <= width_max =>
-            {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.iter().map(|it| shorten(it, size, weight, width_max)).collect()
-}
-
 /// A label as a plotters backend takes it: its baseline has its anchor at the given point.
 pub struct TextStyle<'a> {
     /// What is set.
@@ -174,24 +143,4 @@ pub fn to_pixel(value: f64) -> i32 {
 #[expect(clippy::cast_possible_truncation, reason = "a font needs no more than f32")]
 fn to_f32(value: f64) -> f32 {
     value as f32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Weight, shorten, width, wrap};
-
-    #[test]
-    fn a_short_text_stays_and_a_long_one_ends_in_an_ellipsis() {
-        assert_eq!(shorten("Anvil", 13.0, Weight::Regular, 100.0), "Anvil");
-        let short = shorten(&"long ".repeat(100), 13.0, Weight::Regular, 100.0);
-        assert!(short.ends_with('…') && short.starts_with("long long"));
-        assert!(width(&short, 13.0, Weight::Regular) <= 100.0);
-    }
-
-    #[test]
-    fn lines_break_at_spaces_and_the_last_is_cut() {
-        let lines = wrap("one two three four five six seven", 13.0, Weight::Regular, 60.0, 2);
-        assert_eq!(lines, ["one two", "three fo…"]);
-        assert!(wrap("  ", 13.0, Weight::Regular, 60.0, 2).is_empty());
-    }
 }

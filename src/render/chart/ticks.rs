@@ -1,13 +1,9 @@
-//! Round values for axes, and numbers as people write them.
+//! Round values for axes.
 //!
 //! All arithmetic that decides a label goes through decimal text, so that it is the same everywhere.
 
-use crate::render::digits;
+use super::numbers::{Measure, PLAIN_RANGE, decimal, grouped, parts, scientific, unit, usize_of};
 
-/// Numbers from which thousands and so on are abbreviated: 12,000 is 12k, 9,000 is not 9k.
-const ABBREVIATED_FROM: f64 = 10_000.0;
-/// Beyond these, numbers are written with an exponent.
-const PLAIN_RANGE: (f64, f64) = (1e-4, 1e15);
 /// Steps of an axis at most; what asks for more is a bug, and ends here.
 const STEPS_MAX: i64 = 40;
 
@@ -18,18 +14,30 @@ pub struct Ticks {
     pub values: Vec<f64>,
     /// As `values`.
     pub labels: Vec<String>,
+    /// The power of ten of the last digit that tells neighbours apart.
+    lowest_digit: i32,
 }
 
 impl Ticks {
     /// Returns about `n_steps` round steps that cover a range.
     pub fn cover(low: f64, high: f64, n_steps: u32) -> Ticks {
+        Ticks::of(low, high, n_steps, false)
+    }
+
+    /// Returns about `n_steps` round steps of whole numbers, or fewer, that cover a range.
+    pub fn whole(low: f64, high: f64, n_steps: u32) -> Ticks {
+        Ticks::of(low, high, n_steps, true)
+    }
+
+    fn of(low: f64, high: f64, n_steps: u32, is_whole: bool) -> Ticks {
         let (low, high) = widen(low, high);
-        let (mantissa, exponent) = parts((high - low) / f64::from(n_steps));
+        let step_min = if is_whole { 1.0 } else { 0.0 };
+        let (mantissa, exponent) = parts(((high - low) / f64::from(n_steps)).max(step_min));
         // In tenths: 1, 2, 2.5, 5 and 10 times a power of ten, whichever is nearest.
         let (tens, exponent) = match mantissa {
             it if it <= 1.4 => (10, exponent),
             it if it <= 2.2 => (20, exponent),
-            it if it <= 3.2 => (25, exponent),
+            it if it <= 3.2 && !(is_whole && exponent == 0) => (25, exponent),
             it if it <= 7.0 => (50, exponent),
             _ => (10, exponent + 1),
         };
@@ -40,13 +48,26 @@ impl Ticks {
             (first..=last).map(|it| decimal(it.saturating_mul(tens), exponent - 1)).collect();
         let lowest_digit = if tens == 25 { exponent - 1 } else { exponent };
         let labels = labels(&values, lowest_digit);
-        Ticks { values, labels }
+        Ticks { values, labels, lowest_digit }
     }
 
     /// Returns the ends of the axis.
     pub fn range(&self) -> (f64, f64) {
         let first = self.values.first().copied().unwrap_or(0.0);
         (first, self.values.last().copied().unwrap_or(1.0))
+    }
+
+    /// Tells the values as percentages where they are.
+    #[must_use]
+    pub fn measured(mut self, measure: Measure) -> Ticks {
+        if measure == Measure::Share {
+            let written: Vec<_> = self.values.iter().map(|it| measure.written(*it)).collect();
+            self.labels = labels(&written, self.lowest_digit + 2);
+        }
+        for label in &mut self.labels {
+            label.push_str(measure.sign());
+        }
+        self
     }
 
     /// Drops the abbreviations and separators: 2024 is a year.
@@ -65,18 +86,6 @@ fn widen(low: f64, high: f64) -> (f64, f64) {
     }
     let room = if size == 0.0 { 1.0 } else { size * 0.1 };
     (low - room, high + room)
-}
-
-/// Returns `digits` × 10^`exponent`, correctly rounded.
-fn decimal(digits: i64, exponent: i32) -> f64 {
-    format!("{digits}e{exponent}").parse().unwrap_or(0.0)
-}
-
-/// Returns the mantissa, from 1 to 10, and the exponent of a positive number.
-fn parts(value: f64) -> (f64, i32) {
-    let text = format!("{value:e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    (mantissa.parse().unwrap_or(1.0), exponent.parse().unwrap_or(0))
 }
 
 #[expect(
@@ -106,70 +115,11 @@ fn labels(values: &[f64], lowest_digit: i32) -> Vec<String> {
     values.iter().map(label).collect()
 }
 
-/// Returns the power of ten that a number is counted in, and its sign.
-fn unit(size: f64) -> (i32, &'static str) {
-    match size {
-        it if it < ABBREVIATED_FROM => (0, ""),
-        it if it < 1e6 => (3, "k"),
-        it if it < 1e9 => (6, "M"),
-        it if it < 1e12 => (9, "B"),
-        _ => (12, "T"),
-    }
-}
-
-fn scientific(value: f64, decimals: i32) -> String {
-    let text = format!("{value:.*e}", usize_of(decimals.min(6)));
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    format!("{}e{exponent}", trimmed(mantissa)).replace('-', "−")
-}
-
-fn usize_of(decimals: i32) -> usize {
-    usize::try_from(decimals).unwrap_or(0)
-}
-
-/// Returns a decimal number with separators between thousands and a true minus.
-fn grouped(number: &str) -> String {
-    digits::grouped(number).replace('-', "−")
-}
-
-/// Returns a value as a reader wants it beside its mark: short, with three or more digits that count.
-pub fn amount(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    if size < PLAIN_RANGE.0 || PLAIN_RANGE.1 <= size {
-        return scientific(value, 2);
-    }
-    let text = if size < 1e6 && value.fract() == 0.0 {
-        format!("{value}")
-    } else if size < 1.0 {
-        format!("{value:.*}", usize_of(2 - parts(size).1))
-    } else if size < 1_000.0 {
-        format!("{value:.2}")
-    } else if size < 1e6 {
-        format!("{value:.0}")
-    } else {
-        let (unit, suffix) = unit(size);
-        return grouped(&(trimmed(&format!("{:.2}", value / decimal(1, unit))) + suffix));
-    };
-    grouped(&trimmed(&text))
-}
-
-/// Returns a decimal number without zeros at the end of its fraction.
-fn trimmed(number: &str) -> String {
-    if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        number.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{any, prop_assert, proptest};
 
-    use super::{Ticks, amount};
+    use super::{Measure, Ticks};
     use crate::cases::cases;
 
     #[track_caller]
@@ -191,7 +141,8 @@ mod tests {
         check(-40.0, 55.0, &["−40", "−20", "0", "20", "40", "60"]);
         check(0.0, 0.05, &["0", "0.01", "0.02", "0.03", "0.04", "0.05"]);
         check(0.0, 1e-12, &["0", "2e−13", "4e−13", "6e−13", "8e−13", "1e−12"]);
-        check(0.0, 1e15, &["0", "2e14", "4e14", "6e14", "8e14", "1e15"]);
+        check(0.0, 1e15, &["0", "200T", "400T", "600T", "800T", "1,000T"]);
+        check(0.0, 1e18, &["0", "2e17", "4e17", "6e17", "8e17", "1e18"]);
         let close = ["1,000,000.0", "1,000,000.2", "1,000,000.4", "1,000,000.6", "1,000,000.8"];
         check(1_000_000.0, 1_000_000.8, &close);
     }
@@ -203,20 +154,29 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_short_and_true() {
-        for (value, text) in [
-            (120_400.0, "120,400"),
-            (98.456, "98.46"),
-            (-14.0, "−14"),
-            (1234.5678, "1,235"),
-            (7_412_345.0, "7.41M"),
-            (2.0e9, "2B"),
-            (0.001_234, "0.00123"),
-            (3e-7, "3e−7"),
-            (0.5, "0.5"),
+    fn whole_numbers_have_whole_steps() {
+        for (high, labels) in [
+            (1.0, &["0", "1"][..]),
+            (3.0, &["0", "1", "2", "3"]),
+            (12.0, &["0", "5", "10", "15"]),
+            (98.0, &["0", "20", "40", "60", "80", "100"]),
         ] {
-            assert_eq!(amount(value), text);
+            assert_eq!(Ticks::whole(0.0, high, 5).labels, labels);
         }
+    }
+
+    #[test]
+    fn shares_and_percentages_say_so() {
+        let shares = Ticks::cover(0.0, 0.12, 5).measured(Measure::Share);
+        assert_eq!(shares.labels, ["0%", "2.5%", "5.0%", "7.5%", "10.0%", "12.5%"]);
+        assert_eq!(
+            Ticks::cover(0.0, 1.0, 2).measured(Measure::Share).labels,
+            ["0%", "50%", "100%"]
+        );
+        assert_eq!(
+            Ticks::cover(0.0, 9.0, 2).measured(Measure::Percent).labels,
+            ["0%", "5%", "10%"]
+        );
     }
 
     proptest! {
@@ -226,13 +186,14 @@ mod tests {
         fn the_axis_covers_the_range(a in any::<f64>(), b in any::<f64>()) {
             let clip = |it: f64| if it.is_finite() { it.clamp(-1e300, 1e300) } else { 0.0 };
             let (low, high) = (clip(a).min(clip(b)), clip(a).max(clip(b)));
-            let ticks = Ticks::cover(low, high, 5);
-            let (first, last) = ticks.range();
-            // What is smaller than a billionth of the axis is less than a pixel.
-            let room = (last / 2.0 - first / 2.0) * 1e-9;
-            prop_assert!(first - room <= low && high <= last + room, "{ticks:?}");
-            prop_assert!((2..=14).contains(&ticks.values.len()), "{ticks:?}");
-            prop_assert!(ticks.values.is_sorted());
+            for ticks in [Ticks::cover(low, high, 5), Ticks::whole(low, high, 5)] {
+                let (first, last) = ticks.range();
+                // What is smaller than a billionth of the axis is less than a pixel.
+                let room = (last / 2.0 - first / 2.0) * 1e-9;
+                prop_assert!(first - room <= low && high <= last + room, "{ticks:?}");
+                prop_assert!((2..=14).contains(&ticks.values.len()), "{ticks:?}");
+                prop_assert!(ticks.values.is_sorted());
+            }
         }
     }
 }

@@ -40,6 +40,12 @@ const STEPS_S: [i64; 16] = [
 ];
 /// Steps of a month and more, in months.
 const STEPS_MONTHS: [i64; 12] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 12_000];
+/// Dates at the ends of months that are no accident.
+const PERIODS_MIN: usize = 3;
+/// The last day that every month has.
+const DAYS_IN_ALL_MONTHS: i8 = 28;
+/// How much finer a step may be than was asked for.
+const FINER_MAX: f64 = 1.25;
 /// A Monday, so that steps of weeks begin on one.
 const MONDAY_S: i64 = 4 * DAY_S;
 
@@ -126,11 +132,78 @@ pub fn full_label(time: DateTime, unit: Unit) -> String {
     time.strftime(format).to_string()
 }
 
-/// Returns round times within a range, in about `n_steps` steps, and what their labels tell.
-pub fn ticks(first: DateTime, last: DateTime, n_steps: u32) -> (Vec<DateTime>, Unit) {
+/// Returns the periods that times stand for, as their first days. A month's figure is often dated
+/// 31 January and belongs under January; what is dated 1 July each year tells of years. Other times stay
+/// as they are.
+pub fn periods(times: Vec<Option<DateTime>>) -> Vec<Option<DateTime>> {
+    let mut known = times.iter().flatten();
+    let is_end = |it: &DateTime| {
+        it.date() == it.date().last_of_month() && it.time() == jiff::civil::Time::midnight()
+    };
+    let Some(first) = known.clone().next().filter(|_| PERIODS_MIN <= known.clone().count()) else {
+        return times;
+    };
+    let is_midnight = |it: &DateTime| it.time() == jiff::civil::Time::midnight();
+    let day = (first.month(), first.day());
+    let is_year = known.clone().all(|it| (it.month(), it.day()) == day && is_midnight(it))
+        && known.clone().any(|it| it.year() != first.year());
+    if !is_year && !known.all(is_end) {
+        return times;
+    }
+    let first = |it: DateTime| {
+        let date = if is_year { it.date().first_of_year() } else { it.date().first_of_month() };
+        date.at(0, 0, 0, 0)
+    };
+    times.into_iter().map(|it| it.map(first)).collect()
+}
+
+/// Returns the times from the first to the last in steps of their own, if they are regular: ascending,
+/// and at least half of them one step after the one before. What lies between is a gap in the data.
+pub fn filled(times: &[DateTime], n_max: usize) -> Option<Vec<DateTime>> {
+    let first = *times.first()?;
+    let is_monthly = |it: &DateTime| {
+        (it.day(), it.time()) == (first.day(), first.time()) && it.day() <= DAYS_IN_ALL_MONTHS
+    };
+    let is_monthly = times.iter().all(is_monthly);
+    let key = |it: &DateTime| if is_monthly { month_of(*it) } else { whole(seconds(*it)) };
+    let keys = regular(&times.iter().map(key).collect::<Vec<_>>(), n_max)?;
+    let in_month = |it: DateTime| it.with().day(first.day()).time(first.time()).build().ok();
+    let time = |it: i64| if is_monthly { at_month(it).and_then(in_month) } else { at_seconds(it) };
+    keys.into_iter().map(time).collect()
+}
+
+/// Returns every number from the first to the last in steps of their own, if they are regular.
+pub fn regular(keys: &[i64], n_max: usize) -> Option<Vec<i64>> {
+    let steps = keys.windows(2).map(|it| it[1].checked_sub(it[0]));
+    let steps: Vec<_> = steps.collect::<Option<Vec<_>>>()?;
+    if steps.is_empty() || steps.iter().any(|it| *it <= 0) {
+        return None;
+    }
+    let step = steps.iter().copied().fold(0, divisor);
+    let n_single = steps.iter().filter(|it| **it == step).count();
+    let (first, last) = (*keys.first()?, *keys.last()?);
+    let n_steps = usize::try_from(last.checked_sub(first)? / step).ok()?;
+    let is_regular = steps.len() <= 2 * n_single && n_steps < n_max;
+    is_regular.then(|| (0..).map(|it| first + it * step).take(n_steps + 1).collect())
+}
+
+fn divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// Returns round times within a range, in about `n_steps` steps no finer than `finest`, and what their
+/// labels tell.
+pub fn ticks(first: DateTime, last: DateTime, n_steps: u32, finest: Unit) -> (Vec<DateTime>, Unit) {
     let (low, high) = (seconds(first), seconds(last));
     let wanted = (high - low) / f64::from(n_steps);
-    if let Some(step) = STEPS_S.iter().find(|it| wanted <= seconds_of(**it)) {
+    let step_min = match finest {
+        Unit::Second => 1,
+        Unit::Minute => 60,
+        Unit::Day => DAY_S,
+        Unit::Month | Unit::Year => i64::MAX,
+    };
+    let fits = |it: &&i64| wanted <= seconds_of(**it) * FINER_MAX && step_min <= **it;
+    if let Some(step) = STEPS_S.iter().find(fits) {
         return (
             ticks_of_seconds(low, high, *step),
             match *step {
@@ -141,7 +214,9 @@ pub fn ticks(first: DateTime, last: DateTime, n_steps: u32) -> (Vec<DateTime>, U
         );
     }
     let months = wanted / (30.44 * seconds_of(DAY_S));
-    let step = STEPS_MONTHS.iter().find(|it| months <= seconds_of(**it)).unwrap_or(&12_000);
+    let months_min = if finest == Unit::Year { 12 } else { 1 };
+    let fits = |it: &&i64| months <= seconds_of(**it) * FINER_MAX && months_min <= **it;
+    let step = STEPS_MONTHS.iter().find(fits).unwrap_or(&12_000);
     let unit = if *step < 12 { Unit::Month } else { Unit::Year };
     (ticks_of_months(first, last, *step), unit)
 }
@@ -154,14 +229,21 @@ fn ticks_of_seconds(low: f64, high: f64, step: i64) -> Vec<DateTime> {
 }
 
 fn ticks_of_months(first: DateTime, last: DateTime, step: i64) -> Vec<DateTime> {
-    let month_of = |it: DateTime| i64::from(it.year()) * 12 + i64::from(it.month()) - 1;
     let start = month_of(first) / step * step;
-    let times = (0..100).map(|it| start + it * step).filter_map(|month| {
-        let year = i16::try_from(month.div_euclid(12)).ok()?;
-        let date = Date::new(year, i8::try_from(month.rem_euclid(12) + 1).ok()?, 1).ok()?;
-        Some(date.at(0, 0, 0, 0))
-    });
+    let times = (0..100).filter_map(|it| at_month(start + it * step));
     times.filter(|it| first <= *it && *it <= last).collect()
+}
+
+/// Returns the month, counted from the year 0.
+fn month_of(time: DateTime) -> i64 {
+    i64::from(time.year()) * 12 + i64::from(time.month()) - 1
+}
+
+/// Returns the beginning of a month.
+fn at_month(month: i64) -> Option<DateTime> {
+    let year = i16::try_from(month.div_euclid(12)).ok()?;
+    let date = Date::new(year, i8::try_from(month.rem_euclid(12) + 1).ok()?, 1).ok()?;
+    Some(date.at(0, 0, 0, 0))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "years 0 to 9999 in seconds fit")]
@@ -176,11 +258,11 @@ fn seconds_of(value: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unit, full_label, label, parse, ticks, unit_of};
+    use super::{Unit, filled, full_label, label, parse, periods, ticks, unit_of};
 
     #[track_caller]
     fn check(first: &str, last: &str, unit: Unit, labels: &[&str]) {
-        let (times, found) = ticks(parse(first).unwrap(), parse(last).unwrap(), 6);
+        let (times, found) = ticks(parse(first).unwrap(), parse(last).unwrap(), 6, Unit::Second);
         let mut before = None;
         let lines = times.into_iter().map(|time| {
             let (upper, lower) = label(time, before.replace(time), found);
@@ -197,7 +279,12 @@ mod tests {
         let quarters = ["Jan/2023", "Apr", "Jul", "Oct", "Jan/2024", "Apr"];
         check("2023-01-01", "2024-06-30", Unit::Month, &quarters);
         check("1984-01-01", "2024-01-01", Unit::Year, &["1990", "2000", "2010", "2020"]);
-        check("2024-02-26", "2024-03-04", Unit::Day, &["27 Feb/2024", "29 Feb", "2 Mar", "4 Mar"]);
+        check(
+            "2024-02-26",
+            "2024-03-08",
+            Unit::Day,
+            &["27 Feb/2024", "29 Feb", "2 Mar", "4 Mar", "6 Mar", "8 Mar"],
+        );
         let night = ["21:00/5 Jan 2024", "00:00/6 Jan 2024", "03:00", "06:00"];
         check("2024-01-05T20:00:00", "2024-01-06T07:30:00", Unit::Minute, &night);
     }
@@ -224,5 +311,41 @@ mod tests {
         let months = ["2024-01-01", "2024-02-01"].map(|it| parse(it).unwrap());
         assert_eq!(unit_of(months.iter()), Unit::Month);
         assert_eq!(full_label(months[1], Unit::Month), "Feb 2024");
+    }
+
+    #[test]
+    fn ticks_are_no_finer_than_the_data() {
+        let (first, last) = (parse("2023-01").unwrap(), parse("2023-04").unwrap());
+        assert_eq!(ticks(first, last, 8, Unit::Month).0.len(), 4);
+        assert_eq!(ticks(first, last, 8, Unit::Year), (vec![first], Unit::Year));
+    }
+
+    #[track_caller]
+    fn check_filled(times: &[&str], n: Option<usize>) {
+        let times: Vec<_> = times.iter().map(|it| parse(it).unwrap()).collect();
+        assert_eq!(filled(&times, 300).map(|it| it.len()), n, "{times:?}");
+    }
+
+    #[test]
+    fn a_missing_step_among_regular_ones_is_a_gap() {
+        check_filled(&["2023-01", "2023-02", "2023-04", "2023-05"], Some(5));
+        check_filled(&["1990-01-01", "2000-01-01", "2020-01-01"], Some(4));
+        check_filled(&["2024-01-05", "2024-01-08", "2024-01-09"], Some(5));
+        check_filled(&["2024-01-15", "2024-03-15", "2024-04-15"], Some(4));
+        check_filled(&["2024-01-05", "2024-01-09", "2024-02-11"], None);
+        check_filled(&["2024-03-01", "2024-01-01"], None);
+        check_filled(&["2024-03-01"], None);
+        check_filled(&["1000-01-01", "1000-01-02", "2024-01-02"], None);
+    }
+
+    #[test]
+    fn dates_that_stand_for_months_and_years_are_told_as_such() {
+        let read = |it: [&str; 3]| periods(it.iter().map(|it| parse(it)).collect());
+        let unit = |it: &[Option<_>]| unit_of(it.iter().flatten());
+        assert_eq!(unit(&read(["2023-01-31", "2023-02-28", "2023-03-31"])), Unit::Month);
+        assert_eq!(unit(&read(["2021-12-31", "2022-12-31", "2023-12-31"])), Unit::Year);
+        assert_eq!(unit(&read(["2021-07-15", "2022-07-15", "2024-07-15"])), Unit::Year);
+        assert_eq!(unit(&read(["2023-01-31", "2023-02-28", "2023-03-30"])), Unit::Day);
+        assert_eq!(unit(&read(["2023-07-15", "2023-07-15", "2023-07-15"])), Unit::Day);
     }
 }

@@ -1,0 +1,165 @@
+//! Names at the ends of lines, where a reader looks for them.
+
+use super::fit;
+use super::plot::Plot;
+use super::scene::{Label, Mark, Weight};
+use super::sheet::{LINE, SIZE, Sheet, colour, count, widest};
+use crate::chart::ChartType;
+
+/// Series that are named at their ends; more are too close.
+const SERIES_MAX: usize = 10;
+/// The widest line of a name.
+const NAME_MAX: f64 = 150.0;
+/// Lines of a name.
+const NAME_LINES_MAX: usize = 2;
+/// How far a name may be from its line's end, upwards or downwards.
+const SHIFT_MAX: f64 = 34.0;
+/// Of the axis, the share that a line may end before the others.
+const EARLY_MAX: f64 = 0.03;
+/// From the end of the axis to the names.
+const GAP: f64 = 10.0;
+
+/// The names of a chart's lines, if they can stand at the ends.
+pub struct Names {
+    /// One a series.
+    lines: Vec<Vec<String>>,
+}
+
+impl Names {
+    /// Returns the names of lines that are few and have short names; there is a legend otherwise.
+    pub fn of(plot: &Plot) -> Option<Names> {
+        let is_wanted = plot.chart_type == ChartType::Line
+            && (2..=SERIES_MAX).contains(&plot.series.len())
+            && plot.series.iter().all(|it| !it.name.trim().is_empty());
+        let lines =
+            |name: &String| fit::wrap(name, SIZE, Weight::Regular, NAME_MAX, NAME_LINES_MAX);
+        let names = plot.series.iter().map(|it| lines(&it.name));
+        Some(Names { lines: is_wanted.then(|| names.collect::<Option<_>>()).flatten()? })
+    }
+
+    /// Returns the pixels that the names take to the right of the lines.
+    pub fn width(&self) -> f64 {
+        widest(self.lines.iter().flatten()) + GAP
+    }
+
+    /// Draws the names beside the ends of the lines, apart from each other, if they can be near them.
+    /// `ends` has the last point of each series.
+    #[must_use]
+    pub fn draw(
+        &self,
+        sheet: &mut Sheet,
+        ends: &[Option<(f64, f64)>],
+        (left, right): (f64, f64),
+        (top, bottom): (f64, f64),
+    ) -> bool {
+        let Some(ends) = ends.iter().copied().collect::<Option<Vec<_>>>() else { return false };
+        let latest = ends.iter().fold(f64::MIN, |it, end| it.max(end.0));
+        if ends.iter().any(|it| it.0 < latest - (right - left) * EARLY_MAX) {
+            return false;
+        }
+        let heights: Vec<_> = self.lines.iter().map(|it| LINE * count(it.len())).collect();
+        let wanted: Vec<_> = ends.iter().map(|it| it.1).collect();
+        let Some(middles) = spread(&wanted, &heights, (top - LINE, bottom + LINE / 2.0)) else {
+            return false;
+        };
+        let shifts = middles.iter().zip(&wanted).map(|(middle, wanted)| (middle - wanted).abs());
+        if shifts.fold(0.0, f64::max) > SHIFT_MAX {
+            return false;
+        }
+        for (series, ((end, middle), lines)) in
+            ends.iter().zip(middles).zip(&self.lines).enumerate()
+        {
+            let x = right + GAP;
+            let points = vec![(end.0 + 5.0, end.1), (x - 5.0, middle)];
+            sheet.mark(Mark::Line { points, width: 1.0, colour: colour(series) });
+            let first = middle - LINE * (count(lines.len()) - 1.0) / 2.0 + 4.5;
+            for (at, line) in lines.iter().enumerate() {
+                sheet.text(Label::new(line.clone(), x, first + LINE * count(at), SIZE));
+            }
+        }
+        true
+    }
+}
+
+/// Returns middles near those wanted at which things of these heights do not overlap, in the same order;
+/// none where they need more room than there is.
+fn spread(wanted: &[f64], heights: &[f64], (top, bottom): (f64, f64)) -> Option<Vec<f64>> {
+    if bottom - top < heights.iter().sum() {
+        return None;
+    }
+    let mut order: Vec<_> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    // Blocks of neighbours that touch: the first of each in `order`, its height, its upper edge.
+    let mut blocks: Vec<(usize, f64, f64)> = Vec::new();
+    for (at, it) in order.iter().enumerate() {
+        blocks.push((at, heights[*it], 0.0));
+        loop {
+            let (from, height, _) = *blocks.last()?;
+            let until = at + 1;
+            let mut above = 0.0;
+            let mut total = 0.0;
+            for it in &order[from..until] {
+                total += wanted[*it] - above - heights[*it] / 2.0;
+                above += heights[*it];
+            }
+            let edge = (total / count(until - from)).min(bottom - height).max(top);
+            blocks.last_mut()?.2 = edge;
+            let Some(before) = blocks.len().checked_sub(2).map(|it| blocks[it]) else { break };
+            if before.2 + before.1 <= edge {
+                break;
+            }
+            blocks.pop();
+            *blocks.last_mut()? = (before.0, before.1 + height, before.2);
+        }
+    }
+    let mut middles = vec![0.0; wanted.len()];
+    for (at, (from, _, edge)) in blocks.iter().enumerate() {
+        let until = blocks.get(at + 1).map_or(order.len(), |it| it.0);
+        let mut edge = *edge;
+        for it in &order[*from..until] {
+            middles[*it] = edge + heights[*it] / 2.0;
+            edge += heights[*it];
+        }
+    }
+    Some(middles)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert, proptest};
+
+    use super::spread;
+    use crate::cases::cases;
+
+    #[track_caller]
+    fn check(wanted: &[f64], middles: Option<&[f64]>) {
+        let heights = vec![10.0; wanted.len()];
+        assert_eq!(spread(wanted, &heights, (0.0, 100.0)).as_deref(), middles);
+    }
+
+    #[test]
+    fn names_move_no_further_than_they_must() {
+        check(&[50.0, 20.0], Some(&[50.0, 20.0]));
+        check(&[50.0, 50.0, 80.0], Some(&[45.0, 55.0, 80.0]));
+        check(&[99.0, 98.0, 1.0], Some(&[95.0, 85.0, 5.0]));
+        check(&[5.0; 11], None);
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn names_are_apart_and_inside(wanted in proptest::collection::vec(0.0..300.0_f64, 1..9)) {
+            let heights: Vec<_> = wanted.iter().map(|it| if *it < 90.0 { 34.0 } else { 17.0 }).collect();
+            let middles = spread(&wanted, &heights, (0.0, 300.0)).unwrap();
+            for (at, middle) in middles.iter().enumerate() {
+                let half = heights[at] / 2.0 - 1e-9;
+                prop_assert!(0.0 <= middle - half && middle + half <= 300.0);
+                for other in at + 1..middles.len() {
+                    let apart = (middle - middles[other]).abs();
+                    prop_assert!(half + heights[other] / 2.0 - 1e-9 <= apart, "{middles:?}");
+                }
+            }
+        }
+    }
+}
