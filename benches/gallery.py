@@ -45,7 +45,9 @@ class Case:
                 "note": self.note}
 
     def code(self):
-        return f"import pandas as pd\ndf = pd.DataFrame({self.columns()!r})\nlen(df)".replace("nan", "None")
+        # The name makes each call another, or csv-agent would take the model for one that loops.
+        columns = json.dumps(self.columns())
+        return f"# {self.name}\nimport json, pandas as pd\ndf = pd.DataFrame(json.loads({columns!r}))\nlen(df)"
 
     def vega(self):
         is_number = all(isinstance(it, (int, float)) or it is None for it in self.x)
