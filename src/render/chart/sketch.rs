@@ -3,11 +3,12 @@
 //! Each line says something by itself: a voice reads it from the left, and can leave after any. The
 //! program's own signs are ASCII; names and labels are the user's.
 
+use super::alt;
 use super::cells::{shorten, width, wrap};
+use super::numbers::{self, Measure};
 use super::plot::Plot;
 use super::sheet::count;
 use super::text::to_pixel;
-use super::{alt, ticks};
 use crate::chart::{Chart, ChartType};
 
 /// Rows that are told one by one, of the beginning and of the end.
@@ -41,7 +42,7 @@ pub fn text(chart: &Chart, plot: &Plot, columns: usize) -> String {
             ChartType::Scatter => lines.extend(points(plot)),
         }
     }
-    lines.extend(plot.note.iter().map(|it| format!("Note: {it}")));
+    lines.extend(plot.notes.iter().map(|it| format!("Note: {it}")));
     let lines = lines.iter().flat_map(|it| folded(it, columns));
     lines.map(|it| it + "\n").collect()
 }
@@ -65,14 +66,13 @@ fn ascii(text: &str) -> String {
 }
 
 fn value(value: Option<f64>) -> String {
-    value.map_or_else(|| MISSING.to_owned(), |it| ascii(&ticks::amount(it)))
+    value.map_or_else(|| MISSING.to_owned(), |it| ascii(&numbers::amount(it, Measure::Plain)))
 }
 
 /// A line a row: its label, its values, and where there is one series a bar behind them.
 fn rows(plot: &Plot, columns: usize) -> Vec<String> {
     let n_rows = plot.x.len();
-    let label =
-        |row| shorten(&plot.x.full_label(row), LABEL_MAX.min(columns / 2)).replace('…', "...");
+    let label = |row| ascii(&shorten(&plot.x.full_label(row), LABEL_MAX.min(columns / 2)));
     let told = |row: usize| match plot.series.as_slice() {
         [only] => value(only.values[row]),
         all => {
@@ -175,7 +175,7 @@ mod tests {
     fn told(kind: ChartType, x: &[Value], series: &[(&str, Vec<Value>)], columns: usize) -> String {
         let chart = chart(kind, "Sales", "object", x, series);
         let mut plot = Plot::of(&chart);
-        plot.note = None;
+        plot.notes.clear();
         text(&chart, &plot, columns)
     }
 

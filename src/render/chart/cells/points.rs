@@ -233,7 +233,8 @@ impl Axis {
     ) -> Axis {
         let (low, high) = (time::seconds(first), time::seconds(last));
         let share = |it: DateTime| (time::seconds(it) - low) / (high - low);
-        let (ticks, unit) = time::ticks(first, last, n_ticks);
+        let (ticks, unit) =
+            time::ticks(first, last, n_ticks, time::unit_of(times.iter().flatten()));
         let mut before = None;
         let labels = ticks.into_iter().map(|tick| {
             let (upper, lower) = time::label(tick, before.replace(tick), unit);

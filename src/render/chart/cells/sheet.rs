@@ -43,9 +43,7 @@ impl<'a> Sheet<'a> {
             }
         }
         let mut sheet = Sheet { plot, grid, height, notes: Vec::new(), margin: 0 };
-        if let Some(note) = &plot.note {
-            sheet.notes.extend(wrap(note, width, LINES_MAX));
-        }
+        sheet.notes.extend(wrap(&plot.notes.join(" "), width, LINES_MAX));
         sheet
     }
 

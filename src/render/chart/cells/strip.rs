@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::grid::Ink;
 use super::sheet::whole;
 use crate::chart::ChartType;
+use crate::render::chart::numbers::{self, Measure};
 use crate::render::chart::plot::Plot;
 use crate::render::chart::sheet::count;
-use crate::render::chart::ticks;
 
 /// Eighths of a cell, from its lower edge.
 pub const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -67,7 +67,7 @@ pub fn amount(parts: &[Part]) -> String {
     if parts.is_empty() {
         return "–".to_owned();
     }
-    ticks::amount(parts.iter().map(|(from, to, _)| to - from).sum())
+    numbers::amount(parts.iter().map(|(from, to, _)| to - from).sum(), Measure::Plain)
 }
 
 /// Cells in a line, in eighths; each eighth may belong to a series.

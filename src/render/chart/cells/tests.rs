@@ -19,7 +19,7 @@ fn drawn(
     let values = |it: &[Option<f64>]| it.iter().map(|it| json!(it)).collect::<Vec<Value>>();
     let series: Vec<_> = series.iter().map(|(name, it)| (*name, values(it))).collect();
     let mut plot = Plot::of(&chart(kind, "", "object", &x, &series));
-    (plot.note, plot.y_label, plot.x_label) = (None, None, "x".to_owned());
+    (plot.notes, plot.y_label, plot.x_label) = (Vec::new(), None, "x".to_owned());
     draw(&plot, columns, height, Depth::Monochrome)
 }
 
