@@ -16,7 +16,6 @@ use plotters_backend::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendTextStyle, FontFamily, FontStyle, FontTransform,
 };
-use unicode_width::UnicodeWidthChar;
 
 use super::canvas::UNITS;
 use super::glyphs::{Set, set};
