@@ -309,12 +309,16 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__chat)
-            opts="-f -d -m -S -q -v -h --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-f -d -m -S -q -v -h --input --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --input)
+                    COMPREPLY=($(compgen -W "lines nul jsonl" -- "${cur}"))
+                    return 0
+                    ;;
                 --file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
