@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::flags::{ApiFlag, ColorChoice, FORMATS, Reasoning};
+use super::flags::{ApiFlag, ChartTheme, ColorChoice, FORMATS, ImageChoice, Reasoning};
 use super::options::config::document::Raw;
 use super::options::config::prices;
 use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
@@ -137,6 +137,8 @@ fn setting(setting: &dyn AnySetting) -> Value {
     let words = ApiFlag::NAMES.iter().map(|it| it.0);
     let words = words.chain(Reasoning::NAMES.iter().map(|it| it.0));
     let words = words.chain(ColorChoice::NAMES.iter().map(|it| it.0));
+    let words = words.chain(ChartTheme::NAMES.iter().map(|it| it.0));
+    let words = words.chain(ImageChoice::NAMES.iter().map(|it| it.0));
     let words = words.chain(FORMATS.iter().map(|it| it.1)).filter(|it| takes_text(it));
     // Some words belong to several settings.
     let words: BTreeSet<&str> = words.collect();
@@ -181,6 +183,9 @@ mod tests {
         assert_eq!(type_of("timeout"), "string");
         assert_eq!(schema["properties"]["api"]["enum"], json!(["auto", "chat", "responses"]));
         assert_eq!(schema["properties"]["reasoning"]["enum"], json!(["high", "low", "medium"]));
+        assert_eq!(schema["properties"]["chart_theme"]["enum"], json!(["dark", "light"]));
+        let images = ["auto", "blocks", "iterm", "kitty", "never", "sixel", "sketch"];
+        assert_eq!(schema["properties"]["images"]["enum"], json!(images));
         for setting in SETTINGS {
             let own = &schema["properties"][setting.key()];
             assert_ne!(own["enum"], json!([]), "nothing is known that `{}` takes", setting.key());

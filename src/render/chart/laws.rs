@@ -53,7 +53,7 @@ fn touch(a: Bounds, b: Bounds) -> bool {
 fn is_data(mark: &Mark) -> bool {
     match mark {
         Mark::Rect { colour, .. } | Mark::Line { colour, .. } | Mark::Dot { colour, .. } => {
-            ![Colour::WHITE, Colour::AXIS, Colour::GRID].contains(colour)
+            ![Colour::PAPER, Colour::AXIS, Colour::GRID].contains(colour)
         }
         Mark::Text(_) => false,
     }

@@ -83,7 +83,7 @@ type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
     fn scene(&mut self, scene: &Scene) -> Drawn {
-        self.rect((0.0, 0.0), (scene.width, scene.height), Colour::WHITE)?;
+        self.rect((0.0, 0.0), (scene.width, scene.height), Colour::PAPER)?;
         for mark in &scene.marks {
             match mark {
                 Mark::Rect { x, y, width, height, colour } => {
@@ -96,7 +96,7 @@ impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
                     self.backend.draw_path(path, &stroke)?;
                 }
                 Mark::Dot { x, y, radius, shape, colour } => {
-                    self.dot((*x, *y), radius + 1.0, *shape, Colour::WHITE)?;
+                    self.dot((*x, *y), radius + 1.0, *shape, Colour::PAPER)?;
                     self.dot((*x, *y), *radius, *shape, *colour)?;
                 }
                 Mark::Text(label) => {

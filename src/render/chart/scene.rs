@@ -123,7 +123,7 @@ pub struct Colour(u8);
 
 impl Colour {
     /// The paper, which is white in the light theme.
-    pub const WHITE: Colour = Colour(0);
+    pub const PAPER: Colour = Colour(0);
     /// Titles and labels.
     pub const INK: Colour = Colour(1);
     /// What is read second: axis labels, notes.

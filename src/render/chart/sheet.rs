@@ -161,7 +161,7 @@ impl<'a> Sheet<'a> {
     pub fn text_on_paper(&mut self, label: Label) {
         let (left, top, right, bottom) = label.bounds();
         let (width, height) = (right - left, bottom - top);
-        self.mark(Mark::Rect { x: left, y: top, width, height, colour: Colour::WHITE });
+        self.mark(Mark::Rect { x: left, y: top, width, height, colour: Colour::PAPER });
         self.text(label);
     }
 

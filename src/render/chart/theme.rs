@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn type_and_marks_stand_out_from_the_paper() {
         for theme in Theme::ALL {
-            let paper = theme.rgb(Colour::WHITE);
+            let paper = theme.rgb(Colour::PAPER);
             for (role, min) in [(Colour::INK, 12.0), (Colour::GREY, 4.5), (Colour::AXIS, 3.0)] {
                 let contrast = contrast(paper, theme.rgb(role));
                 assert!(min <= contrast, "{theme:?} {role:?}: {contrast:.2}");
