@@ -95,9 +95,9 @@ const XTERM: &str = "TERM=xterm-256color COLORTERM=truecolor";
 #[test]
 fn a_terminal_gets_what_it_says_it_shows() {
     let bench = bench();
-    let kitty = "\u{1b}_Ga=T,f=100,q=2,c=71,r=20,";
+    let kitty = "\u{1b}_Ga=T,f=100,q=2,c=44,r=20,";
     on(&bench, "", KITTY, XTERM, CSV_AGENT).left("").shows(1, kitty);
-    on(&bench, "", SIXEL, XTERM, CSV_AGENT).left("").shows(1, "\u{1b}P0;1;0q\"1;1;711;400");
+    on(&bench, "", SIXEL, XTERM, CSV_AGENT).left("").shows(1, "\u{1b}P0;1;0q\"1;1;444;400");
     on(&bench, "", PLAIN, XTERM, CSV_AGENT).left("").shows(1, "\u{1b}[38;2;31;128;196m█");
     on(&bench, "", SILENT, XTERM, CSV_AGENT).left("").shows(1, "█");
 }
