@@ -21,8 +21,18 @@ pub fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result
         let failure = Failure::new(ExitStatus::Usage, format!("cannot ask whether to {what}"));
         return Err(failure.hint("confirm it with `--yes`").into());
     }
-    report::tell(&format!("This will {what}. Go on? [y/N] "));
+    report::tell(&format!("{} [y/N] ", question(what)));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(is_yes(&answer))
+}
+
+/// Returns what is asked before something is done that cannot be undone.
+pub fn question(what: &str) -> String {
+    format!("This will {what}. Go on?")
+}
+
+/// Returns whether an answer agrees.
+pub fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim(), "y" | "Y" | "yes")
 }

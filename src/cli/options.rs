@@ -53,7 +53,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("CLICOLOR", "0 turns colour off"),
     (
         "TERM",
-        "`dumb` turns colour and progress off; other names tell how charts can be shown, as do:",
+        "`dumb`, `cons25` and `emacs` turn colour and progress off; other names tell how charts can be shown, as do:",
     ),
     ("COLORTERM", ""),
     ("TERM_PROGRAM", ""),

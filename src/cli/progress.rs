@@ -160,7 +160,7 @@ impl Story {
             Status::Executing { .. } => self.refresh(),
             Status::Compacting { message, .. } | Status::Compacted { message, .. } => {
                 if !self.is_live && !self.quiet {
-                    self.write(&format!("{message}\n"));
+                    self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
                 self.refresh();
             }
@@ -173,7 +173,7 @@ impl Story {
             }
             Status::Worker { message, sandbox: Confinement { missing, reasons, .. } } => {
                 if 0 < self.verbose {
-                    self.write(&format!("{message}\n"));
+                    self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
                 if !missing.is_empty() && !self.quiet {
                     let missing = missing.join(", ");

@@ -60,7 +60,9 @@ pub struct ShowFlags {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["output", "table", "abs_paths", "egress", "format", "json"]
+        conflicts_with_all = [
+            "output", "table", "abs_paths", "egress", "format", "json", "images", "chart_theme",
+        ]
     )]
     pub html: Option<PathBuf>,
 }
@@ -165,6 +167,11 @@ fn show_page(
     flags: &ShowFlags,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    let file = Some(path).filter(|it| *it != Path::new("-"));
+    if file.is_none() && options.terminal.stdout.is_tty {
+        let failure = Failure::new(ExitStatus::Usage, "a page is nothing to read on a terminal");
+        return Err(failure.hint("write it to a file: `--html page.html`").into());
+    }
     let colour = options.terminal.stderr.colour;
     let page_turn = |turn: &TurnSummary| {
         let events = events(turn, colour)?;
@@ -174,7 +181,6 @@ fn show_page(
     let turns = past::choose(&flags.turns, options)?;
     let turns = turns.iter().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
     let page = page(&turns, &Session::read_catalog(&options.session.dir)?);
-    let file = Some(path).filter(|it| *it != Path::new("-"));
     out::answer_to(file, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }

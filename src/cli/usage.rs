@@ -107,7 +107,7 @@ pub fn object(
 }
 
 /// Returns the first paragraph of the error's text, without `error: ` and on one line.
-fn message(error: &clap::Error) -> String {
+pub fn message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     one_line(paragraph.strip_prefix("error: ").unwrap_or(paragraph))

@@ -178,11 +178,7 @@ pub fn read(line: &str, width: Option<u16>) -> anyhow::Result<Line> {
 
 /// Returns what clap has to say against a command, in the words of all other errors.
 fn refused(name: &str, error: &clap::Error) -> Failure {
-    let text = error.render().to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let message = text.split("\n\n").next().unwrap_or_default();
-    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    Failure::new(ExitStatus::Usage, message).hint(format!("see /help {}", &name[1..]))
+    Failure::new(ExitStatus::Usage, usage::message(error)).hint(format!("see /help {}", &name[1..]))
 }
 
 fn unknown(name: &str) -> Failure {

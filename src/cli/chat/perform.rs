@@ -11,7 +11,7 @@ use crate::cli::ask::{key, provider};
 use crate::cli::ingest::IngestFlags;
 use crate::cli::options::GlobalOptions;
 use crate::cli::output::Output;
-use crate::cli::{datasets, ingest, out, past, report, reset};
+use crate::cli::{confirm, datasets, ingest, out, past, report, reset};
 use crate::render::{digits, sanitize};
 use crate::session::ResetScope;
 use crate::sink::{EventSink, Format};
@@ -70,7 +70,9 @@ impl Chat<'_> {
         prompt: &mut Prompt,
     ) -> anyhow::Result<()> {
         let Chat { session, runtime, signals, .. } = self;
-        let confirm = |what: &str| agreed(runtime.block_on(prompt.confirm(&would(what), signals))?);
+        let confirm = |what: &str| {
+            agreed(runtime.block_on(prompt.confirm(&confirm::question(what), signals))?)
+        };
         datasets::run_in(flags, session, global, confirm)?;
         if !flags.rm.is_empty() {
             self.runtime.block_on(self.agent.renew_worker());
@@ -180,18 +182,14 @@ impl Chat<'_> {
 
     fn confirm(&mut self, what: &str, prompt: &mut Prompt) -> anyhow::Result<bool> {
         let Chat { runtime, signals, .. } = self;
-        agreed(runtime.block_on(prompt.confirm(&would(what), signals))?)
+        agreed(runtime.block_on(prompt.confirm(&confirm::question(what), signals))?)
     }
-}
-
-fn would(what: &str) -> String {
-    format!("This will {what}. Go on?")
 }
 
 /// Returns whether somebody said yes.
 fn agreed(read: Read) -> anyhow::Result<bool> {
     match read {
-        Read::Line(line) => Ok(matches!(line.trim(), "y" | "Y" | "yes")),
+        Read::Line(line) => Ok(confirm::is_yes(&line)),
         Read::Cancelled { .. } | Read::End => Ok(false),
         Read::Ended(status) => Err(Failure::new(status, "interrupted").into()),
     }

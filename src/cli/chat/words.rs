@@ -207,7 +207,7 @@ fn last_word(line: &str) -> (usize, usize, String) {
             '"' | '\'' if quote.is_none() => quote = Some(char),
             _ if quote == Some(char) => quote = None,
             _ if char.is_whitespace() && quote.is_none() => {
-                n_before += u32::from(is_in) as usize;
+                n_before += usize::from(is_in);
                 is_in = false;
                 word.clear();
             }
