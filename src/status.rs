@@ -125,6 +125,29 @@ impl StopReason {
             StopReason::Refused => ExitStatus::Contract,
         }
     }
+
+    /// Returns what to say of an answer that came before the work was done.
+    pub fn told(self) -> Option<&'static str> {
+        match self {
+            StopReason::Complete => None,
+            StopReason::MaxRounds => {
+                Some("the rounds ran out; the answer may be incomplete (--max-rounds)")
+            }
+            StopReason::MaxTokens => {
+                Some("the tokens ran out; the answer may be incomplete (--max-tokens)")
+            }
+            StopReason::MaxCost => {
+                Some("the money ran out; the answer may be incomplete (--max-cost)")
+            }
+            StopReason::Timeout => {
+                Some("the time ran out; the answer may be incomplete (--timeout)")
+            }
+            StopReason::Refused => Some("the model refused to answer"),
+            StopReason::Repeated => {
+                Some("the model repeated one call without progress; the answer may be incomplete")
+            }
+        }
+    }
 }
 
 /// An error that knows the status it ends the process with, and what to do next.

@@ -20,7 +20,6 @@ use crate::event::{
 };
 use crate::render::{digits, sanitize};
 use crate::sink::{EventSink, Format};
-use crate::status::StopReason;
 
 /// Column at which the time of a tool call begins, unless its label is longer.
 const TIME_COLUMN: usize = 48;
@@ -231,7 +230,7 @@ impl Story {
     fn replied(&mut self, reply: &ReplyBody) {
         let colour = self.colour;
         // The warning before it has said whose bound it was.
-        if let Some(reason) = early_end(reply.stop_reason).filter(|_| !self.is_cut) {
+        if let Some(reason) = reply.stop_reason.told().filter(|_| !self.is_cut) {
             report::warning(reason, colour);
         }
         if self.quiet {
@@ -388,25 +387,6 @@ fn status_name(status: CallStatus) -> &'static str {
         CallStatus::Timeout => "timeout",
         CallStatus::Killed => "killed",
         CallStatus::Cancelled => "cancelled",
-    }
-}
-
-/// Returns what to say of an answer that came before the work was done.
-fn early_end(reason: StopReason) -> Option<&'static str> {
-    match reason {
-        StopReason::Complete => None,
-        StopReason::MaxRounds => {
-            Some("the rounds ran out; the answer may be incomplete (--max-rounds)")
-        }
-        StopReason::MaxTokens => {
-            Some("the tokens ran out; the answer may be incomplete (--max-tokens)")
-        }
-        StopReason::MaxCost => Some("the money ran out; the answer may be incomplete (--max-cost)"),
-        StopReason::Timeout => Some("the time ran out; the answer may be incomplete (--timeout)"),
-        StopReason::Refused => Some("the model refused to answer"),
-        StopReason::Repeated => {
-            Some("the model repeated one call without progress; the answer may be incomplete")
-        }
     }
 }
 

@@ -22,7 +22,7 @@ const BAND_MAX: f64 = 130.0;
 /// A picture grows until bars are this wide...
 const BAR_MIN: f64 = 2.0;
 /// ...or it is this long.
-const LENGTH_MAX: f64 = 3_400.0;
+pub const LENGTH_MAX: f64 = 3_400.0;
 /// The longest label that is turned under a bar; where there is a longer one, bars lie.
 const TURNED_LABEL_MAX: f64 = 120.0;
 /// The longest label beside a lying bar.

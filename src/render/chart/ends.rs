@@ -6,8 +6,6 @@ use super::scene::{Label, Mark, Weight};
 use super::sheet::{LINE, SIZE, Sheet, colour, count, widest};
 use crate::chart::ChartType;
 
-/// Series that are named at their ends; more are too close.
-const SERIES_MAX: usize = 10;
 /// The widest line of a name.
 const NAME_MAX: f64 = 150.0;
 /// Lines of a name.
@@ -26,10 +24,10 @@ pub struct Names {
 }
 
 impl Names {
-    /// Returns the names of lines that are few and have short names; there is a legend otherwise.
+    /// Returns the names of lines that are several and have short names; there is a legend otherwise.
     pub fn of(plot: &Plot) -> Option<Names> {
         let is_wanted = plot.chart_type == ChartType::Line
-            && (2..=SERIES_MAX).contains(&plot.series.len())
+            && 1 < plot.series.len()
             && plot.series.iter().all(|it| !it.name.trim().is_empty());
         let lines =
             |name: &String| fit::wrap(name, SIZE, Weight::Regular, NAME_MAX, NAME_LINES_MAX);

@@ -1,7 +1,7 @@
 //! From text to glyphs: which fonts have them, and in which order they stand.
 //!
 //! The fonts are Noto Sans for Latin, Greek, Cyrillic and signs, Noto Sans Hebrew and Arabic, and
-//! Droid Sans Fallback for the common characters of Chinese, Japanese and Korean: 1.3 MB in all.
+//! Droid Sans Fallback for the common characters of Chinese, Japanese and Korean: 1.5 MB in all.
 //! Letters of other scripts are written in Latin ones, emoji by name between colons, and what has no
 //! name as `�`: a box would say nothing. All of this is for pixels; an SVG has the text as it is,
 //! because its viewer has more fonts than a program can bring.
@@ -230,7 +230,6 @@ fn joined(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use ab_glyph::Font;
 
     use super::{Weight, in_visual_order, joined, set, substitute};
 
@@ -272,6 +271,7 @@ mod tests {
     #[test]
     fn common_scripts_have_glyphs_in_both_weights() {
         for weight in [Weight::Regular, Weight::Bold] {
+            let unknown = set("\u{fffd}", weight)[0].id;
             for text in [
                 "Größe łódź",
                 "Выручка",
@@ -286,10 +286,9 @@ mod tests {
                 "فروش گچپژ",
             ] {
                 let glyphs = set(text, weight);
-                assert!(glyphs.iter().all(|it| it.id.0 != 0), "{text}");
+                assert!(glyphs.iter().all(|it| it.id != unknown), "{text}");
                 // Nothing was spelt out.
                 assert!(glyphs.len() <= text.chars().count(), "{text}");
-                assert!(glyphs.iter().all(|it| it.font.glyph_count() > 0), "{text}");
             }
         }
     }
@@ -305,7 +304,7 @@ mod tests {
         ] {
             assert_eq!(substitute(char), spelt, "{char:?}");
         }
-        let glyphs = set("\u{10ffff}\u{1f680}\u{fe0f} \u{905}", Weight::Bold);
-        assert!(glyphs.iter().all(|it| it.id.0 != 0));
+        let spelt = set("\u{10ffff}\u{1f680}\u{fe0f} \u{905}", Weight::Bold).len();
+        assert_eq!(spelt, "\u{fffd}:rocket: a".chars().count());
     }
 }

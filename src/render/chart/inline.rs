@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::limits::CHART_TTY_LINES_MAX;
+
 /// Characters of Base64 in one sequence. Source: kitty, "Terminal graphics protocol", "Remote client".
 const CHUNK_CHARS: usize = 4096;
 /// Stands in a cell for a part of a picture. Source: kitty, "Unicode placeholders".
 const PLACEHOLDER: char = '\u{10eeee}';
 /// The marks on a placeholder that number rows, from 0. Source: kitty, `rowcolumn-diacritics.txt`.
-const ROW_MARKS: [char; 20] = [
+const ROW_MARKS: [char; CHART_TTY_LINES_MAX] = [
     '\u{305}', '\u{30d}', '\u{30e}', '\u{310}', '\u{312}', '\u{33d}', '\u{33e}', '\u{33f}',
     '\u{346}', '\u{34a}', '\u{34b}', '\u{34c}', '\u{350}', '\u{351}', '\u{352}', '\u{357}',
     '\u{35b}', '\u{363}', '\u{364}', '\u{365}',

@@ -1,8 +1,10 @@
-//! Charts as pictures: SVG for documents, PNG for everything else, a sentence for those who listen.
+//! Charts as pictures: SVG for documents, PNG for everything else, a sentence for those who listen;
+//! and as terminals show them, in their protocols for pictures or in characters.
 //!
 //! A [`Chart`] becomes a plot (its numbers, dates and labels), the plot a scene (what stands where),
-//! the scene a document. Nothing depends on the machine: the font is embedded, and the arithmetic
-//! that places things is addition, multiplication and square roots.
+//! the scene a document. Nothing depends on the machine: the fonts are embedded, and the arithmetic
+//! that places things is addition, multiplication and square roots. Characters stand on a grid of
+//! their own, made from the same plot.
 
 mod plot;
 mod numbers;

@@ -1,4 +1,4 @@
-//! The type of a chart: an embedded font, measured and set the same way on every machine.
+//! The type of a chart: embedded fonts, measured and set the same way on every machine.
 //!
 //! `font/NotoSans-{Regular,Bold}.subset.ttf` are Noto Sans 2.004 with arrows and signs of Noto Sans
 //! Math and Noto Sans Symbols 2, from Debian's fonts-noto-core 20201225: cut with `pyftsubset` to Latin,

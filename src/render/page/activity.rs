@@ -56,12 +56,12 @@ pub fn pane(told: &Told, place: &Place, egress: &str) -> Markup {
 }
 
 fn facts(told: &Told, place: &Place) -> Markup {
-    let (usage, egress_ms) = match told.ending {
+    let (usage, duration_ms) = match told.ending {
         Some(Ending::Reply(reply)) => (Some(reply.usage), Some(reply.duration_ms)),
         Some(Ending::Error(error)) => (Some(error.usage), None),
         None => (None, None),
     };
-    let ms = egress_ms.unwrap_or(told.lasted_ms.unsigned_abs());
+    let ms = duration_ms.unwrap_or(told.lasted_ms.unsigned_abs());
     let n_failed = told.calls().filter(|it| it.failed()).count();
     let count_of = |is: fn(&Step) -> bool| told.steps.iter().filter(|it| is(&it.1)).count();
     let n_rounds = count_of(|it| matches!(it, Step::Round(..)));

@@ -14,7 +14,6 @@ use crate::conversation::Assessment;
 use crate::event::{ChartDrawn, DataFrame, Encoding, ErrorBody, FindingShown, ReplyBody};
 use crate::limits::PAGE_TEXT_CHARS_MAX;
 use crate::render::report::{place as place_of, ungrounded};
-use crate::status::StopReason;
 
 /// Characters of a question that are set as a heading; all of a longer one is below it.
 const HEADING_CHARS: usize = 280;
@@ -133,7 +132,7 @@ fn summary(told: &Told, place: &Place, pictures: &Pictures) -> Markup {
 fn answer(reply: &ReplyBody, told: &Told, place: &Place) -> Markup {
     html! {
         @if let Some(assessment) = reply.assessment { (verdict(assessment, reply, told, place)) }
-        @if let Some(why) = cut_short(reply.stop_reason) { p.note.warning { (why) } }
+        @if let Some(why) = reply.stop_reason.told() { p.note.warning { (why) } }
         @if !reply.computed {
             p.note.warning { "The model had no tools: nothing of this was computed from the data." }
         }
@@ -208,24 +207,6 @@ fn failure(error: &ErrorBody) -> Markup {
             div.prose { (prose(text)) }
         }
     }
-}
-
-fn cut_short(reason: StopReason) -> Option<&'static str> {
-    Some(match reason {
-        StopReason::Complete => return None,
-        StopReason::MaxRounds => {
-            "The turn ended at its bound of rounds; this is what was known by then."
-        }
-        StopReason::MaxTokens => "The tokens ran out; this is what was known by then.",
-        StopReason::MaxCost => {
-            "The turn ended at its bound of cost; this is what was known by then."
-        }
-        StopReason::Timeout => "The time ran out; this is what was known by then.",
-        StopReason::Refused => "The model would not answer.",
-        StopReason::Repeated => {
-            "The same call came again and again; this is what was known by then."
-        }
-    })
 }
 
 fn data(told: &Told, place: &Place, room: &mut Room) -> Markup {
