@@ -13,7 +13,6 @@ use crate::cli::output::Output;
 use crate::cli::report;
 use crate::cli::signals::{self, Signals};
 use crate::provider::{Key, Provider, RemoteOptions};
-use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
@@ -77,7 +76,7 @@ pub fn open(
         Session::ephemeral(Some(dir))?
     } else {
         let access = if creates { Access::Create } else { Access::Existing };
-        Session::open(dir, access, LockRequest { wait: options.global.lock_wait, command })?
+        Session::open(dir, access, options.global.lock(command))?
     };
     if !options.files.is_empty() {
         ingest_for_turn(&mut session, &options.files, options.ephemeral, &options.global)?;

@@ -14,7 +14,6 @@ use crate::dataset::head;
 use crate::frame::Frame;
 use crate::limits::TABLE_ROWS_MAX;
 use crate::session::departed;
-use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
@@ -67,7 +66,7 @@ pub fn run(flags: &DatasetsFlags, options: &GlobalOptions) -> anyhow::Result<Exi
     if !may_remove(flags, &catalog, |it| confirm(it, flags.yes, options))? {
         return Ok(ExitStatus::Ok);
     }
-    let lock = LockRequest { wait: options.lock_wait, command: "datasets" };
+    let lock = options.lock("datasets");
     let mut session = Session::open(&options.session.dir, Access::Existing, lock)?;
     remove(flags, &mut session, options)
 }

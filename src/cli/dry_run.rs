@@ -15,7 +15,6 @@ use crate::cli::out;
 use crate::conversation::Question;
 use crate::provider::{Key, is_on_this_machine, mask};
 use crate::render::sanitize;
-use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::sink::Format;
 use crate::status::ExitStatus;
@@ -67,7 +66,7 @@ fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow
     if !is_there {
         return agent.preview(&mut beside, &catalog, question);
     }
-    let lock = LockRequest { wait: turn.global.lock_wait, command: "ask" };
+    let lock = turn.global.lock("ask");
     let mut session = Session::open(dir, Access::Existing, lock)?;
     agent.preview(&mut session, &catalog, question)
 }

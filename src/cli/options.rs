@@ -14,9 +14,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::flags::{FORMATS, GlobalFlags, format_of};
+use super::report;
 use super::terminal::Terminal;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::{Layer, SandboxOptions};
+use crate::session::lock::LockRequest;
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
 
@@ -407,6 +409,12 @@ impl GlobalOptions {
             may_ask: terminal.stdin_is_tty && terminal.stderr.is_tty && !flags.no_input,
             lock_wait: settings.get(&LOCK_WAIT)?,
         })
+    }
+
+    /// Returns how `command` locks the session: a wait that can be felt is told.
+    pub fn lock(&self, command: &'static str) -> LockRequest {
+        let tell: fn(&str) = report::note;
+        LockRequest { wait: self.lock_wait, command, tell: (!self.quiet).then_some(tell) }
     }
 }
 

@@ -7,7 +7,6 @@ use super::confirm::confirm;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::{out, report};
-use crate::session::lock::LockRequest;
 use crate::session::{Access, ResetScope, Session};
 use crate::status::ExitStatus;
 
@@ -53,7 +52,7 @@ pub fn run(flags: &ResetFlags, options: &GlobalOptions) -> anyhow::Result<ExitSt
         return Ok(ExitStatus::Ok);
     }
     let gone = if is_there {
-        let lock = LockRequest { wait: options.lock_wait, command: "reset" };
+        let lock = options.lock("reset");
         let mut session = Session::open(&options.session.dir, Access::Existing, lock)?;
         session.reset(scope, flags.dry_run)?
     } else {

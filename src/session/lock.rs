@@ -13,6 +13,8 @@ use crate::status::{ExitStatus, Failure};
 
 /// Time between two looks at a lock that another process holds.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// A wait that is longer than this is told: most commands are over by then.
+const TOLD_AFTER: Duration = Duration::from_millis(300);
 
 /// How a session is to be locked.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +23,8 @@ pub struct LockRequest {
     pub wait: Duration,
     /// What we are about to do, for whoever waits for us.
     pub command: &'static str,
+    /// Who is told, once, that another process is waited for; none when nobody wants to know.
+    pub tell: Option<fn(&str)>,
 }
 
 /// Held as long as the process works on the session. The kernel frees it when the process ends,
@@ -45,7 +49,9 @@ impl Lock {
     /// Fails with [`ExitStatus::Setup`] when another process holds it all that time; the message
     /// names that process.
     pub fn acquire(path: &Path, request: LockRequest) -> anyhow::Result<Lock> {
-        let deadline = Instant::now() + request.wait;
+        let begun = Instant::now();
+        let deadline = begun + request.wait;
+        let mut tell = request.tell;
         let mut file = open(path)?;
         loop {
             match file.try_lock() {
@@ -53,6 +59,14 @@ impl Lock {
                 // `reset --all` removed the file while we waited for it.
                 Ok(()) => file = open(path)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    if TOLD_AFTER <= begun.elapsed()
+                        && let Some(tell) = tell.take()
+                    {
+                        let (holder, wait) = (holder(&mut file), request.wait.as_secs_f64());
+                        tell(&format!(
+                            "{holder} uses the session; waiting up to {wait} s for it to end"
+                        ));
+                    }
                     std::thread::sleep(LOOK_AGAIN);
                 }
                 Err(TryLockError::WouldBlock) => return Err(in_use(&mut file, request.wait).into()),
@@ -84,15 +98,19 @@ fn is_same_file(file: &File, path: &Path) -> bool {
     }
 }
 
-fn in_use(file: &mut File, wait: Duration) -> Failure {
+/// Returns who holds the lock, as far as it said so.
+fn holder(file: &mut File) -> String {
     let mut content = String::new();
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut content));
-    let holder = match (read, serde_json::from_str::<Holder>(&content)) {
+    match (read, serde_json::from_str::<Holder>(&content)) {
         (Ok(_), Ok(it)) => format!("`csv-agent {}`, pid {} on {}", it.command, it.pid, it.host),
         _ => "another process".to_owned(),
-    };
-    let message =
-        format!("the session is in use by {holder}; waited {} s for it to end", wait.as_secs_f64());
+    }
+}
+
+fn in_use(file: &mut File, wait: Duration) -> Failure {
+    let (holder, wait) = (holder(file), wait.as_secs_f64());
+    let message = format!("the session is in use by {holder}; waited {wait} s for it to end");
     Failure::new(ExitStatus::Setup, message)
         .hint("wait longer with `--lock-wait 5m`, or ask beside it with `--ephemeral`")
 }

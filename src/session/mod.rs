@@ -599,7 +599,11 @@ mod tests {
     use crate::withheld::Withheld;
 
     fn open(dir: &Path, access: Access) -> anyhow::Result<Session> {
-        Session::open(dir, access, LockRequest { wait: Duration::ZERO, command: "test" })
+        Session::open(
+            dir,
+            access,
+            LockRequest { wait: Duration::ZERO, command: "test", tell: None },
+        )
     }
 
     #[test]

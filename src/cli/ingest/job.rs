@@ -15,7 +15,6 @@ use super::stdin::StdinReader;
 use crate::catalog::{Catalog, Dataset};
 use crate::cli::options::GlobalOptions;
 use crate::dataset::{self, DatasetFiles, IngestOptions, Progress, Source};
-use crate::session::lock::LockRequest;
 use crate::session::{Access, Session};
 use crate::status::{ExitStatus, Failure};
 
@@ -124,7 +123,7 @@ impl Target<'_> {
         if dry_run {
             return Ok(Target::Nowhere(Session::read_catalog(dir)?));
         }
-        let lock = LockRequest { wait: options.lock_wait, command: "ingest" };
+        let lock = options.lock("ingest");
         Ok(Target::Own(Session::open(dir, Access::Create, lock)?))
     }
 
