@@ -12,7 +12,7 @@ use crate::agent::memory::{FROM_MEMORY, Memory};
 use crate::agent::repeat::{Repeats, Repetition};
 use crate::agent::repl::Repl;
 use crate::agent::stash;
-use crate::agent::turn::{Closed, Ended, Turn};
+use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
 use crate::catalog::{Catalog, Dataset, Facts, Query};
 use crate::conversation::{Item, ToolCall};
 use crate::dataset::{self, Census, Needles};
@@ -94,6 +94,7 @@ impl Round<'_> {
             let began = if matches!(running, Running::Asking(..)) { asked } else { started };
             let is_remembered = matches!(running, Running::Remembered(_));
             let is_of_code = matches!(running, Running::Asking(..));
+            turn.call_runs(call, began);
             let mut result = self.finish(running, turn).await?;
             match &mut result {
                 _ if is_remembered => {}
@@ -266,7 +267,7 @@ impl Round<'_> {
             .map(|code| CallError { code: code.to_owned(), message: error_text(&output.result) });
         let closed = Closed {
             status,
-            duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            duration_ms: milliseconds_since(began),
             result: output.result,
             truncated,
             bytes_to_model: text.len() as u64,

@@ -75,7 +75,8 @@ pub struct Turn<'a> {
     // Senders are given to the provider's call-back and to the task that starts Python. Both end with
     // the turn at the latest; what is still in the channel then is not told.
     news: (UnboundedSender<News>, UnboundedReceiver<News>),
-    open_calls: Vec<ToolCall>,
+    /// Each with when it began to run, unless it waits for those before it.
+    open_calls: Vec<(ToolCall, Option<Instant>)>,
     partial: String,
     partial_item: u32,
     /// Whether text is shown as it streams. Not when the answer is JSON for a program.
@@ -161,7 +162,7 @@ impl<'a> Turn<'a> {
 
     /// Returns the time since the turn began.
     pub fn duration_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        milliseconds_since(self.started)
     }
 
     /// Returns the tokens of the turn and of its session.
@@ -302,7 +303,7 @@ impl<'a> Turn<'a> {
     pub fn open_call(&mut self, call: &ToolCall, round: u32, label: String) -> Result<(), Ended> {
         let arguments = serde_json::from_str(&call.arguments).ok();
         let arguments: Option<Value> = arguments.filter(Value::is_object);
-        self.open_calls.push(call.clone());
+        self.open_calls.push((call.clone(), None));
         self.emit(Body::ToolCall {
             call_id: call.call_id.clone(),
             round,
@@ -311,6 +312,13 @@ impl<'a> Turn<'a> {
             arguments_raw: arguments.is_none().then(|| call.arguments.clone()),
             arguments,
         })
+    }
+
+    /// Takes down since when a call runs, for the case that it does not end by itself.
+    pub fn call_runs(&mut self, call: &ToolCall, since: Instant) {
+        if let Some(open) = self.open_calls.iter_mut().find(|it| it.0.call_id == call.call_id) {
+            open.1 = Some(since);
+        }
     }
 
     /// Tells how a call ended.
@@ -322,7 +330,7 @@ impl<'a> Turn<'a> {
         if closed.status == CallStatus::Ok && call.name == RUNS_CODE {
             self.last_run = Some(call.call_id.clone());
         }
-        self.open_calls.retain(|it| it.call_id != call.call_id);
+        self.open_calls.retain(|it| it.0.call_id != call.call_id);
         self.n_calls += 1;
         self.grounds.call(closed.status, &closed.result);
         self.emit(Body::ToolResult {
@@ -345,11 +353,11 @@ impl<'a> Turn<'a> {
 
     /// Closes the calls that the end of the turn left open.
     pub fn cancel_calls(&mut self) {
-        for call in std::mem::take(&mut self.open_calls) {
+        for (call, began) in std::mem::take(&mut self.open_calls) {
             let message = "the turn ended before the call did".to_owned();
             let closed = Closed {
                 status: CallStatus::Cancelled,
-                duration_ms: 0,
+                duration_ms: began.map_or(0, milliseconds_since),
                 result: ToolOutput::text(message.clone()).result,
                 truncated: false,
                 bytes_to_model: 0,
@@ -445,6 +453,11 @@ pub struct Closed {
     pub bytes_to_model: u64,
     /// What failed.
     pub error: Option<CallError>,
+}
+
+/// Returns how long ago something was.
+pub fn milliseconds_since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

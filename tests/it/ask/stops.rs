@@ -98,7 +98,8 @@ fn a_call_that_takes_too_long_is_interrupted_and_keeps_its_variables() {
 #[test]
 fn a_signal_closes_the_call_that_runs_and_the_turn() {
     for (sent, code_wanted) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
-        let bench = bench().script([code("c1", "x = 1").runs("c2", RUNS_ON).runs("c3", "2")]);
+        let slow = format!("import time; time.sleep(0.05)\n{RUNS_ON}");
+        let bench = bench().script([code("c1", "x = 1").runs("c2", &slow).runs("c3", "2")]);
         let child = start(&bench);
         wait_until_it_runs(&bench);
         signal(&child, sent);
@@ -107,6 +108,9 @@ fn a_signal_closes_the_call_that_runs_and_the_turn() {
         assert_eq!(turn.end()["code"], "cancelled");
         let cancelled = ["c1 ok", "c2 cancelled: cancelled", "c3 cancelled: cancelled"];
         assert_eq!(turn.results(), cancelled);
+        // The one that ran took its time; the one behind it never began.
+        let duration = |id: &str| turn.result_of(id)["duration_ms"].as_u64().unwrap();
+        assert!(0 < duration("c2") && duration("c3") == 0, "{:?}", turn.events);
         bench.answers([code("c4", "'x' in globals()"), round().says("Done.")]);
         let turn = ask(&bench, [], "q", 0);
         assert_eq!(turn.result_of("c4")["result"]["text"], "False");
