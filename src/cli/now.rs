@@ -83,6 +83,11 @@ impl Now {
         self.calls.iter().find(|it| it.id == call_id).map(|it| sanitize::one_line(&it.label))
     }
 
+    /// Returns whether a call with this label runs.
+    pub fn runs(&self, label: &str) -> bool {
+        self.calls.iter().any(|it| sanitize::one_line(&it.label) == label)
+    }
+
     /// Returns what happens now, safe for a terminal.
     pub fn line(&self) -> String {
         let mut parts = Vec::new();

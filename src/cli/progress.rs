@@ -26,6 +26,15 @@ const TIME_COLUMN: usize = 48;
 /// Lines of code or output that `-v` shows of one call.
 const SHOWN_LINES_MAX: usize = 40;
 
+/// Tool calls with one label that ended alike, one after another.
+struct Ended {
+    label: String,
+    status: CallStatus,
+    n_calls: u32,
+    /// Of the longest: calls that read run at the same time.
+    duration_ms: u64,
+}
+
 /// Tells what happens in a turn.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Story {
@@ -45,6 +54,8 @@ pub struct Story {
     started: Instant,
     bar: Option<Spinner>,
     now: Now,
+    /// Calls that ended and are told once others like them have.
+    ended: Option<Ended>,
     /// Whether it was told that the provider cut the answer to come.
     is_cut: bool,
 }
@@ -76,16 +87,23 @@ impl Story {
             started: Instant::now(),
             bar: None,
             now: Now::begin(price),
+            ended: None,
             is_cut: false,
         };
         story.refresh();
         story
     }
 
-    /// Clears the live line if `event` will be written where it stands.
+    /// Tells what waits to be told before `event`, and clears the live line if that will be written
+    /// where it stands.
     ///
     /// Call it before the sinks that write to stdout get the event.
     pub fn make_way(&mut self, event: &Event) {
+        if !matches!(event.body, Body::ToolResult { .. })
+            && let Some(ended) = self.ended.take()
+        {
+            self.write_ended(&ended);
+        }
         let is_answer = match event.body {
             Body::Partial { .. } => self.shows_partials,
             Body::DataFrame(_) | Body::Chart(_) | Body::Reply(_) => true,
@@ -196,28 +214,50 @@ impl Story {
         }
     }
 
-    fn call_ended(&mut self, label: &str, name: &str, status: CallStatus, duration_ms: u64) {
-        let time = seconds(duration_ms);
+    fn call_ended(&mut self, label: String, name: &str, status: CallStatus, duration_ms: u64) {
         if self.quiet {
             return;
         }
         if !self.is_live {
-            let name = sanitize::one_line(name);
+            let (name, time) = (sanitize::one_line(name), seconds(duration_ms));
             self.write(&format!("tool {name} {} {time}\n", status_name(status)));
             return;
         }
-        let (mark, ink) = match status {
+        let mut ended = Ended { label, status, n_calls: 1, duration_ms };
+        match self.ended.take() {
+            Some(before) if before.label == ended.label && before.status == status => {
+                ended.n_calls += before.n_calls;
+                ended.duration_ms = ended.duration_ms.max(before.duration_ms);
+            }
+            Some(before) => self.write_ended(&before),
+            None => {}
+        }
+        // With `-v`, what each ran or returned stands below its line.
+        if self.verbose == 0 && self.now.runs(&ended.label) {
+            self.ended = Some(ended);
+        } else {
+            self.write_ended(&ended);
+        }
+    }
+
+    fn write_ended(&mut self, ended: &Ended) {
+        let (mark, ink) = match ended.status {
             CallStatus::Ok => ("✓", "\x1b[32m"),
             _ => ("✗", "\x1b[31m"),
         };
         let mark = if self.colour { format!("{ink}{mark}\x1b[0m") } else { mark.to_owned() };
-        let how = match status {
+        let mut how = match ended.status {
             CallStatus::Ok | CallStatus::Error => String::new(),
             other => format!("  {}", status_name(other)),
         };
+        if 1 < ended.n_calls {
+            // Writing to a string cannot fail.
+            let _ = write!(how, "  {} times", ended.n_calls);
+        }
         // The mark, and the time with what is said of it.
         let room = self.width().saturating_sub(11 + how.len()).max(20);
-        let label = fitted(label, TIME_COLUMN.min(room), room);
+        let label = fitted(&ended.label, TIME_COLUMN.min(room), room);
+        let time = seconds(ended.duration_ms);
         self.write(&format!("  {mark} {label} {time:>6}{how}\n"));
     }
 
@@ -319,7 +359,7 @@ impl EventSink for Story {
             }
             Body::ToolResult { name, status, duration_ms, result, error, .. } => {
                 let label = label.unwrap_or_else(|| sanitize::one_line(name));
-                self.call_ended(&label, name, *status, *duration_ms);
+                self.call_ended(label, name, *status, *duration_ms);
                 self.refresh();
                 if 1 < self.verbose {
                     let text = error.as_ref().map(|it| it.message.as_str());

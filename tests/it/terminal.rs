@@ -1,5 +1,7 @@
 //! What is on a terminal when a command has ended: replies, and what the live line leaves behind.
 
+use serde_json::json;
+
 use crate::bench::{Bench, Run, round};
 
 const REPLY: &str = "## Revenue\n\nOnly **Anvil** fell: revenue dropped by a fifth from the second quarter \
@@ -107,6 +109,30 @@ fn text_that_streams_ends_as_it_is_shown_later_and_the_live_line_is_gone() {
         assert!(left.contains(shown.trim_end()), "{left}\n---\n{shown}");
         assert!(!left.contains("asking") && !left.contains("starting"), "{left}");
     }
+}
+
+#[test]
+fn calls_that_end_alike_are_one_line_unless_each_is_looked_at() {
+    let info = |name: &str| json!({"name": name});
+    let calls = || {
+        let calls = round().calls("c1", "get_dataset_info", info("sales"));
+        let calls = calls.calls("c2", "get_dataset_info", info("sales"));
+        [calls.calls("c3", "get_dataset_info", info("none")), round().says("Done.")]
+    };
+    let lines = |verbose: &str| {
+        let bench = Bench::with(["sales.csv"]).script(calls());
+        let ask = format!("csv-agent ask -f sales.csv --color never {verbose} Why");
+        let left = screen(on_terminal(&bench, 80, &ask).succeeds().stdout());
+        let told = left.lines().filter(|it| it.contains("get_dataset_info"));
+        // But for their times.
+        let words = |it: &str| {
+            it.split_whitespace().filter(|it| !it.contains('.')).collect::<Vec<_>>().join(" ")
+        };
+        told.map(words).collect::<Vec<_>>()
+    };
+    let (sales, none) = ("✓ get_dataset_info sales", "✗ get_dataset_info none");
+    assert_eq!(lines(""), [&format!("{sales} 2 times"), none]);
+    assert_eq!(lines("-v"), [sales, sales, none]);
 }
 
 #[test]
