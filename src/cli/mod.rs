@@ -118,11 +118,11 @@ Examples:
   printf 'How many rows?\\nAnd columns?\\n' | csv-agent chat --format jsonl
   jq -c '{question: .q}' cases.jsonl | csv-agent chat --input jsonl --format reply
 
-On a terminal, Tab completes names, Up has what was typed before, Alt-Enter begins a new line, Ctrl-C
-ends the answer and Ctrl-D the chat. Commands begin with a slash: /datasets, /ingest, /table, /chart,
-/code, /save, /cost, /model, /undo, /reset, /help, /quit. What is typed is kept in the session, unless
-it is --ephemeral, until a reset. In a pipe, each line is a question, also one that begins with a slash,
-and the worst status is that of the command.";
+On a terminal, Tab completes names, Up has what was typed before, Alt-Enter begins a new line,
+Ctrl-C ends the answer and Ctrl-D the chat. Commands begin with a slash: /datasets, /ingest,
+/table, /chart, /code, /save, /cost, /model, /undo, /reset, /help, /quit. What is typed is kept in
+the session, unless it is --ephemeral, until a reset. In a pipe, each line is a question, also one
+that begins with a slash, and the worst status is that of the command.";
 
 const DATASETS_EXAMPLES: &str = "\
 Examples:

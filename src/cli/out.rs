@@ -123,8 +123,13 @@ impl WholeFile {
         let builder =
             tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).to_owned();
         let file = builder.tempfile_in(dir).map_err(|error| {
-            let message = format!("cannot write `{}`: {error}", path.display());
-            Failure::new(ExitStatus::Input, message).hint("check the path of the output file")
+            // Its text names the file beside, which nobody knows of.
+            let (reason, hint) = match error.kind() {
+                ErrorKind::NotFound => ("no such directory".to_owned(), "make the directory first"),
+                kind => (kind.to_string(), "check the path of the output file"),
+            };
+            let message = format!("cannot write `{}`: {reason}", path.display());
+            Failure::new(ExitStatus::Input, message).hint(hint)
         })?;
         Ok(WholeFile::Beside(file, path.to_owned()))
     }

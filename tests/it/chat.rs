@@ -144,6 +144,19 @@ fn a_signal_at_the_prompt_ends_the_chat_and_gives_the_terminal_back() {
 }
 
 #[test]
+fn who_waits_for_a_chat_hears_of_it_and_goes_on_when_that_ends() {
+    let bench = Bench::with(["sales.csv"]);
+    let first = bench.on_terminal(["chat", "-f", "sales.csv", "--model", "builtin"], 120);
+    first.is_ready();
+    let second = bench.on_terminal(["chat", "--model", "builtin"], 120);
+    second.shows("uses the session; waiting up to 30 s");
+    let quiet = bench.run(["ask", "-q", "--lock-wait", "1s", "--model", "builtin", "Why?"]);
+    assert!(!quiet.fails_with(3).stderr().contains("waiting up to"));
+    first.press(CTRL_D).ends_with(0);
+    second.is_ready().press(CTRL_D).ends_with(0);
+}
+
+#[test]
 fn an_answer_that_is_taken_back_is_unknown_to_the_model() {
     let rounds = [round().says("Ten."), round().says("Wrong."), round().says("Right.")];
     let bench = bench(rounds);
@@ -187,7 +200,9 @@ fn tables_and_charts_can_be_looked_at_again_and_saved() {
     fs::write(bench.path("a.md"), "mine").unwrap();
     chat.cleared().press("/save a.md").press(ENTER).shows("Go on? [y/N]").press(ENTER);
     chat.shows("nothing was saved").is_ready().press("/save a.doc").press(ENTER);
-    chat.shows("end its name with one of").is_ready().press(CTRL_D).ends_with(0);
+    chat.shows("end its name with one of").is_ready().cleared();
+    chat.press("/save none/a.csv").press(ENTER).shows("`none/a.csv`: no such directory").is_ready();
+    chat.press(CTRL_D).ends_with(0);
     assert_eq!(read("a.md"), b"mine");
 }
 

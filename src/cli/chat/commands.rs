@@ -249,12 +249,18 @@ pub fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<String>
         let about = it.get_about().map(ToString::to_string).unwrap_or_default();
         (format!("{}{}", it.get_name(), arguments.collect::<String>()), about)
     });
-    let mut text = "Ask in your own words. Commands begin with a slash:\n\n".to_owned();
+    let cells = width.map_or(usize::MAX, usize::from);
+    let mut text = String::new();
+    wrap("Ask in your own words. Commands begin with a slash:", 0, cells, &mut text);
+    text.push_str("\n\n");
     list(commands, width, &mut text);
     text.push_str("\nKeys:\n\n");
     let keys = KEYS.iter().map(|(key, about)| ((*key).to_owned(), (*about).to_owned()));
     list(keys, width, &mut text);
-    text.push_str("\n/help COMMAND has its flags. A space before a slash makes it a question.\n");
+    text.push('\n');
+    let more = "/help COMMAND has its flags. A space before a slash makes it a question.";
+    wrap(more, 0, cells, &mut text);
+    text.push('\n');
     Ok(text)
 }
 
@@ -382,9 +388,9 @@ mod tests {
 
     #[test]
     fn the_help_fits_the_terminal() {
-        for width in [40, 80] {
+        for width in [30, 40, 80] {
             let text = help(None, Some(width)).unwrap();
-            for line in text.lines().filter(|it| it.starts_with("    ")) {
+            for line in text.lines() {
                 assert!(line.chars().count() <= usize::from(width), "{line}");
             }
         }
