@@ -53,11 +53,16 @@ print(sorted(times)[2] * 1000)
 
 
 def calls(kind, last):
-    spec = {"df_name": "many", "logical_name": "many", "chart_type": kind, "x_field": "day", "x_label": None,
-            "y_label": None, "title": "Many", "note": None,
+    # Each title is another, or csv-agent would take the model for one that loops.
+    specs = [spec(kind, last, f"Many, {it}") for it in range(CHARTS)]
+    return [("python_repl", {"code": MADE})] + [("send_chart_to_ui", it) for it in specs]
+
+
+def spec(kind, last, title):
+    return {"df_name": "many", "logical_name": "many", "chart_type": kind, "x_field": "day", "x_label": None,
+            "y_label": None, "title": title, "note": None,
             "series": [{"name": f"Series {it}", "y_field": f"y{it}"} for it in range(9)]
             + [{"name": "Series 9", "y_field": last}]}
-    return [("python_repl", {"code": MADE})] + [("send_chart_to_ui", spec)] * CHARTS
 
 
 def timed(binary, home, plan):
