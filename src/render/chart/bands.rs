@@ -17,7 +17,8 @@ const BANDS_MAX: usize = 300;
 const TURNED_LABEL_MAX: f64 = 170.0;
 /// The room that a turned label needs.
 pub const TURNED_BAND_MIN: f64 = 16.0;
-/// The room below which some of the labels that count are left out and the others stay level.
+/// The room below which some of the labels that count are left out and the others stay level, as plain
+/// numbers always do.
 const COUNTING_BAND_MIN: f64 = 22.0;
 /// Lines of a level label.
 const LABEL_LINES_MAX: usize = 3;
@@ -93,7 +94,11 @@ impl Below {
         if let Some(lines) = level_labels(&labels, band) {
             return Below::level(lines.into_iter().enumerate().map(|(it, lines)| (at(it), lines)));
         }
-        let room = if counts(&labels) { COUNTING_BAND_MIN } else { TURNED_BAND_MIN };
+        let room = match &labels {
+            labels if !counts(labels) => TURNED_BAND_MIN,
+            labels if labels.iter().all(|it| it.chars().all(char::is_numeric)) => f64::MAX,
+            _ => COUNTING_BAND_MIN,
+        };
         let is_turned = room <= band && matches!(x, X::Labels(_));
         if is_turned {
             let labels = fit::shorten_all(&labels, SIZE, Weight::Regular, TURNED_LABEL_MAX);
@@ -234,7 +239,7 @@ pub fn stride(room: f64, band: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::counts;
+    use super::{Below, X, counts};
 
     #[test]
     fn labels_that_only_count_are_told_from_names() {
@@ -244,5 +249,16 @@ mod tests {
         assert!(!counts(&many(|it| format!("Week {}", 50 - it))));
         assert!(!counts(&many(|it| format!("{} {it}", ["Anvil", "Rope"][it as usize % 2]))));
         assert!(!counts(&[String::from("Week 1"), String::from("Week 2")]));
+    }
+
+    #[test]
+    fn numbers_stay_level_and_names_that_count_are_turned() {
+        let below = |it: fn(u32) -> String| {
+            Below::bands(&X::Labels((2000..2024).map(it).collect()), 36.0, 0.0)
+        };
+        let years = below(|it| it.to_string());
+        assert!(!years.is_turned && years.labels.len() == 12);
+        let stores = below(|it| format!("Store {it}"));
+        assert!(stores.is_turned && stores.labels.len() == 24);
     }
 }

@@ -189,7 +189,7 @@ pub fn standing(plot: &Plot) -> Scene {
     let height = sheet.height(foot);
     let bottom = height - foot;
     // Values may be as wide as their bars' slots, and a little wider than a bar that is alone.
-    let room = if bars.n_slots == 1 { band - 4.0 } else { band * BAR_SHARE / count(bars.n_slots) };
+    let room = if bars.n_slots == 1 { band - 8.0 } else { band * BAR_SHARE / count(bars.n_slots) };
     let fits = |it: &Values| it.widest() <= room;
     let values = Values::of(plot, |it| Some(amounts(it, plot.measure)))
         .filter(fits)

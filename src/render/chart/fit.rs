@@ -11,8 +11,9 @@ use super::text::width;
 const BREAKS: [char; 7] = ['-', '_', '/', ',', '‐', '–', '…'];
 /// Of their room, what lines are tried in to make them even.
 const EVEN_SHARES: [f64; 5] = [0.5, 0.6, 0.7, 0.8, 0.9];
-/// Of a text that is cut in the middle, the share of its room that its beginning gets.
-const HEAD_SHARE: f64 = 0.6;
+/// Of a text that is cut in the middle, the shares of its room that its beginning gets until it is told
+/// from others.
+const HEAD_SHARES: [f64; 2] = [0.6, 0.25];
 
 /// Returns the text, cut with an ellipsis when it is wider than `width_max` pixels.
 pub fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String {
@@ -28,8 +29,10 @@ pub fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String 
 pub fn shorten_all(texts: &[String], size: f64, weight: Weight, width_max: f64) -> Vec<String> {
     let cut = |text: &String| shorten(text, size, weight, width_max);
     let mut short: Vec<_> = texts.iter().map(cut).collect();
-    for at in shared(texts, &short) {
-        short[at] = middle(&texts[at], size, weight, width_max);
+    for head_share in HEAD_SHARES {
+        for at in shared(texts, &short) {
+            short[at] = middle(&texts[at], size, weight, width_max, head_share);
+        }
     }
     let shared = shared(texts, &short);
     if shared.is_empty() {
@@ -69,9 +72,9 @@ fn shared(texts: &[String], short: &[String]) -> Vec<usize> {
 }
 
 /// Returns the beginning and the end of a text, with an ellipsis for what is between.
-fn middle(text: &str, size: f64, weight: Weight, width_max: f64) -> String {
+fn middle(text: &str, size: f64, weight: Weight, width_max: f64, head_share: f64) -> String {
     let room = width_max - width("…", size, weight);
-    let head = head(text, size, weight, room * HEAD_SHARE);
+    let head = head(text, size, weight, room * head_share);
     let rest = &text[head.len()..];
     let room = room - width(head, size, weight);
     let mut used = 0.0;
@@ -268,6 +271,10 @@ mod tests {
             &["Departm…d Sport", "Departm…d Work", "Rest"],
         );
         check_all(
+            &["Department of Sport, Northern Part", "Department of Sport, Southern Part"],
+            &["Dep…rthern Part", "Dep…uthern Part"],
+        );
+        check_all(
             &["Department of Health and Sport (a)", "Department of Works and Sport (a)"],
             &["Department o… 1", "Department o… 2"],
         );
@@ -283,8 +290,8 @@ mod tests {
 
         #[test]
         fn what_differs_still_does_and_fits(
-            texts in proptest::collection::vec("[ab…\u{301}東 12]{0,12}", 1..20),
-            repeated in "[a-c ]{0,30}",
+            texts in proptest::collection::vec("[ab…\u{301}東אلابم 12]{0,12}", 1..20),
+            repeated in "[a-cسلاةى ]{0,30}",
             room in 60.0..140.0_f64,
         ) {
             let texts: Vec<_> = texts.iter().map(|it| format!("{repeated}{it}{repeated}")).collect();
