@@ -129,10 +129,19 @@ impl Canvas {
         self.mask.polygon(&corners);
     }
 
-    fn disc(&mut self, (x, y): Point, radius: f32) {
-        let corners: Vec<_> =
-            self.circle.iter().map(|it| (x + it.0 * radius, y + it.1 * radius)).collect();
-        self.mask.polygon(&corners);
+    fn disc(&mut self, at: Point, radius: f32) {
+        self.mask.polygon(&self.rim(at, radius));
+    }
+
+    /// Takes a disc away from what was added: what turns the other way does.
+    fn hole(&mut self, at: Point, radius: f32) {
+        let mut rim = self.rim(at, radius);
+        rim.reverse();
+        self.mask.polygon(&rim);
+    }
+
+    fn rim(&self, (x, y): Point, radius: f32) -> Vec<Point> {
+        self.circle.iter().map(|it| (x + it.0 * radius, y + it.1 * radius)).collect()
     }
 }
 
@@ -205,10 +214,17 @@ impl DrawingBackend for Canvas {
         center: BackendCoord,
         radius: u32,
         style: &S,
-        _: bool,
+        is_filled: bool,
     ) -> Drawn {
-        let radius = i32::try_from(radius).unwrap_or(0);
-        self.disc((pixels(center.0), pixels(center.1)), pixels(radius));
+        let center = (pixels(center.0), pixels(center.1));
+        let radius = pixels(i32::try_from(radius).unwrap_or(0));
+        if is_filled {
+            self.disc(center, radius);
+        } else {
+            let half = pixels(i32::try_from(style.stroke_width()).unwrap_or(UNITS)) / 2.0;
+            self.disc(center, radius + half);
+            self.hole(center, (radius - half).max(0.0));
+        }
         self.fill(style.color());
         Ok(())
     }

@@ -19,6 +19,7 @@ mod bands;
 mod bars;
 mod ends;
 mod points;
+mod crowd;
 mod theme;
 mod mask;
 mod canvas;

@@ -1,11 +1,12 @@
 //! Lines and points: positions on two axes, gaps where a value is missing.
 
 use super::bands::{Below, time_room};
+use super::crowd::Crowd;
 use super::ends::Names;
 use super::numbers;
 use super::plot::{Plot, X};
 use super::scene::{Colour, Mark, Scene, Shape};
-use super::sheet::{MARGIN, Scale, Sheet, WIDTH, colour, count, level_ticks, shape, widest};
+use super::sheet::{MARGIN, Scale, Sheet, WIDTH, colour, count, level_ticks, widest};
 use super::text;
 use super::ticks::Ticks;
 use super::time;
@@ -37,6 +38,8 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let left = MARGIN + widest(ticks.labels.iter()) + 8.0;
     let right = WIDTH - MARGIN - names.map_or(0.0, Names::width);
     let axis = Axis::new(plot, left, right);
+    let crowd = (plot.chart_type == ChartType::Scatter).then(|| Crowd::of(plot, &axis.positions));
+    sheet.hint = crowd.as_ref().and_then(Crowd::note);
     let foot = sheet.foot_height(level) + axis.below.height + 8.0;
     let height = sheet.height(foot);
     let bottom = height - foot;
@@ -68,20 +71,13 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     for (series, points) in all.iter().enumerate() {
         if plot.chart_type == ChartType::Line {
             line(&mut sheet, plot, series, points);
-        } else {
-            let radius = match plot.x.len() * plot.series.len() {
-                0..=120 => 5.0,
-                121..=600 => 4.0,
-                _ => 3.0,
-            };
-            for (x, y) in points.iter().copied().flatten() {
-                let (shape, colour) = (shape(series), colour(series));
-                sheet.mark(Mark::Dot { x, y, radius, shape, colour });
-            }
         }
         if let (Some(_), Some((x, y))) = (names, ends[series]) {
             dot(&mut sheet, series, (x, y));
         }
+    }
+    for mark in crowd.iter().flat_map(|it| it.marks(&scale)) {
+        sheet.mark(mark);
     }
     Some(sheet.finish(height, level, (left, right)))
 }
@@ -109,7 +105,7 @@ fn line(sheet: &mut Sheet, plot: &Plot, series: usize, points: &[Option<(f64, f6
 
 fn dot(sheet: &mut Sheet, series: usize, (x, y): (f64, f64)) {
     let (shape, colour) = (Shape::Circle, colour(series));
-    sheet.mark(Mark::Dot { x, y, radius: 3.2, shape, colour });
+    sheet.mark(Mark::Dot { x, y, radius: 3.2, shape, colour, is_hollow: false });
 }
 
 fn upright_ticks(plot: &Plot) -> Ticks {

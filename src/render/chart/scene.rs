@@ -41,7 +41,7 @@ pub enum Mark {
         /// Of the stroke.
         colour: Colour,
     },
-    /// A point, with a rim of paper so that points on each other can be told apart.
+    /// A point. A filled one has a rim of paper, so that points on each other can be told apart.
     Dot {
         /// Centre.
         x: f64,
@@ -51,8 +51,10 @@ pub enum Mark {
         radius: f64,
         /// Tells series apart without colour.
         shape: Shape,
-        /// Its filling.
+        /// Its filling, or its outline.
         colour: Colour,
+        /// Whether it is an outline, through which those under it can be seen.
+        is_hollow: bool,
     },
     /// A line of text.
     Text(Label),

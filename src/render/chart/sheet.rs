@@ -36,12 +36,14 @@ pub struct Sheet<'a> {
     pub width: f64,
     /// The first free pixel under title and legend.
     pub top: f64,
+    /// What the drawing itself needs to have said, above the notes of the plot.
+    pub hint: Option<String>,
 }
 
 impl<'a> Sheet<'a> {
     /// Starts a sheet with the title, a legend where one is wanted, and the label of the upright axis.
     pub fn new(plot: &'a Plot, width: f64, has_legend: bool, upright: Option<&str>) -> Sheet<'a> {
-        let mut sheet = Sheet { plot, marks: Vec::new(), width, top: MARGIN - 4.0 };
+        let mut sheet = Sheet { plot, marks: Vec::new(), width, top: MARGIN - 4.0, hint: None };
         sheet.title();
         if has_legend {
             sheet.legend();
@@ -91,7 +93,8 @@ impl<'a> Sheet<'a> {
         let colour = colour(series);
         let mark = match self.plot.chart_type {
             ChartType::Scatter => {
-                Mark::Dot { x: x + 6.0, y: middle, radius: 5.0, shape: shape(series), colour }
+                let (x, shape) = (x + 6.0, shape(series));
+                Mark::Dot { x, y: middle, radius: 5.0, shape, colour, is_hollow: false }
             }
             ChartType::Line => {
                 Mark::Line { points: vec![(x, middle), (x + 12.0, middle)], width: 3.0, colour }
@@ -144,7 +147,7 @@ impl<'a> Sheet<'a> {
         let room = self.width - 2.0 * MARGIN;
         let lines =
             |it: &String| fit::wrap_or_cut(it, NOTE_SIZE, Weight::Regular, room, NOTE_LINES_MAX);
-        self.plot.notes.iter().flat_map(lines).collect()
+        self.hint.iter().chain(&self.plot.notes).flat_map(lines).collect()
     }
 
     /// Adds a mark.

@@ -24,6 +24,9 @@ pub const UNITS: f64 = 10.0;
 const FAMILY: &str = "'Noto Sans','Open Sans','Segoe UI',Helvetica,Arial,'DejaVu Sans Condensed',\
                       sans-serif";
 
+/// Edges between pixels are drawn on them, as in a PNG: bars and axes are not blurred.
+const SHARP: &str = " shape-rendering=\"crispEdges\"";
+
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A document in the making.
@@ -96,7 +99,7 @@ impl DrawingBackend for Document {
     ) -> Drawn {
         let (width, height, fill) = (right - left, bottom - top, hex(style.color()));
         self.add(format_args!(
-            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"{SHARP}/>"
         ));
         Ok(())
     }
@@ -107,9 +110,12 @@ impl DrawingBackend for Document {
         style: &S,
     ) -> Drawn {
         let (stroke, width) = (hex(style.color()), style.stroke_width());
+        let path: Vec<_> = path.into_iter().collect();
+        let is_upright = |it: &[BackendCoord]| it[0].0 == it[1].0 || it[0].1 == it[1].1;
+        let sharp = if path.len() == 2 && is_upright(&path) { SHARP } else { "" };
         let path = steps(path);
         self.add(format_args!(
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"/>"
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"{sharp}/>"
         ));
         Ok(())
     }
@@ -119,10 +125,17 @@ impl DrawingBackend for Document {
         (x, y): BackendCoord,
         radius: u32,
         style: &S,
-        _: bool,
+        is_filled: bool,
     ) -> Drawn {
-        let fill = hex(style.color());
-        self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"));
+        let (colour, width) = (hex(style.color()), style.stroke_width());
+        let circle = format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
+        if is_filled {
+            self.add(format_args!("{circle} fill=\"{colour}\"/>"));
+        } else {
+            self.add(format_args!(
+                "{circle} fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>"
+            ));
+        }
         Ok(())
     }
 

@@ -1,0 +1,151 @@
+//! Points on each other: rows at one place are one larger point, and points that hide others are hollow.
+
+use std::collections::HashMap;
+
+use super::plot::Plot;
+use super::scene::Mark;
+use super::sheet::{Scale, colour, count, shape};
+
+/// A larger point would reach the labels of the axes.
+const RADIUS_MAX: f64 = 9.0;
+/// A smaller point cannot be seen.
+const RADIUS_MIN: f64 = 1.5;
+/// Of the places, the share that may lie under another before all points are hollow.
+const HIDDEN_MAX: f64 = 0.1;
+
+/// The places of a scatter plot where rows are.
+pub struct Crowd {
+    /// Within a series those of more rows first, so that the others lie on them.
+    places: Vec<Place>,
+    /// Rows of the place that has the most.
+    n_rows_max: usize,
+    /// Of a place with one row.
+    radius: f64,
+}
+
+struct Place {
+    series: usize,
+    x: f64,
+    value: f64,
+    n_rows: usize,
+}
+
+impl Crowd {
+    /// Counts the rows at each place; `positions` has the pixels of the rows on the level axis.
+    pub fn of(plot: &Plot, positions: &[Option<f64>]) -> Crowd {
+        let mut places: Vec<Place> = Vec::new();
+        for (series, it) in plot.series.iter().enumerate() {
+            let first = places.len();
+            let mut at = HashMap::new();
+            for (x, value) in positions.iter().zip(&it.values) {
+                let (Some(x), Some(value)) = (*x, *value) else { continue };
+                // Zero has two signs and one place.
+                let key = ((x + 0.0).to_bits(), (value + 0.0).to_bits());
+                let place = *at.entry(key).or_insert(places.len());
+                match places.get_mut(place) {
+                    Some(place) => place.n_rows += 1,
+                    None => places.push(Place { series, x, value, n_rows: 1 }),
+                }
+            }
+            places[first..].sort_by_key(|it| std::cmp::Reverse(it.n_rows));
+        }
+        let n_rows_max = places.iter().map(|it| it.n_rows).max().unwrap_or(1);
+        let radius = match places.len() {
+            0..=120 => 5.0_f64,
+            121..=600 => 4.0,
+            _ => 3.0,
+        };
+        Crowd { places, n_rows_max, radius: radius.min(RADIUS_MAX / count(n_rows_max).sqrt()) }
+    }
+
+    /// Returns what a reader must know of the sizes.
+    pub fn note(&self) -> Option<String> {
+        let n_rows = self.n_rows_max;
+        (1 < n_rows)
+            .then(|| format!("The larger a point, the more rows it stands for: up to {n_rows}."))
+    }
+
+    /// Returns the points. The area of one grows with its rows.
+    pub fn marks(&self, scale: &Scale) -> Vec<Mark> {
+        let is_hollow = HIDDEN_MAX * count(self.places.len()) < count(self.n_hidden(scale));
+        let mark = |it: &Place| Mark::Dot {
+            x: it.x,
+            y: scale.at(it.value),
+            radius: self.radius(it),
+            shape: shape(it.series),
+            colour: colour(it.series),
+            is_hollow,
+        };
+        self.places.iter().map(mark).collect()
+    }
+
+    fn radius(&self, place: &Place) -> f64 {
+        (self.radius * count(place.n_rows).sqrt()).max(RADIUS_MIN)
+    }
+
+    /// Returns the number of places whose middle is under the point of another.
+    fn n_hidden(&self, scale: &Scale) -> usize {
+        let mut all: Vec<_> =
+            self.places.iter().map(|it| (it.x, scale.at(it.value), self.radius(it))).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let hides = |a: &(f64, f64, f64), b: &(f64, f64, f64)| {
+            (a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1) < a.2.max(b.2) * a.2.max(b.2)
+        };
+        let is_near = |a: &(f64, f64, f64), b: &(f64, f64, f64)| (a.0 - b.0).abs() < RADIUS_MAX;
+        let is_hidden = |at: usize| {
+            let after = all[at + 1..].iter().take_while(|it| is_near(&all[at], it));
+            let before = all[..at].iter().rev().take_while(|it| is_near(&all[at], it));
+            after.chain(before).any(|it| hides(&all[at], it))
+        };
+        (0..all.len()).filter(|it| is_hidden(*it)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Mark, RADIUS_MAX};
+    use crate::chart::ChartType;
+    use crate::render::chart::gallery::chart;
+    use crate::render::chart::plot::Plot;
+    use crate::render::chart::scene;
+
+    /// Returns the radius of each point, whether the points are hollow, and the last text.
+    fn points(at: &[(f64, f64)]) -> (Vec<f64>, bool, String) {
+        let x: Vec<_> = at.iter().map(|it| json!(it.0)).collect();
+        let y = at.iter().map(|it| json!(it.1)).collect();
+        let made = chart(ChartType::Scatter, "Points", "float64", &x, &[("y", y)]);
+        let (mut radii, mut are_hollow, mut text) = (Vec::new(), false, String::new());
+        for mark in scene(&Plot::of(&made)).marks {
+            match mark {
+                Mark::Dot { radius, is_hollow, .. } => {
+                    radii.push(radius);
+                    are_hollow = is_hollow;
+                }
+                Mark::Text(label) if label.text.contains("larger") => text = label.text,
+                _ => {}
+            }
+        }
+        (radii, are_hollow, text)
+    }
+
+    #[test]
+    fn rows_at_one_place_are_one_point_whose_area_counts_them() {
+        let (radii, are_hollow, note) =
+            points(&[(1.0, 1.0), (2.0, 2.0), (2.0, 2.0), (2.0, 2.0), (2.0, 2.0)]);
+        assert_eq!(radii, [RADIUS_MAX, RADIUS_MAX / 2.0]);
+        assert!(!are_hollow);
+        assert_eq!(note, "The larger a point, the more rows it stands for: up to 4.");
+        assert_eq!(points(&[(1.0, 0.0), (1.0, -0.0), (2.0, 2.0)]).0.len(), 2);
+    }
+
+    #[test]
+    fn points_that_hide_others_are_hollow_and_few_are_not() {
+        let near: Vec<_> = (0..100).map(|it| (f64::from(it), f64::from(it % 2))).collect();
+        assert_eq!(points(&near), (vec![5.0; 100], false, String::new()));
+        let close: Vec<_> = (0..100).map(|it| (f64::from(it * it * it), f64::from(it))).collect();
+        let (radii, are_hollow, _) = points(&close);
+        assert!(radii.len() == 100 && are_hollow);
+    }
+}
