@@ -61,7 +61,7 @@ fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
     }
     out::answer(|out| match options.format {
         Format::Json => document(&shown, options.terminal.stdout.is_tty, out),
-        _ => listing(&shown).write(out, options),
+        _ => listing(&shown).write_whole(out, options),
     })
 }
 

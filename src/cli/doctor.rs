@@ -137,7 +137,7 @@ pub fn run(
         checks.iter().map(|it| vec![json!(it.name), json!(it.state.name()), json!(it.found)]);
     let frame = listing::frame(&["check", "state", "found"], &[], rows.collect());
     let listing = Listing { documents: frame.objects(), frame };
-    out::answer(|out| listing.write(out, options))?;
+    out::answer(|out| listing.write_whole(out, options))?;
     let statuses = checks.iter().map(|it| it.state.status());
     Ok(statuses.fold(ExitStatus::Ok, ExitStatus::worst))
 }

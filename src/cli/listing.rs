@@ -37,6 +37,25 @@ impl Listing {
     ///
     /// Fails when `out` cannot take them.
     pub fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
+        self.write_cells(out, options, None)
+    }
+
+    /// Writes the rows like [`Listing::write`], and on a terminal each cell to its end: what is to be
+    /// done about something often stands there.
+    ///
+    /// # Errors
+    ///
+    /// Fails when `out` cannot take them.
+    pub fn write_whole(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
+        self.write_cells(out, options, Some(usize::MAX))
+    }
+
+    fn write_cells(
+        &self,
+        out: &mut dyn Write,
+        options: &GlobalOptions,
+        lines_max: Option<usize>,
+    ) -> anyhow::Result<()> {
         let stdout = options.terminal.stdout;
         match options.format {
             Format::Json if stdout.is_tty => {
@@ -51,7 +70,8 @@ impl Listing {
             Format::Text | Format::Reply if stdout.is_tty => {
                 // These rows were asked for: none is left out.
                 let rows_max = Some(self.frame.rows.len());
-                let style = TableStyle { width: stdout.width, colour: stdout.colour, rows_max };
+                let (width, colour) = (stdout.width, stdout.colour);
+                let style = TableStyle { width, colour, rows_max, lines_max };
                 writeln!(out, "{}", table::text(&self.frame, &style).text)?;
             }
             Format::Text | Format::Reply => {

@@ -4,8 +4,8 @@
 
 mod column;
 mod delimited;
-mod fit;
-mod grid;
+pub(super) mod fit;
+pub(super) mod grid;
 mod layout;
 mod markdown;
 pub(super) mod moment;
@@ -44,6 +44,8 @@ pub struct TableStyle {
     pub colour: bool,
     /// Rows that may be shown; none for as many as leave room for the answer.
     pub rows_max: Option<usize>,
+    /// Lines that a cell may take; none for as many as leave room for the other rows.
+    pub lines_max: Option<usize>,
 }
 
 /// A table for a terminal.
@@ -116,7 +118,8 @@ fn as_grid(
         widths.insert(chosen.n_left, 1);
     }
     let gap_at = (n_rows < frame.rows.len()).then(|| shown[0].len());
-    let lines_max = if n_rows <= TALL_ROWS_MAX { TABLE_TTY_LINES_MAX } else { 1 };
+    let room = if n_rows <= TALL_ROWS_MAX { TABLE_TTY_LINES_MAX } else { 1 };
+    let lines_max = style.lines_max.unwrap_or(room);
     let grid = Grid { columns: picked, widths, lines_max, gap_at, colour: style.colour };
     let mut notes: Vec<String> = legend.into_iter().collect();
     if 0 < n_hidden {
@@ -138,7 +141,8 @@ fn as_records(frame: &Frame, style: &TableStyle, width: usize) -> Drawn {
     if n_columns < frame.columns.len() {
         notes.extend(hidden_note(&frame.columns[n_columns..], width));
     }
-    let text = records::draw(&columns, rows.clone(), width, style.colour);
+    let lines_max = style.lines_max.unwrap_or(TABLE_TTY_LINES_MAX);
+    let text = records::draw(&columns, rows.clone(), width, lines_max, style.colour);
     Drawn { text: text + &noted(&notes, width, style.colour), n_rows: rows.len() }
 }
 
@@ -165,7 +169,8 @@ pub fn caption(name: &str, n_rows: u64, n_all: u64, place: Option<&str>, colour:
 /// Says how many columns are hidden and, in as many lines as a cell has, which.
 fn hidden_note(names: &[String], width: usize) -> Vec<String> {
     let columns = if names.len() == 1 { "column" } else { "columns" };
-    let mut lines = vec![format!("{} more {columns}:", names.len())];
+    let n_hidden = grouped(&names.len().to_string());
+    let mut lines = vec![format!("{n_hidden} more {columns}:")];
     // More names than fit are not worth their cost: a table may have thousands of columns.
     for (at, name) in names.iter().take(width).enumerate() {
         let comma = if at + 1 < names.len() { "," } else { "" };

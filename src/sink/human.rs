@@ -55,7 +55,8 @@ impl Human {
         let (n_rows, n_all) = (table.rows_emitted, table.row_count);
         if self.is_terminal() {
             let (width, colour) = (self.options.width, self.options.colour);
-            let drawn = table::text(&table.frame(), &TableStyle { width, colour, rows_max: None });
+            let style = TableStyle { width, colour, rows_max: None, lines_max: None };
+            let drawn = table::text(&table.frame(), &style);
             let n_rows = drawn.n_rows as u64;
             let mut text = drawn.text + "\n";
             if !self.options.quiet || n_rows < n_all {

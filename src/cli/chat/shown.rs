@@ -118,8 +118,12 @@ pub fn write(
     if !stdout.is_tty {
         return Ok(out.write_all(table::markdown(&frame).as_bytes())?);
     }
-    let style =
-        TableStyle { width: stdout.width, colour: stdout.colour, rows_max: Some(usize::MAX) };
+    let style = TableStyle {
+        width: stdout.width,
+        colour: stdout.colour,
+        rows_max: Some(usize::MAX),
+        lines_max: None,
+    };
     writeln!(out, "{}", table::text(&frame, &style).text)?;
     let (name, n_rows, n_all) =
         (sanitize::one_line(&shown.logical_name), shown.rows_emitted, shown.row_count);

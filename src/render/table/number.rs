@@ -15,7 +15,7 @@ const SMALL: f64 = 1e-6;
 /// Below this a column needs no separators: four digits are read at a glance, and are often a year.
 const GROUPED_MIN: f64 = 10_000.0;
 /// Words of a column's name that say that its numbers are names of things and not amounts.
-const LABELS: [&str; 39] = [
+const LABELS: [&str; 60] = [
     "id",
     "ids",
     "uid",
@@ -55,6 +55,41 @@ const LABELS: [&str; 39] = [
     "account",
     "index",
     "idx",
+    "postleitzahl",
+    "nummer",
+    "jahr",
+    "annee",
+    "année",
+    "ano",
+    "año",
+    "iso",
+    "sic",
+    "naics",
+    "cusip",
+    "isin",
+    "issn",
+    "ssn",
+    "npi",
+    "asn",
+    "imei",
+    "port",
+    "pmid",
+    "barcode",
+    "hash",
+];
+/// Ends of words that say the same: `customerid`, `zipcode`, `Kundennummer`.
+const LABEL_ENDS: [&str; 5] = ["id", "code", "number", "nummer", "year"];
+/// Words that only end so.
+const NO_LABELS: [&str; 31] = [
+    "acid", "aid", "amid", "android", "asteroid", "avid", "bid", "covid", "fluid", "grid", "humid",
+    "hybrid", "invalid", "kid", "laid", "lipid", "liquid", "medicaid", "mid", "opioid", "paid",
+    "prepaid", "raid", "rapid", "said", "solid", "steroid", "thyroid", "unpaid", "valid", "void",
+];
+/// Last words of names that count or measure, whatever comes before: `phone_count`, `account_balance`.
+const MEASURES: [&str; 24] = [
+    "amount", "average", "avg", "balance", "balances", "cost", "costs", "count", "counts",
+    "income", "mean", "median", "orders", "price", "revenue", "sales", "sum", "total", "totals",
+    "units", "users", "value", "visits", "volume",
 ];
 
 /// How the numbers of a column are written.
@@ -154,12 +189,18 @@ fn needed(value: f64) -> usize {
 /// Returns whether a name says that numbers under it are years, codes or the like.
 fn is_label(name: &str) -> bool {
     let words = words(name);
-    let is_numbered =
-        1 < words.len() && words.last().is_some_and(|it| it == "number" || it == "num");
-    is_numbered
-        || words
-            .iter()
-            .any(|it| LABELS.contains(&it.trim_end_matches(|it: char| it.is_ascii_digit())))
+    let words: Vec<_> =
+        words.iter().map(|it| it.trim_end_matches(|it: char| it.is_ascii_digit())).collect();
+    let (Some(last), n_words) = (words.last(), words.len()) else { return false };
+    if 1 < n_words && MEASURES.contains(last) {
+        return false;
+    }
+    let is_compound = |it: &&str| {
+        let end = LABEL_ENDS.iter().find(|end| it.ends_with(*end));
+        end.is_some_and(|end| end.len() < it.len()) && !NO_LABELS.contains(it)
+    };
+    let is_numbered = 1 < n_words && ["number", "num"].contains(last);
+    is_numbered || words.iter().any(|it| LABELS.contains(it) || is_compound(it))
 }
 
 /// Returns the words of a column's name in lower case: `userId`, `USER_ID` and `User id` have two.
@@ -252,6 +293,14 @@ mod tests {
         check("founded", &json!([1987, 2024]), &["1987", "2024"]);
         for name in ["id", "userId", "USER_ID", "zip code", "order number", "Postal.Code", "id2"] {
             check(name, &json!([100_234]), &["100234"]);
+        }
+        for name in
+            ["customerid", "GEOID", "Kundennummer", "Postleitzahl", "countrycode", "birthyear"]
+        {
+            check(name, &json!([100_234]), &["100234"]);
+        }
+        for name in ["phone_count", "account balance", "Medicaid", "bid", "number", "CodeTotal"] {
+            check(name, &json!([100_234]), &["100,234"]);
         }
         for name in ["number of orders", "width", "yearly income", "paid"] {
             check(name, &json!([100_234]), &["100,234"]);

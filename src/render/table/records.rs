@@ -23,8 +23,15 @@ pub fn rows(n_rows: usize, n_columns: usize) -> Range<usize> {
     0..n_rows.min((LINES_MAX / (columns_max(n_columns) + 1)).max(1))
 }
 
-/// Returns the rows that `columns` hold, each as lines of `name │ value`.
-pub fn draw(columns: &[Column], rows: Range<usize>, width: usize, colour: bool) -> String {
+/// Returns the rows that `columns` hold, each as lines of `name │ value`; a value has `lines_max` at
+/// most.
+pub fn draw(
+    columns: &[Column],
+    rows: Range<usize>,
+    width: usize,
+    lines_max: usize,
+    colour: bool,
+) -> String {
     // The value gets half of the line, and what a number or a date in it needs to stay whole.
     let whole = columns.iter().filter(|it| !it.is_text).flat_map(|it| &it.cells);
     let whole = whole.map(|it| fit::longest_piece(it)).max().unwrap_or(0);
@@ -40,7 +47,7 @@ pub fn draw(columns: &[Column], rows: Range<usize>, width: usize, colour: bool) 
         lines.push(fit::cut(&format!("{rule}┬{title}"), width).into_owned());
         for column in columns {
             let text = column.cells.get(row).map_or("", String::as_str);
-            let values = fit::wrap(text, room, TABLE_TTY_LINES_MAX);
+            let values = fit::wrap(text, room, lines_max);
             let headers = fit::wrap(&column.header, names, TABLE_TTY_LINES_MAX);
             for at in 0..values.len().max(headers.len()) {
                 let header = headers.get(at).map_or("", String::as_str);

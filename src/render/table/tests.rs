@@ -26,7 +26,7 @@ fn text(frame: &Frame, style: &TableStyle) -> String {
 }
 
 fn style(width: u16) -> TableStyle {
-    TableStyle { width: Some(width), colour: false, rows_max: None }
+    TableStyle { width: Some(width), colour: false, rows_max: None, lines_max: None }
 }
 
 fn products() -> Frame {
@@ -54,9 +54,9 @@ fn a_terminal_gets_a_grid_with_numbers_on_the_right() {
 
 #[test]
 fn colour_is_written_only_when_asked_for() {
-    let plain = text(&products(), &TableStyle { width: None, colour: false, rows_max: None });
+    let plain = text(&products(), &TableStyle { width: None, ..style(0) });
     assert!(!plain.contains('\x1b'));
-    let coloured = text(&products(), &TableStyle { width: None, colour: true, rows_max: None });
+    let coloured = text(&products(), &TableStyle { width: None, colour: true, ..style(0) });
     assert!(coloured.contains("\x1b["));
 }
 
@@ -360,5 +360,21 @@ proptest! {
             let grid = drawn.lines().filter(|it| !it.starts_with(' '));
             prop_assert!(grid.clone().all(|it| display_width(it) == display_width(first)), "{drawn}");
         }
+    }
+}
+
+#[test]
+fn a_cell_is_whole_where_it_must_be_and_cut_in_a_long_table_otherwise() {
+    let told =
+        "no key: set OPENAI_API_KEY, or `api_key_file` in your configuration, or ask the analyst";
+    let rows = (0..20).map(|at| vec![json!(format!("check {at}")), json!(told)]).collect();
+    let checks = frame(&[("check", "object"), ("found", "object")], rows);
+    let drawn =
+        |width, lines_max| super::text(&checks, &TableStyle { lines_max, ..style(width) }).text;
+    assert!(drawn(60, None).contains('…'));
+    for width in [20, 40, 60] {
+        let text = drawn(width, Some(usize::MAX));
+        assert!(!text.contains('…'), "{width}\n{text}");
+        assert!(text.lines().all(|it| super::fit::width(it) <= usize::from(width)), "{text}");
     }
 }
