@@ -149,7 +149,7 @@ pub fn alt(chart: &Chart) -> String {
     let place = |(series, row): (usize, usize)| {
         let value =
             plot.value((series, row)).map_or(String::new(), |it| numbers::amount(it, plot.measure));
-        let at = plot.x.full_label(row);
+        let at = plot.place(row);
         match names.len() {
             1 => format!("{value} ({at})"),
             _ => format!("{value} ({}, {at})", names[series]),

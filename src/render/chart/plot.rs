@@ -16,6 +16,8 @@ const LABEL_CHARS_MAX: (usize, usize) = (200, 99);
 const NOTES_MAX: usize = 4;
 /// What stands for a missing label.
 const MISSING: &str = "(none)";
+/// What stands for a label of which nothing would be seen.
+const EMPTY: &str = "(empty)";
 
 /// The content of a chart.
 pub struct Plot {
@@ -107,6 +109,17 @@ impl Plot {
         }
     }
 
+    /// Returns where a row stands, in words. Nobody reads all digits of a measured x.
+    pub fn place(&self, row: usize) -> String {
+        let measured = match (&self.x, self.chart_type) {
+            (X::Numbers(numbers), ChartType::Line | ChartType::Scatter) => numbers[row],
+            _ => None,
+        };
+        let measured = measured.filter(|it| it.fract() != 0.0);
+        let short = measured.map(|it| numbers::amount(it, Measure::Plain));
+        short.unwrap_or_else(|| self.x.full_label(row))
+    }
+
     /// Returns whether every value is a whole number, as counts are.
     pub fn is_whole(&self) -> bool {
         let mut values = self.series.iter().flat_map(|it| it.values.iter().flatten());
@@ -149,6 +162,7 @@ impl X {
         }
         let label = |it: &&Value| match it {
             Value::Null => MISSING.to_owned(),
+            Value::String(text) if text.trim().is_empty() => EMPTY.to_owned(),
             Value::String(text) => clean(text),
             other => clean(&other.to_string()),
         };

@@ -4,7 +4,7 @@
 //! program's own signs are ASCII; names and labels are the user's.
 
 use super::alt;
-use super::cells::{shorten, width, wrap};
+use super::cells::{shorten_all, width, wrap};
 use super::numbers::{self, Measure};
 use super::plot::Plot;
 use super::sheet::count;
@@ -47,15 +47,16 @@ pub fn text(chart: &Chart, plot: &Plot, columns: usize) -> String {
     lines.map(|it| it + "\n").collect()
 }
 
-/// Returns a line as a few that fit; all but the first are indented.
+/// Returns a line as a few that fit; all but the first are indented, below it.
 fn folded(line: &str, columns: usize) -> Vec<String> {
     if width(line) <= columns {
         return vec![line.to_owned()];
     }
-    let room = columns.saturating_sub(INDENT.len() + 2);
+    let first = if line.starts_with(INDENT) { INDENT } else { "" };
+    let room = columns.saturating_sub(first.len() + INDENT.len() + 2);
     let lines = wrap(line, room, FOLDS_MAX).into_iter().enumerate().map(|(at, it)| {
         let indent = if at == 0 { "" } else { INDENT };
-        format!("{indent}{}", it.replace('…', "..."))
+        format!("{first}{indent}{}", it.replace('…', "..."))
     });
     lines.collect()
 }
@@ -65,18 +66,21 @@ fn ascii(text: &str) -> String {
     text.replace(['“', '”'], "\"").replace('−', "-").replace('…', "...")
 }
 
-fn value(value: Option<f64>) -> String {
-    value.map_or_else(|| MISSING.to_owned(), |it| ascii(&numbers::amount(it, Measure::Plain)))
+fn value(value: Option<f64>, measure: Measure) -> String {
+    value.map_or_else(|| MISSING.to_owned(), |it| ascii(&numbers::amount(it, measure)))
 }
 
 /// A line a row: its label, its values, and where there is one series a bar behind them.
 fn rows(plot: &Plot, columns: usize) -> Vec<String> {
     let n_rows = plot.x.len();
-    let label = |row| ascii(&shorten(&plot.x.full_label(row), LABEL_MAX.min(columns / 2)));
+    let labels: Vec<_> = (0..n_rows).map(|it| plot.x.full_label(it)).collect();
+    let labels = shorten_all(&labels, LABEL_MAX.min(columns / 2));
+    let label = |row: usize| ascii(&labels[row]);
     let told = |row: usize| match plot.series.as_slice() {
-        [only] => value(only.values[row]),
+        [only] => value(only.values[row], plot.measure),
         all => {
-            let values = all.iter().map(|it| format!("{} {}", it.name, value(it.values[row])));
+            let values =
+                all.iter().map(|it| format!("{} {}", it.name, value(it.values[row], plot.measure)));
             values.collect::<Vec<_>>().join(", ")
         }
     };
@@ -120,7 +124,7 @@ fn courses(plot: &Plot) -> Vec<String> {
             return vec![format!("{}: no values", series.name)];
         };
         let place = |(row, it): &(usize, f64)| {
-            format!("{} ({})", value(Some(*it)), ascii(&plot.x.full_label(*row)))
+            format!("{} ({})", value(Some(*it), plot.measure), ascii(&plot.place(*row)))
         };
         let by_value = |a: &&(usize, f64), b: &&(usize, f64)| a.1.total_cmp(&b.1);
         let (low, high) = (known.iter().min_by(by_value), known.iter().max_by(by_value));
@@ -152,7 +156,7 @@ fn points(plot: &Plot) -> Vec<String> {
             return format!("{}: {} points", series.name, known.len());
         };
         let middle = known[known.len() / 2];
-        let [low, middle, high] = [*low, middle, *high].map(|it| value(Some(it)));
+        let [low, middle, high] = [*low, middle, *high].map(|it| value(Some(it), plot.measure));
         let n_points = known.len();
         format!(
             "{}: {n_points} points from {low} to {high}, half of them below {middle}",
@@ -170,6 +174,7 @@ mod tests {
     use crate::chart::ChartType::{self, Bar, Column, Line, Scatter};
     use crate::render::chart::cells::width;
     use crate::render::chart::gallery::{chart, gallery};
+    use crate::render::chart::numbers::Measure;
     use crate::render::chart::plot::Plot;
 
     fn told(kind: ChartType, x: &[Value], series: &[(&str, Vec<Value>)], columns: usize) -> String {
@@ -214,9 +219,18 @@ mod tests {
     (Jan 2024) to 121 (Dec 2024).
     n: first 0 (Jan 2024), last 121 (Dec 2024), lowest 0 (Jan 2024),
       highest 121 (Dec 2024), 1 missing
-    on the way: 0 (Jan 2024), 1 (Feb 2024), 9 (Apr 2024), 36 (Jul
-      2024), 49 (Aug 2024), 81 (Oct 2024), 121 (Dec 2024)
+      on the way: 0 (Jan 2024), 1 (Feb 2024), 9 (Apr 2024), 36 (Jul
+        2024), 49 (Aug 2024), 81 (Oct 2024), 121 (Dec 2024)
     "#);
+    }
+
+    #[test]
+    fn a_measured_x_is_told_with_few_digits() {
+        let x = [json!(-1.033_532_721), json!(0.5), json!(2.0)];
+        let values = vec![json!(1), json!(3), json!(2)];
+        let chart = chart(Scatter, "Sales", "float64", &x, &[("n", values)]);
+        let text = text(&chart, &Plot::of(&chart), 100);
+        assert!(text.contains("from 1 (-1.03) to 3 (0.5)"), "{text}");
     }
 
     #[test]
@@ -227,6 +241,38 @@ mod tests {
     (1) to 9 (9).
     n: 9 points from 1 to 9, half of them below 5
     "#);
+    }
+
+    #[test]
+    fn shares_are_told_as_percentages() {
+        let x = [json!("Rail"), json!("Road")];
+        let told = |kind| {
+            let chart =
+                chart(kind, "Sales", "object", &x, &[("n", vec![json!(0.25), json!(0.75)])]);
+            let plot = Plot { measure: Measure::Share, ..Plot::of(&chart) };
+            text(&chart, &plot, 80)
+        };
+        let bars = told(Bar);
+        assert!(bars.contains("Rail: 25%  ########\nRoad: 75%  ####"), "{bars}");
+        let line = told(Line);
+        assert!(line.contains("first 25% (Rail), last 75% (Road)"), "{line}");
+    }
+
+    #[test]
+    fn labels_that_are_cut_still_differ() {
+        let long = |it| {
+            json!(format!(
+                "Department of administrative affairs number {it}, northern and central regions"
+            ))
+        };
+        let x: Vec<_> = (1..=3).map(long).collect();
+        let text = told(Bar, &x, &[("n", vec![json!(1), json!(2), json!(3)])], 80);
+        for at in 1..=3 {
+            let is_told = |it: &str| {
+                it.contains(&format!("{at}, northern")) && it.contains(&format!(": {at}  #"))
+            };
+            assert!(text.lines().any(is_told), "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,11 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthChar;
+use unicode_segmentation::UnicodeSegmentation;
+
+pub use crate::render::table::fit::width;
+use crate::render::table::fit::{cut, safe_line};
+use crate::render::table::grid::{ISOLATE, ISOLATE_END, is_from_right};
 
 /// Red, green, blue.
 type Rgb = [u8; 3];
@@ -119,25 +123,33 @@ impl Grid {
 
     /// Writes text from a column on; what leaves the grid is cut.
     pub fn put(&mut self, x: usize, y: usize, text: &str, ink: Ink) {
+        let start = x;
         let mut x = x;
-        for char in text.chars() {
-            let width = char_width(char);
-            if width == 0 {
-                if let Some(cell) = x.checked_sub(1).and_then(|it| self.cell(it, y)) {
-                    cell.text.push(char);
-                }
-                continue;
-            }
+        let text = safe_line(text);
+        for grapheme in text.graphemes(true) {
+            let width = width(grapheme);
             if self.width < x + width {
-                return;
+                break;
             }
-            self.set(x, y, char, ink);
-            for behind in x + 1..x + width {
-                if let Some(cell) = self.cell(behind, y) {
-                    cell.text.clear();
+            // What takes no room goes with what is before it.
+            let at = if width == 0 { x.saturating_sub(1) } else { x };
+            for taken in x..x + width {
+                if let Some(cell) = self.cell(taken, y) {
+                    *cell = Cell { text: String::new(), ink };
                 }
+            }
+            if let Some(cell) = self.cell(at, y) {
+                cell.text.push_str(grapheme);
             }
             x += width;
+        }
+        if start < x && is_from_right(&text) {
+            if let Some(cell) = self.cell(start, y) {
+                cell.text.insert(0, ISOLATE);
+            }
+            if let Some(cell) = self.cell(x - 1, y) {
+                cell.text.push(ISOLATE_END);
+            }
         }
     }
 
@@ -197,38 +209,47 @@ impl Grid {
     }
 }
 
-/// Returns the cells that a text takes.
-pub fn width(text: &str) -> usize {
-    text.chars().map(char_width).sum()
-}
-
-fn char_width(char: char) -> usize {
-    UnicodeWidthChar::width(char).unwrap_or(0)
-}
-
 /// Returns the text, cut with an ellipsis when it is wider than `width_max` cells.
 pub fn shorten(text: &str, width_max: usize) -> String {
-    if width(text) <= width_max {
-        return text.to_owned();
-    }
-    let mut used = 0;
-    let fits = text.char_indices().take_while(|(_, char)| {
-        used += char_width(*char);
-        used < width_max
-    });
-    let end = fits.last().map_or(0, |(at, char)| at + char.len_utf8());
-    if width_max == 0 { String::new() } else { format!("{}…", text[..end].trim_end()) }
+    cut(text, width_max).into_owned()
 }
 
 /// Returns texts no wider than `width_max` cells. Where cutting their ends would make two the same,
-/// they are cut in the middle.
+/// they are cut in the middle, or of all that are cut what they begin with alike.
 pub fn shorten_all(texts: &[String], width_max: usize) -> Vec<String> {
-    let short: Vec<_> = texts.iter().map(|it| shorten(it, width_max)).collect();
     let count = |all: &[String]| all.iter().collect::<HashSet<_>>().len();
-    if count(&short) == count(texts) {
-        return short;
+    let n_alike = n_alike(texts, width_max);
+    let cuts: [&dyn Fn(&String) -> String; 3] =
+        [&|it| shorten(it, width_max), &|it| shorten_middle(it, width_max), &|it| {
+            shorten_beginning(it, n_alike, width_max)
+        }];
+    let all = cuts.into_iter().map(|cut| texts.iter().map(cut).collect::<Vec<_>>());
+    // The first of those that keep most of them apart.
+    all.rev().max_by_key(|it| count(it)).unwrap_or_default()
+}
+
+/// Returns with how many bytes all texts that are too wide begin alike, up to the end of a word.
+fn n_alike(texts: &[String], width_max: usize) -> usize {
+    let mut wide = texts.iter().filter(|it| width_max < width(it));
+    let Some(first) = wide.next() else { return 0 };
+    let n_alike = wide.fold(first.len(), |n_alike, it| {
+        let pairs = first.char_indices().zip(it.chars());
+        let other = pairs.take_while(|((at, one), other)| *at < n_alike && one == other).last();
+        other.map_or(0, |((at, char), _)| at + char.len_utf8())
+    });
+    let is_whole_word = |it: &(usize, char)| !it.1.is_alphanumeric();
+    let ends = first[..n_alike].char_indices().filter(is_whole_word);
+    ends.last().map_or(0, |(at, char)| at + char.len_utf8())
+}
+
+/// Leaves out most of what a text begins with.
+fn shorten_beginning(text: &str, n_alike: usize, width_max: usize) -> String {
+    if width(text) <= width_max {
+        return text.to_owned();
     }
-    texts.iter().map(|it| shorten_middle(it, width_max)).collect()
+    let (alike, rest) = text.split_at(n_alike);
+    let wanted = width(rest).min(width_max - width_max / 3);
+    shorten(alike, width_max - wanted) + &shorten(rest, wanted)
 }
 
 fn shorten_middle(text: &str, width_max: usize) -> String {
@@ -237,8 +258,8 @@ fn shorten_middle(text: &str, width_max: usize) -> String {
     }
     let n_end = width_max.saturating_sub(1) / 2;
     let mut used = 0;
-    let end = text.char_indices().rev().take_while(|(_, char)| {
-        used += char_width(*char);
+    let end = text.grapheme_indices(true).rev().take_while(|(_, grapheme)| {
+        used += width(grapheme);
         used <= n_end
     });
     let start = end.last().map_or(text.len(), |it| it.0);
@@ -264,7 +285,7 @@ pub fn wrap(text: &str, width_max: usize, n_lines: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Depth, Grid, Ink, SERIES, shorten, wrap};
+    use super::{Depth, Grid, Ink, SERIES, shorten, shorten_all, wrap};
 
     #[test]
     fn colours_are_written_as_the_terminal_has_them() {
@@ -286,6 +307,43 @@ mod tests {
         assert_eq!(shorten("東京都", 5), "東京…");
         assert_eq!(shorten("東京都", 4), "東…");
         assert_eq!(wrap("ein zwei drei vier", 8, 2), ["ein zwei", "drei vi…"]);
+    }
+
+    #[test]
+    fn a_character_of_several_takes_the_cells_that_a_terminal_gives_it() {
+        let mut grid = Grid::new(8);
+        grid.put(0, 0, "👨\u{200d}👩\u{200d}👧e\u{301}", Ink::Plain);
+        grid.put(3, 0, "│", Ink::Plain);
+        assert_eq!(grid.text(Depth::Monochrome), "👨\u{200d}👩\u{200d}👧e\u{301}│\n");
+    }
+
+    #[test]
+    fn labels_that_are_written_from_the_right_do_not_change_places() {
+        let mut grid = Grid::new(20);
+        grid.put(0, 0, "שלום", Ink::Plain);
+        grid.put(8, 0, "مرحبا", Ink::Plain);
+        let expected = "\u{2068}שלום\u{2069}    \u{2068}مرحبا\u{2069}\n";
+        assert_eq!(grid.text(Depth::Monochrome), expected);
+    }
+
+    #[test]
+    fn texts_are_cut_where_they_do_not_differ() {
+        let check = |texts: &[&str], expected: &[&str]| {
+            let texts: Vec<_> = texts.iter().map(ToString::to_string).collect();
+            assert_eq!(shorten_all(&texts, 20), expected);
+        };
+        check(&["Anvils and hammers of steel", "Saws"], &["Anvils and hammers…", "Saws"]);
+        check(
+            &["Department of the Interior, East", "Department of the Interior, West"],
+            &["Department…ior, East", "Department…ior, West"],
+        );
+        check(
+            &[
+                "Department of affairs number 1 and then some more",
+                "Department of affairs number 2 and then some more",
+            ],
+            &["Depar…1 and then so…", "Depar…2 and then so…"],
+        );
     }
 
     /// Source: WCAG 2.2, "relative luminance" and "contrast ratio"; 3:1 is asked of graphics.

@@ -9,6 +9,8 @@ use crate::render::chart::ticks::Ticks;
 
 /// Columns of the terminal that a column of bars needs.
 const PANEL_MIN: usize = 38;
+/// Columns of bars below which their lengths say nothing.
+const BARS_MIN: usize = 8;
 /// Between two columns of bars.
 const PANEL_GAP: usize = 3;
 /// Between the rows of several series.
@@ -81,7 +83,9 @@ pub fn draw(mut sheet: Sheet, depth: Depth) -> Sheet {
             match row {
                 None => {
                     let text = format!("⋮ {} rows not shown", n_rows - n_shown);
-                    sheet.grid.put(left + panel.axis, y, &text, Ink::Faint);
+                    let text = shorten(&text, panel.width);
+                    let x = panel.axis.min(panel.width - width(&text));
+                    sheet.grid.put(left + x, y, &text, Ink::Faint);
                 }
                 Some(row) if layout.has_dots => panel.dots(&mut sheet, *row, (left, y)),
                 Some(row) => panel.bars(&mut sheet, *row, (left, y), depth),
@@ -102,6 +106,8 @@ struct Panel {
     /// Columns left and right of it that bars may fill.
     below: usize,
     above: usize,
+    /// Whether the values of bars below zero stand right of it too.
+    has_all_behind: bool,
     /// Columns of a label.
     label: usize,
     /// One a row.
@@ -122,25 +128,32 @@ impl Panel {
         let mut ticks = None;
         let (mut before, mut behind) = (0, 0);
         if layout.has_dots {
-            let covering = Ticks::cover(ends.0, ends.1, 4);
+            let covering = Ticks::cover(ends.0, ends.1, 4).measured(plot.measure);
             ends = covering.range();
             behind = covering.labels.last().map_or(0, |it| width(it) / 2);
             ticks = Some(covering);
         } else {
             for parts in (0..plot.x.len()).flat_map(|it| strip::bars(plot, it..it + 1)) {
-                let room = 1 + width(&strip::amount(&parts));
+                let room = 1 + width(&strip::amount(&parts, plot.measure));
                 let is_below = parts.first().is_some_and(|it| it.1 < 0.0);
                 let side = if is_below { &mut before } else { &mut behind };
                 *side = room.max(*side);
             }
         }
-        let room = panel_width.saturating_sub(label + 2 + before + behind);
+        let mut room = panel_width.saturating_sub(label + 2 + before + behind);
+        let has_all_behind = room < BARS_MIN;
+        if has_all_behind {
+            behind = behind.max(before);
+            before = 0;
+            room = panel_width.saturating_sub(label + 2 + behind);
+        }
         let below = whole(count(room) * (-ends.0 / 2.0) / (ends.1 / 2.0 - ends.0 / 2.0));
         Panel {
             width: panel_width,
             axis: label + 1 + before + below,
             below,
             above: room - below,
+            has_all_behind,
             label,
             labels,
             ends,
@@ -185,8 +198,8 @@ impl Panel {
                     (first, last) = (first.min(start + at), last.max(start + at));
                 }
             }
-            let value = strip::amount(parts);
-            if !parts.is_empty() && upper.is_empty() {
+            let value = strip::amount(parts, sheet.plot.measure);
+            if !parts.is_empty() && upper.is_empty() && !self.has_all_behind {
                 sheet.grid.put_before(first.saturating_sub(1), y, &value, Ink::Plain);
             } else {
                 let ink = if parts.is_empty() { Ink::Faint } else { Ink::Plain };

@@ -10,7 +10,7 @@ mod points;
 
 use super::plot::Plot;
 use crate::chart::ChartType;
-pub use grid::{Depth, shorten, width, wrap};
+pub use grid::{Depth, shorten_all, width, wrap};
 use sheet::Sheet;
 use standing::Fit;
 

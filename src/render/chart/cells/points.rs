@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 
-use super::grid::{Grid, Ink, shorten, width};
+use super::grid::{Grid, Ink, shorten_all, width};
 use super::sheet::{Area, Sheet, whole};
 use crate::chart::ChartType;
 use crate::render::chart::plot::{Plot, X};
@@ -272,10 +272,11 @@ impl Axis {
         let n_rows = x.len();
         let at = |row: usize| (count(row) + 0.5) / count(n_rows);
         let room = LABEL_MAX.min(n_columns / 2);
-        let label = |row: usize| (at(row), vec![shorten(&x.full_label(row), room)]);
+        let labels: Vec<_> = (0..n_rows).map(|it| x.full_label(it)).collect();
+        let labels = shorten_all(&labels, room).into_iter().enumerate();
         Axis {
             positions: (0..n_rows).map(|it| Some(at(it))).collect(),
-            labels: (0..n_rows).map(label).collect(),
+            labels: labels.map(|(row, it)| (at(row), vec![it])).collect(),
             is_named: matches!(x, X::Labels(_)),
         }
     }

@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::grid::{Depth, Grid, Ink, shorten, width, wrap};
+use super::grid::{Depth, Grid, Ink, shorten, shorten_all, width, wrap};
 use crate::chart::ChartType;
+use crate::render::chart::numbers::Measure;
 use crate::render::chart::plot::Plot;
 use crate::render::chart::sheet::count;
 use crate::render::chart::text::to_pixel;
@@ -59,9 +60,9 @@ impl<'a> Sheet<'a> {
         };
         let (mut x, mut y, n_series) = (0, self.grid.height(), self.plot.series.len());
         let first = y;
-        for (at, series) in self.plot.series.iter().enumerate() {
-            let name = shorten(&series.name, self.grid.width / 2 - 4);
-            let wanted = 2 + width(&name);
+        let names: Vec<_> = self.plot.series.iter().map(|it| it.name.clone()).collect();
+        for (at, name) in shorten_all(&names, self.grid.width / 2 - 4).iter().enumerate() {
+            let wanted = 2 + width(name);
             if 0 < x && self.grid.width < x + wanted {
                 (x, y) = (0, y + 1);
             }
@@ -72,7 +73,7 @@ impl<'a> Sheet<'a> {
                 return;
             }
             self.grid.set(x, y, key, Ink::Series(at));
-            self.grid.put(x + 2, y, &name, Ink::Plain);
+            self.grid.put(x + 2, y, name, Ink::Plain);
             x += wanted + 3;
         }
     }
@@ -127,13 +128,14 @@ impl Area {
     /// Returns the columns that an area would have.
     pub fn width(sheet: &Sheet, range: (f64, f64), n_foot: usize) -> usize {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
-        let used = labels_width(&ticks(range, rows).0) + 1 + sheet.margin;
+        let used = labels_width(&ticks(range, rows, sheet.plot.measure).0) + 1 + sheet.margin;
         sheet.grid.width.saturating_sub(used).max(1)
     }
 
     /// Draws the axis, with as many rows as leave `n_foot` below.
     pub fn draw(sheet: &mut Sheet, range: (f64, f64), n_foot: usize) -> Area {
-        let (ticks, height) = ticks(range, sheet.rows_left(n_foot).saturating_sub(1));
+        let rows = sheet.rows_left(n_foot).saturating_sub(1);
+        let (ticks, height) = ticks(range, rows, sheet.plot.measure);
         let left = labels_width(&ticks) + 1;
         let top = sheet.grid.height();
         let width = sheet.grid.width.saturating_sub(left + sheet.margin).max(1);
@@ -171,9 +173,9 @@ fn labels_width(ticks: &Ticks) -> usize {
 }
 
 /// Returns ticks that cover a range, and the rows of an area of which each step has the same number.
-fn ticks((low, high): (f64, f64), rows: usize) -> (Ticks, usize) {
+fn ticks((low, high): (f64, f64), rows: usize, measure: Measure) -> (Ticks, usize) {
     let all = (1..=STEPS_MAX).map(|it| {
-        let ticks = Ticks::cover(low, high, it);
+        let ticks = Ticks::cover(low, high, it).measured(measure);
         let n_steps = ticks.values.len() - 1;
         let height = n_steps * (rows / n_steps).max(1);
         (ticks, height)
@@ -186,7 +188,7 @@ fn ticks((low, high): (f64, f64), rows: usize) -> (Ticks, usize) {
     let fits = all.filter(|it| TICK_ROWS.contains(&(it.1 / (it.0.values.len() - 1))));
     let found = fits.max_by(|a, b| used(a).total_cmp(&used(b)));
     found.unwrap_or_else(|| {
-        let ticks = Ticks::cover(low, high, 1);
+        let ticks = Ticks::cover(low, high, 1).measured(measure);
         let n_steps = ticks.values.len() - 1;
         (ticks, n_steps * (rows / n_steps).max(1))
     })

@@ -105,7 +105,7 @@ pub fn draw(mut sheet: Sheet, n_merged: usize, depth: Depth) -> Sheet {
         sheet.note(&format!("one of {stride} labels is shown"));
     }
     let bars: Vec<_> = groups.iter().map(|it| strip::bars(plot, it.clone())).collect();
-    let values: Vec<_> = bars.iter().map(|it| strip::amount(&it[0])).collect();
+    let values: Vec<_> = bars.iter().map(|it| strip::amount(&it[0], plot.measure)).collect();
     let band = room / groups.len();
     let has_values =
         n_slots(plot) == 1 && n_merged == 1 && values.iter().all(|it| width(it) < band);

@@ -63,11 +63,11 @@ pub fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
 }
 
 /// Returns what is written at the end of a bar: its value, or that of all its parts.
-pub fn amount(parts: &[Part]) -> String {
+pub fn amount(parts: &[Part], measure: Measure) -> String {
     if parts.is_empty() {
         return "–".to_owned();
     }
-    numbers::amount(parts.iter().map(|(from, to, _)| to - from).sum(), Measure::Plain)
+    numbers::amount(parts.iter().map(|(from, to, _)| to - from).sum(), measure)
 }
 
 /// Cells in a line, in eighths; each eighth may belong to a series.

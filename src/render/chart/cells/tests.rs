@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Depth, draw, width};
 use crate::chart::ChartType::{self, Bar, Column, Line, Scatter, StackedColumn};
 use crate::render::chart::gallery::{chart, gallery};
+use crate::render::chart::numbers::Measure;
 use crate::render::chart::plot::Plot;
 
 /// Draws without the labels of axes and the note, so that a test shows what it is about.
@@ -200,4 +201,40 @@ fn the_same_share_is_the_same_length_on_either_side_of_zero() {
     let lengths: Vec<_> = text.lines().map(|it| it.matches('▇').count()).collect();
     assert_eq!(lengths[1], lengths[2], "{text}");
     assert!(15 < lengths[1]);
+}
+
+#[test]
+fn shares_are_percentages_at_bars_and_at_ticks() {
+    let values = vec![json!(0.5), json!(0.25)];
+    let x = [json!("Rail"), json!("Road")];
+    for kind in [Bar, Column, Line] {
+        let chart = chart(kind, "", "object", &x, &[("n", values.clone())]);
+        let plot = Plot { measure: Measure::Share, ..Plot::of(&chart) };
+        let text = draw(&plot, 40, 12, Depth::Monochrome);
+        assert!(text.contains("50%") && !text.contains("0.5"), "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_shown_is_told_in_whole_words() {
+    let x: Vec<_> = (0..200).map(|it| json!(format!("n{it}"))).collect();
+    let values: Vec<_> = (0..200).map(|it| json!(f64::from(it) * 1.01 - 100.0)).collect();
+    let chart = chart(Bar, "", "object", &x, &[("n", values)]);
+    for columns in [20, 40, 80, 120] {
+        let text = draw(&Plot::of(&chart), columns, 20, Depth::Monochrome);
+        assert!(text.contains(" rows not shown"), "{columns}\n{text}");
+    }
+}
+
+#[test]
+fn bars_keep_a_length_in_a_narrow_terminal() {
+    let x = ["n196", "n197", "n198", "n199"];
+    let values = [Some(100.0), Some(10.21), Some(-0.885), Some(-11.97)];
+    insta::assert_snapshot!(drawn(Bar, &x, &[("n", &values)], 20, 12), @r"
+       x
+    n196  │▇▇▇▇▇▇ 100
+    n197  │▋ 10.21
+    n198  │ −0.885
+    n199 ▇│ −11.97
+    ");
 }
