@@ -44,7 +44,8 @@ pub struct TableStyle {
     pub colour: bool,
     /// Rows that may be shown; none for as many as leave room for the answer.
     pub rows_max: Option<usize>,
-    /// Lines that a cell may take; none for as many as leave room for the other rows.
+    /// Lines that a cell of a list may take, whose first column is never empty; none in any other
+    /// table, where they are as many as leave room for the other rows.
     pub lines_max: Option<usize>,
 }
 
@@ -120,7 +121,9 @@ fn as_grid(
     let gap_at = (n_rows < frame.rows.len()).then(|| shown[0].len());
     let room = if n_rows <= TALL_ROWS_MAX { TABLE_TTY_LINES_MAX } else { 1 };
     let lines_max = style.lines_max.unwrap_or(room);
-    let grid = Grid { columns: picked, widths, lines_max, gap_at, colour: style.colour };
+    // A list says in its first column where a row begins.
+    let has_rules = style.lines_max.is_none();
+    let grid = Grid { columns: picked, widths, lines_max, has_rules, gap_at, colour: style.colour };
     let mut notes: Vec<String> = legend.into_iter().collect();
     if 0 < n_hidden {
         let hidden = &frame.columns[chosen.n_left..chosen.n_left + n_hidden];

@@ -31,6 +31,8 @@ pub struct Grid<'a> {
     pub widths: Vec<usize>,
     /// Lines of a row at most.
     pub lines_max: usize,
+    /// Whether lines part rows where one has several.
+    pub has_rules: bool,
     /// The row before which a mark says that rows are left out.
     pub gap_at: Option<usize>,
     /// Whether the header is bold.
@@ -77,7 +79,7 @@ impl Grid<'_> {
         }
         table.style_mut().header_lines.junction = Some('│');
         table.style_mut().content_lines.junction = Some('│');
-        if has_tall {
+        if has_tall && self.has_rules {
             // Where rows have several lines, each must show where it ends.
             table.style_mut().row_separator = LineStyle::new('├', '─', '┼', '┤');
         }

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use crate::render::table::fit::width;
-use crate::render::table::fit::{cut, safe_line};
+use crate::render::table::fit::{self, cut, safe_line};
 use crate::render::table::grid::{ISOLATE, ISOLATE_END, is_from_right};
 
 /// Red, green, blue.
@@ -127,7 +126,7 @@ impl Grid {
         let mut x = x;
         let text = safe_line(text);
         for grapheme in text.graphemes(true) {
-            let width = width(grapheme);
+            let width = fit::width(grapheme);
             if self.width < x + width {
                 break;
             }
@@ -209,6 +208,11 @@ impl Grid {
     }
 }
 
+/// Returns the cells that a text takes when it is written on a grid.
+pub fn width(text: &str) -> usize {
+    fit::width(&safe_line(text))
+}
+
 /// Returns the text, cut with an ellipsis when it is wider than `width_max` cells.
 pub fn shorten(text: &str, width_max: usize) -> String {
     cut(text, width_max).into_owned()
@@ -237,9 +241,9 @@ fn n_alike(texts: &[String], width_max: usize) -> usize {
         let other = pairs.take_while(|((at, one), other)| *at < n_alike && one == other).last();
         other.map_or(0, |((at, char), _)| at + char.len_utf8())
     });
-    let is_whole_word = |it: &(usize, char)| !it.1.is_alphanumeric();
-    let ends = first[..n_alike].char_indices().filter(is_whole_word);
-    ends.last().map_or(0, |(at, char)| at + char.len_utf8())
+    let is_between = |it: &(usize, char)| !it.1.is_alphanumeric();
+    let end = first[..n_alike].char_indices().rfind(is_between);
+    end.map_or(0, |(at, char)| at + char.len_utf8())
 }
 
 /// Leaves out most of what a text begins with.
@@ -285,7 +289,7 @@ pub fn wrap(text: &str, width_max: usize, n_lines: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Depth, Grid, Ink, SERIES, shorten, shorten_all, wrap};
+    use super::{Depth, Grid, Ink, SERIES, shorten, shorten_all, width, wrap};
 
     #[test]
     fn colours_are_written_as_the_terminal_has_them() {
@@ -314,6 +318,7 @@ mod tests {
         let mut grid = Grid::new(8);
         grid.put(0, 0, "👨\u{200d}👩\u{200d}👧e\u{301}", Ink::Plain);
         grid.put(3, 0, "│", Ink::Plain);
+        assert_eq!(width("❤\u{fe0f}👍\u{1f3fd}"), 3);
         assert_eq!(grid.text(Depth::Monochrome), "👨\u{200d}👩\u{200d}👧e\u{301}│\n");
     }
 
