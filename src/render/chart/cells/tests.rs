@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Depth, draw, width};
+use super::{Depth, draw};
 use crate::chart::ChartType::{self, Bar, Column, Line, Scatter, StackedColumn};
 use crate::render::chart::gallery::{chart, gallery};
 use crate::render::chart::numbers::Measure;
 use crate::render::chart::plot::Plot;
+use crate::render::table::fit::width;
 
 /// Draws without the labels of axes and the note, so that a test shows what it is about.
 fn drawn(
