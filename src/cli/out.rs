@@ -91,8 +91,15 @@ pub fn answer_to(
 ) -> anyhow::Result<()> {
     let Some(path) = path else { return answer(write) };
     let file = WholeFile::create(path)?;
-    write(&mut file.writer()?)?;
+    write(&mut file.writer()?).map_err(|error| match error.is::<io::Error>() {
+        true => error.context(cannot_write(path)),
+        false => error,
+    })?;
     file.finish()
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write `{}`", path.display())
 }
 
 /// A file that appears under its name when it is whole.
@@ -113,8 +120,9 @@ impl WholeFile {
     ///
     /// Fails when the directory is not there or cannot be written.
     pub fn create(path: &Path) -> anyhow::Result<WholeFile> {
-        let cannot = || format!("cannot write `{}`", path.display());
-        if path.metadata().is_ok_and(|it| !it.is_file()) {
+        let cannot = || cannot_write(path);
+        let before = path.metadata().ok();
+        if before.as_ref().is_some_and(|it| !it.is_file()) {
             let file = OpenOptions::new().write(true).open(path).with_context(cannot)?;
             return Ok(WholeFile::Direct(file));
         }
@@ -131,6 +139,10 @@ impl WholeFile {
             let message = format!("cannot write `{}`: {reason}", path.display());
             Failure::new(ExitStatus::Input, message).hint(hint)
         })?;
+        // A file that was there stays as private as it was.
+        if let Some(before) = before {
+            file.as_file().set_permissions(before.permissions()).with_context(cannot)?;
+        }
         Ok(WholeFile::Beside(file, path.to_owned()))
     }
 
@@ -154,7 +166,7 @@ impl WholeFile {
     /// Fails when it cannot be renamed.
     pub fn finish(self) -> anyhow::Result<()> {
         if let WholeFile::Beside(file, path) = self {
-            let cannot = || format!("cannot write `{}`", path.display());
+            let cannot = || cannot_write(&path);
             file.as_file().sync_all().with_context(cannot)?;
             file.persist(&path).with_context(cannot)?;
         }
@@ -164,9 +176,12 @@ impl WholeFile {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
     use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
-    use super::WholeFile;
+    use super::{WholeFile, answer_to};
 
     #[test]
     fn a_file_appears_when_it_is_whole() {
@@ -177,6 +192,24 @@ mod tests {
         assert!(!path.exists());
         file.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+    }
+
+    #[test]
+    fn a_file_that_was_there_stays_as_private_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.json");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        answer_to(Some(&path), |out| Ok(out.write_all(b"new")?)).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_named() {
+        let path = Path::new("/dev/full");
+        let error = answer_to(Some(path), |out| Ok(out.write_all(b"x")?)).unwrap_err();
+        assert_eq!(error.to_string(), "cannot write `/dev/full`");
     }
 
     #[test]
