@@ -145,6 +145,7 @@ def hostile(workshop):
             "df[h[0]] = df['text']\nc = pd.DataFrame({h[0]: h, h[1]: range(len(h)), h[8]: range(len(h))})\ndf")
     md = "\n\n".join(HOSTILE) + ("\n\n[a](javascript:window.hit=7) [b](data:text/html,<script>parent.hit=8</script>) "
                                  "![x](https://x.example/pixel.png) <b onclick=window.hit=9>b</b>\n\n"
+                                 "&#x202e;fdp.exe&#8232; [c](https://x.example/&#x202e;gpj.exe)\n\n"
                                  "| a | b |\n|--:|:-:|\n| <i>x | y |\n\n```html\n<script>window.hit=10</script>\n```\n")
     for at, question in enumerate([HOSTILE[0] + HOSTILE[1], HOSTILE[5] + HOSTILE[8]]):
         workshop.ask(session, question, [

@@ -4,12 +4,15 @@
 //! mailbox, or nowhere; of an image its description is left, because a page loads nothing.
 
 use maud::{Markup, PreEscaped, Render, html};
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::words::shown;
 
 /// Where a link may go.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
+/// What a table begins with: it scrolls by itself, and so does its keyboard.
+const TABLE: &str =
+    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>";
 /// The levels of headings: those of the page stand above them.
 const HEADINGS: [&str; 3] = ["h4", "h5", "h6"];
 
@@ -29,6 +32,10 @@ struct Writer {
     html: String,
     /// Whether cells are those of a header.
     is_head: bool,
+    /// How the columns of the table are set.
+    alignments: Vec<Alignment>,
+    /// The place of the next cell in its row.
+    column: usize,
     /// Whether each open link is one on the page too.
     links: Vec<bool>,
     /// The level of the first heading, which is the highest on the page, whatever the text calls it.
@@ -39,7 +46,8 @@ struct Writer {
 
 impl Writer {
     fn text(&mut self, text: &str) {
-        text.render_to(&mut self.html);
+        // An entity can stand for what was made safe where it stood as itself.
+        shown(text).render_to(&mut self.html);
     }
 
     fn event(&mut self, event: Event) {
@@ -76,11 +84,19 @@ impl Writer {
                 html! { (PreEscaped("<ol start=\"")) (first) (PreEscaped("\">")) }
                     .render_to(&mut self.html);
             }
-            Tag::Table(_) => self.html.push_str("<div class=\"wide\"><table>"),
+            Tag::Table(alignments) => {
+                self.alignments = alignments;
+                self.html.push_str(TABLE);
+            }
             Tag::TableHead => {
-                self.is_head = true;
+                (self.is_head, self.column) = (true, 0);
                 self.html.push_str("<thead><tr>");
             }
+            Tag::TableRow => {
+                self.column = 0;
+                self.html.push_str("<tr>");
+            }
+            Tag::TableCell => self.cell(),
             Tag::Heading { level, .. } => {
                 self.heading = self.level(level as usize);
                 self.element(TagEnd::Heading(level), "<");
@@ -113,6 +129,17 @@ impl Writer {
             TagEnd::CodeBlock => self.html.push_str("</code></pre>"),
             tag => self.element(tag, "</"),
         }
+    }
+
+    /// Begins a cell, which is set as its column is.
+    fn cell(&mut self) {
+        self.html.push_str(if self.is_head { "<th" } else { "<td" });
+        self.html.push_str(match self.alignments.get(self.column) {
+            Some(Alignment::Right) => " class=\"n\">",
+            Some(Alignment::Center) => " class=\"m\">",
+            _ => ">",
+        });
+        self.column += 1;
     }
 
     /// Returns the place of a heading among [`HEADINGS`], which leaves none out on the way down.
@@ -148,13 +175,13 @@ impl Writer {
 }
 
 fn may_go(url: &str) -> bool {
-    let url = url.to_ascii_lowercase();
-    SCHEMES.iter().any(|it| url.starts_with(it))
+    let lower = url.to_ascii_lowercase();
+    SCHEMES.iter().any(|it| lower.starts_with(it)) && shown(url) == url
 }
 
 #[cfg(test)]
 mod tests {
-    use super::prose;
+    use super::{TABLE, prose};
 
     #[track_caller]
     fn check(markdown: &str, html: &str) {
@@ -172,8 +199,10 @@ mod tests {
         check("```py\na < b\n```", "<pre><code>a &lt; b\n</code></pre>");
         check(
             "|a|b|\n|---|--:|\n|1|~~2~~|",
-            "<div class=\"wide\"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\
-             <tr><td>1</td><td><s>2</s></td></tr></tbody></table></div>",
+            &format!(
+                "{TABLE}<thead><tr><th>a</th><th class=\"n\">b</th></tr></thead><tbody>\
+                 <tr><td>1</td><td class=\"n\"><s>2</s></td></tr></tbody></table></div>"
+            ),
         );
     }
 
@@ -182,6 +211,7 @@ mod tests {
         check("a <b onclick=x>b</b>", "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>");
         check("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;");
         check("\u{202e}x\0", "<p>\\u{202e}x\\x00</p>");
+        check("&#x202e;x&#8232;&#27;&lt;b>", "<p>\\u{202e}x\\u{2028}\\x1b&lt;b&gt;</p>");
     }
 
     #[test]
@@ -195,6 +225,7 @@ mod tests {
             "<p><a href=\"https://x.example/?a&amp;b\">a</a></p>",
         );
         check("[a](javascript:alert`1`) <data:text/html,x>", "<p>a data:text/html,x</p>");
+        check("[a](https://x.example/&#x202e;fdp.exe)", "<p>a</p>");
         check("[a](JavaScript&colon;x) [b](//x.example) [c](file:///etc)", "<p>a b c</p>");
     }
 
