@@ -97,9 +97,9 @@ def charts(cwd, names):
 
 
 def page(binary, cwd, name):
-    """Draws the page of the last turn in a browser."""
+    """Draws the page of all turns, open at the last one, in a browser."""
     html = os.path.join(cwd, "page.html")
-    subprocess.run([binary, "show", "--html", html], cwd=cwd, check=True)
+    subprocess.run([binary, "show", "all", "--html", html], cwd=cwd, check=True)
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         sys.exit("chromium is needed for the picture of the page")
