@@ -67,7 +67,7 @@ pub fn table(name: &str, frame: &Frame, room: &mut Room) -> Table {
             caption.vh { (line(name)) }
             thead { tr {
                 @for (column, look) in frame.columns.iter().zip(&looks) {
-                    th scope="col" class=[class(*look)] data-sort=(look.name()) { (line(column)) }
+                    th scope="col" class=[class(*look)] data-sort=(look.name()) { (head(&line(column))) }
                 }
             } }
             tbody {
@@ -90,6 +90,11 @@ fn is_number(look: Look) -> bool {
 
 fn class(look: Look) -> Option<&'static str> {
     is_number(look).then_some("n")
+}
+
+/// Draws a column's name, or that it has none: what sorts by it must be called something.
+fn head(name: &str) -> Markup {
+    html! { @if name.is_empty() { span.e { "no name" } } @else { (name) } }
 }
 
 fn td(cell: &Value, look: Look, is_cut: &mut bool) -> Markup {
@@ -136,6 +141,15 @@ mod tests {
              <tr><td><span class=\"e\">empty</span></td><td class=\"n\">10,000</td></tr></tbody></table>"
         );
         assert!(found.markup.0.contains("<th scope=\"col\" data-sort=\"text\">a&lt;b</th>"));
+    }
+
+    #[test]
+    fn a_column_without_a_name_says_so() {
+        let columns = vec![" ".into(), "n".into()];
+        let nameless = Frame { columns, ..frame(Vec::new()) };
+        let found = table("t", &nameless, &mut Room::new()).markup.0;
+        assert!(found.contains("<span class=\"e\">no name</span></th>"), "{found}");
+        assert!(found.contains("data-columns=\"[&quot; &quot;,&quot;n&quot;]\""), "{found}");
     }
 
     #[test]

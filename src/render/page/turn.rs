@@ -246,7 +246,7 @@ fn table_figure(sent: &DataFrame, place: &Place, at: usize, room: &mut Room) -> 
                     @if let Some(file) = &file { " They are whole in " code { (file) } " of the session." }
                 }
             }
-            div.wide tabindex="0" role="region" aria-label={ "Table " (line(&sent.logical_name)) } { (markup) }
+            div.wide tabindex="0" role="group" aria-label={ "Table " (line(&sent.logical_name)) } { (markup) }
         }
     }
 }
@@ -278,7 +278,7 @@ fn chart_figure(
             h4 { (line(chart.title.as_ref().unwrap_or(&chart.logical_name))) }
             @if let Some(picture) = picture {
                 @for (paper, _, svg) in &picture.papers {
-                    div.paper.wide.(paper) tabindex="0" role="region" aria-label={ "Chart " (name) } { (PreEscaped(svg)) }
+                    div.paper.wide.(paper) tabindex="0" role="group" aria-label={ "Chart " (name) } { (PreEscaped(svg)) }
                 }
             } @else {
                 p.note { "The rows of this chart are sealed, or cannot be drawn." }
@@ -290,7 +290,7 @@ fn chart_figure(
             @if let Some(frame) = plotted(chart) {
                 details.data data-name=(name) {
                     summary { "The plotted rows" }
-                    div.wide tabindex="0" role="region" aria-label={ "Rows of the chart " (name) } {
+                    div.wide tabindex="0" role="group" aria-label={ "Rows of the chart " (name) } {
                         (table(&chart.logical_name, &frame, room).markup)
                     }
                 }
