@@ -182,12 +182,19 @@ fn call_step(call: &Call, told: &Told, place: &Place) -> Markup {
     }
 }
 
-/// Returns what of an error is told here: of a traceback its last line, the rest is with the code.
+/// Returns what of an error is told here: of a traceback what was raised, the rest is with the code.
 fn told_of<'a>(call: &Call, message: &'a str) -> &'a str {
     match call.code() {
-        Some(_) => message.lines().last().unwrap_or(message),
+        Some(_) => raised(message),
         None => message,
     }
+}
+
+/// Returns the first line after the last frame of a traceback; of anything else the last line.
+fn raised(message: &str) -> &str {
+    let after = message.rfind("\n  File \"").map_or("", |at| &message[at + 1..]);
+    let line = after.lines().find(|it| !it.starts_with(' ') && !it.trim().is_empty());
+    line.or_else(|| message.lines().last()).unwrap_or(message)
 }
 
 /// Draws what was called, how long it took, and what it is about.
@@ -283,5 +290,21 @@ fn end(told: &Told) -> &'static str {
         Some(Ending::Reply(_)) => "Answered",
         Some(Ending::Error(_)) => "Ended without an answer",
         None => "Not told how it ended",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::raised;
+
+    #[test]
+    fn of_a_traceback_what_was_raised_is_told() {
+        let frames = "Traceback (most recent call last):\n  File \"<cell>\", line 2, in <module>\n    f(x)\n";
+        let message =
+            format!("{frames}ValueError: cannot parse `x`; try\n    - a format\n- `mixed`");
+        assert_eq!(raised(&message), "ValueError: cannot parse `x`; try");
+        let syntax = "  File \"<cell>\", line 1\n    1 +\n       ^\nSyntaxError: invalid syntax";
+        assert_eq!(raised(syntax), "SyntaxError: invalid syntax");
+        assert_eq!(raised("the worker ended\nkilled by signal 9"), "killed by signal 9");
     }
 }
