@@ -132,6 +132,8 @@ def tables(browser, workshop, path):
         sort(3), sort(3)
         digits = [int(it.replace(",", "")) for it in column(3)]
         assert digits == sorted(digits, reverse=True) and len(set(digits)) == len(digits)
+        sort(5)
+        assert column(5) == [str(it) for it in range(21)], column(5)
         page.locator(f"{figure} input").fill("ONERROR")
         page.wait_for_timeout(250)
         assert told() == "Rows 1–1 of 1 found in 21", told()
@@ -185,6 +187,17 @@ def accessible(browser, path, pictures):
                             reader.page.screenshot(path=pictures / f"{turn}-{part}-{size}-{scheme}.png")
 
 
+def forced(browser, path):
+    """Where the reader's own colours rule, what is chosen is still told apart."""
+    with Reader(browser, path, "#turn-2-data", forced_colors="active") as reader:
+        colours = lambda what, edge: reader.page.evaluate(
+            "([what, edge]) => Array.from(document.querySelectorAll(what), (it) => getComputedStyle(it)[edge])",
+            [what, edge])
+        for what, edge, at in [("#turn-2 [role=tab]", "borderBottomColor", 1), (".turns a", "borderLeftColor", 1)]:
+            found = colours(what, edge)
+            assert found.count(found[at]) == 1 and len(set(found)) == 2, (what, found)
+
+
 def printed(browser, path, pictures, home):
     """On paper there are all turns and parts, whole tables up to the bound, and no controls."""
     with Reader(browser, path, "#turn-2-charts", color_scheme="dark") as reader:
@@ -234,6 +247,7 @@ def main():
             "tables": lambda: tables(browser, workshop, pages["hostile"]),
             "without script": lambda: without_script(browser, pages["ordinary"]),
             "accessible": lambda: accessible(browser, pages["ordinary"], given.pictures),
+            "forced": lambda: forced(browser, pages["ordinary"]),
             "printed": lambda: printed(browser, pages["ordinary"], given.pictures, workshop.home),
             "quick": lambda: quick(browser, pages["large"]),
         }.items():

@@ -142,7 +142,7 @@ def hostile(workshop):
             "df = pd.DataFrame({'text': h + ['nul\\0byte', '', None, 'w' * 1_000_000],"
             " h[1]: [float(i) if i % 3 else None for i in range(len(h) + 4)],"
             " 'n': [10 ** 17 + i for i in range(len(h) + 4)]})\n"
-            "df[h[0]] = df['text']\nc = pd.DataFrame({h[0]: h, h[1]: range(len(h)), h[8]: range(len(h))})\ndf")
+            "df[h[0]] = df['text']\ndf['numeral'] = [str(i) for i in range(len(df))]\nc = pd.DataFrame({h[0]: h, h[1]: range(len(h)), h[8]: range(len(h))})\ndf")
     md = "\n\n".join(HOSTILE) + ("\n\n[a](javascript:window.hit=7) [b](data:text/html,<script>parent.hit=8</script>) "
                                  "![x](https://x.example/pixel.png) <b onclick=window.hit=9>b</b>\n\n"
                                  "&#x202e;fdp.exe&#8232; [c](https://x.example/&#x202e;gpj.exe)\n\n"

@@ -133,9 +133,11 @@ fn rail(told: &[Told], places: &[Place], catalog: &Catalog) -> Markup {
                 }
             }
             @if !names.is_empty() {
-                h2 { "Datasets" }
-                ul.datasets {
-                    @for name in names { li { (dataset(name, catalog.get(name))) } }
+                details open {
+                    summary { h2 { "Datasets" } }
+                    ul.datasets {
+                        @for name in names { li { (dataset(name, catalog.get(name))) } }
+                    }
                 }
             }
         }

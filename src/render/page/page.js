@@ -56,8 +56,10 @@
   const openTurn = (turn, wanted) => {
     for (const it of all(document, 'article.turn')) it.classList.toggle('open', it === turn);
     for (const it of all(document, '.turns a')) {
-      if (it.hash === '#' + turn.id) it.setAttribute('aria-current', 'true');
-      else it.removeAttribute('aria-current');
+      if (it.hash === '#' + turn.id) {
+        it.setAttribute('aria-current', 'true');
+        it.scrollIntoView({ block: 'nearest' });
+      } else it.removeAttribute('aria-current');
     }
     openPanel(turn, wanted);
   };
@@ -107,6 +109,7 @@
   // Tables.
   const SIZES = [25, 50, 100];
   const words = new Intl.Collator('en', { numeric: false });
+  const numeral = /^-?\d+(\.\d+)?$/;
   const isNull = (cell) => cell.classList.contains('x');
   const plainNumber = (text) => text.replaceAll(',', '').replace('\u2212', '-');
 
@@ -135,7 +138,11 @@
       return m - n || (a < b ? -1 : a > b ? 1 : 0);
     },
     truth: (a, b) => (a === b ? 0 : a === 'false' ? -1 : 1),
-    text: (a, b) => words.compare(a, b),
+    // Decimals and codes come as text: 9 stands before 10, and both before words.
+    text: (a, b) => {
+      const [m, n] = [numeral.test(a), numeral.test(b)];
+      return m && n ? compare.number(a, b) : m || n ? n - m : words.compare(a, b);
+    },
   };
 
   const quoted = (text) => (text === '' || /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
@@ -201,10 +208,9 @@
     };
 
     heads.forEach((head, column) => {
-      const name = head.textContent;
       const arrow = make('span', { className: 'arrow' });
       arrow.setAttribute('aria-hidden', 'true');
-      const press = make('button', { type: 'button' }, name, arrow);
+      const press = make('button', { type: 'button' }, ...head.childNodes, arrow);
       press.onclick = () => {
         const again = order.column === column;
         if (again && order.direction < 0) order = { column: -1, direction: 1 };
@@ -277,6 +283,8 @@
     all(document, 'article.turn').forEach(tabs);
     for (const it of all(document, 'details.data')) it.addEventListener('toggle', () => { if (it.open) start(it); });
     copies();
+    // Where the lists stand above the answer, one is enough.
+    if (matchMedia('(max-width: 48rem)').matches) document.querySelector('.rail > details')?.removeAttribute('open');
     follow(true);
     addEventListener('hashchange', () => follow(false));
     // A link to where the page is already changes no hash.
