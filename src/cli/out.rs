@@ -91,9 +91,8 @@ pub fn answer_to(
 ) -> anyhow::Result<()> {
     let Some(path) = path else { return answer(write) };
     let file = WholeFile::create(path)?;
-    write(&mut file.writer()?).map_err(|error| match error.is::<io::Error>() {
-        true => error.context(cannot_write(path)),
-        false => error,
+    write(&mut file.writer()?).map_err(|error| {
+        if error.is::<io::Error>() { error.context(cannot_write(path)) } else { error }
     })?;
     file.finish()
 }
