@@ -4,9 +4,10 @@
 //! mailbox, or nowhere; of an image its description is left, because a page loads nothing.
 
 use maud::{Markup, PreEscaped, Render, html};
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::words::shown;
+use crate::render::prose::{options, signs};
 
 /// Where a link may go.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
@@ -20,9 +21,13 @@ const HEADINGS: [&str; 3] = ["h4", "h5", "h6"];
 pub fn prose(text: &str) -> Markup {
     let text = shown(text.trim());
     let mut out = Writer::default();
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    for event in Parser::new_ext(&text, options) {
-        out.event(event);
+    for (event, range) in Parser::new_ext(&text, options()).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Emphasis) => out.emphasis(signs(&text, &range, 1), "em"),
+            Event::Start(Tag::Strong) => out.emphasis(signs(&text, &range, 2), "strong"),
+            Event::Start(Tag::Strikethrough) => out.emphasis(signs(&text, &range, 2), "s"),
+            event => out.event(event),
+        }
     }
     PreEscaped(out.html)
 }
@@ -38,6 +43,8 @@ struct Writer {
     column: usize,
     /// Whether each open link is one on the page too.
     links: Vec<bool>,
+    /// What ends each open emphasis.
+    ends: Vec<String>,
     /// The level of the first heading, which is the highest on the page, whatever the text calls it.
     first: Option<usize>,
     /// The place of the last heading among [`HEADINGS`].
@@ -54,7 +61,7 @@ impl Writer {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Code(code) => html! { code { (&*code) } }.render_to(&mut self.html),
+            Event::Code(code) => html! { code { (shown(&code)) } }.render_to(&mut self.html),
             Event::HardBreak => self.html.push_str("<br>"),
             Event::SoftBreak => self.html.push('\n'),
             Event::Rule => self.html.push_str("<hr>"),
@@ -66,6 +73,17 @@ impl Writer {
             | Event::InlineMath(text)
             | Event::DisplayMath(text) => self.text(&text),
         }
+    }
+
+    /// Begins emphasis, or leaves its signs where they mean something else.
+    fn emphasis(&mut self, (signs, is_meant): (&str, bool), element: &str) {
+        let (begin, end) = if is_meant {
+            (format!("<{element}>"), format!("</{element}>"))
+        } else {
+            (signs.to_owned(), signs.to_owned())
+        };
+        self.html.push_str(&begin);
+        self.ends.push(end);
     }
 
     fn start(&mut self, tag: Tag) {
@@ -121,6 +139,9 @@ impl Writer {
                 }
             }
             TagEnd::Image => self.html.push_str("</span>"),
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+                self.html.push_str(&self.ends.pop().unwrap_or_default());
+            }
             TagEnd::Table => self.html.push_str("</tbody></table></div>"),
             TagEnd::TableHead => {
                 self.is_head = false;
@@ -163,9 +184,6 @@ impl Writer {
             TagEnd::TableRow => "tr",
             TagEnd::TableCell if self.is_head => "th",
             TagEnd::TableCell => "td",
-            TagEnd::Emphasis => "em",
-            TagEnd::Strong => "strong",
-            TagEnd::Strikethrough => "s",
             _ => return,
         };
         self.html.push_str(open);
@@ -195,6 +213,7 @@ mod tests {
             "<h4>Sum</h4><p><strong>A</strong> and <em>b</em> <code>c&lt;d</code></p>",
         );
         check("## A\n\n#### B\n\n# C", "<h4>A</h4><h5>B</h5><h4>C</h4>");
+        check("5*3*2 is `__init__`, __init__", "<p>5*3*2 is <code>__init__</code>, __init__</p>");
         check("3. x\n4. y", "<ol start=\"3\"><li>x</li><li>y</li></ol>");
         check("```py\na < b\n```", "<pre><code>a &lt; b\n</code></pre>");
         check(

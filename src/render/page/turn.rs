@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::activity;
-use super::picture::{Picture, picture, plotted};
+use super::picture::{Picture, picture};
 use super::prose::prose;
 use super::table::{Room, Table, table};
 use super::told::{Call, Ending, Told};
@@ -287,11 +287,11 @@ fn chart_figure(
                 (line(&chart.alt))
                 @if let Some(file) = file { span { code { (shown(&file.path)) } } }
             }
-            @if let Some(frame) = plotted(chart) {
+            @if let Some(drawn) = chart.chart() {
                 details.data data-name=(name) {
                     summary { "The plotted rows" }
                     div.wide tabindex="0" role="group" aria-label={ "Rows of the chart " (name) } {
-                        (table(&chart.logical_name, &frame, room).markup)
+                        (table(&chart.logical_name, drawn.frame(), room).markup)
                     }
                 }
             }

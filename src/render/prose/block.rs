@@ -6,7 +6,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Parser, Tag, 
 
 use super::grid::{self, Grid};
 use super::inline::{Ink, Line, Span, cut, inked, width_of, wrap};
-use super::{ProseStyle, TEXT_WIDTH_MAX, follows_blank, options};
+use super::{ProseStyle, TEXT_WIDTH_MAX, follows_blank, options, signs};
 use crate::render::sanitize;
 
 /// Cells that code stands to the right of the text.
@@ -329,35 +329,14 @@ impl<'a> Painter<'a> {
 
     /// Shows emphasis by ink where it is meant, and as it was written where the signs mean something else.
     fn emphasis(&mut self, range: &Range<usize>, n_signs: usize, ink: Ink) {
-        let written = &self.source[range.clone()];
-        let sign = written.chars().next().unwrap_or('*');
-        let n_written = written.chars().take_while(|it| *it == sign).count().min(n_signs);
-        let is_meant = n_written == n_signs && self.is_meant(range, sign, n_signs);
+        let (signs, is_meant) = signs(self.source, range, n_signs);
         if is_meant && self.colour {
             self.marks.push(Mark::Inked);
             self.push_ink(ink);
             return;
         }
-        let signs: String = written.chars().take(n_written).collect();
-        self.text(&signs);
-        self.marks.push(Mark::Signs(signs));
-    }
-
-    fn is_meant(&self, range: &Range<usize>, sign: char, n_signs: usize) -> bool {
-        let before = self.source[..range.start].chars().next_back();
-        let after = self.source[range.end..].chars().next();
-        let inside =
-            self.source.get(range.start + n_signs..range.end - n_signs).unwrap_or_default();
-        match sign {
-            // `__init__` is a name.
-            '_' => !inside.chars().all(|it| it == '_' || it.is_ascii_alphanumeric()),
-            // `5*3*2` is a product.
-            '*' => {
-                let is_letter = |it: Option<char>| it.is_some_and(|it| it.is_ascii_alphanumeric());
-                !(is_letter(before) || (n_signs == 1 && is_letter(after)))
-            }
-            _ => true,
-        }
+        self.text(signs);
+        self.marks.push(Mark::Signs(signs.to_owned()));
     }
 
     fn end_link(&mut self) {

@@ -67,8 +67,31 @@ fn blocks(markdown: &str) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-fn options() -> Options {
+/// Returns what Markdown has here beyond `CommonMark`.
+pub(super) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH
+}
+
+/// Returns the signs that emphasis begins with, and whether they mean it: `5*3*2` is a product, and
+/// `__init__` a name.
+pub(super) fn signs<'a>(source: &'a str, range: &Range<usize>, n_signs: usize) -> (&'a str, bool) {
+    let written = &source[range.clone()];
+    let sign = written.chars().next().unwrap_or('*');
+    let n_written = written.chars().take_while(|it| *it == sign).count().min(n_signs);
+    let signs = written.get(..n_written * sign.len_utf8()).unwrap_or_default();
+    if n_written < n_signs {
+        return (signs, false);
+    }
+    let before = source[..range.start].chars().next_back();
+    let after = source[range.end..].chars().next();
+    let inside = source.get(range.start + n_signs..range.end - n_signs).unwrap_or_default();
+    let is_letter = |it: Option<char>| it.is_some_and(|it| it.is_ascii_alphanumeric());
+    let is_meant = match sign {
+        '_' => !inside.chars().all(|it| it == '_' || it.is_ascii_alphanumeric()),
+        '*' => !(is_letter(before) || (n_signs == 1 && is_letter(after))),
+        _ => true,
+    };
+    (signs, is_meant)
 }
 
 fn line_start(text: &str, at: usize) -> usize {

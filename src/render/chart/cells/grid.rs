@@ -5,15 +5,16 @@ use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::limits::CHART_SERIES_MAX;
 use crate::render::table::fit::{self, cut, safe_line};
 use crate::render::table::grid::{ISOLATE, ISOLATE_END, is_from_right};
 
 /// Red, green, blue.
 type Rgb = [u8; 3];
 
-/// The colours of series on a terminal whose background nobody knows: those of the pictures, made as
-/// light or dark as stands out from black and from white.
-const SERIES: [Rgb; 10] = [
+/// The colours of series on a terminal whose background nobody knows. They are not those of the pictures:
+/// each stands out from black and from white.
+const SERIES: [Rgb; CHART_SERIES_MAX] = [
     [0x1f, 0x80, 0xc4],
     [0xc6, 0x82, 0x00],
     [0x00, 0x96, 0x6d],
