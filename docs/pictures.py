@@ -120,8 +120,6 @@ def write(name, data):
 
 def main():
     binary = os.path.abspath(sys.argv[1])
-    has_page = "--html" in subprocess.run([binary, "show", "--help"], capture_output=True,
-                                          text=True, check=True).stdout
     with tempfile.TemporaryDirectory() as cwd:
         for name in ("seattle-weather.csv", "stocks.csv"):
             shutil.copy(DATA / name, cwd)
@@ -134,8 +132,7 @@ def main():
         subprocess.run([binary, *ask, "-q", "Plot the average price by year for each symbol"],
                        cwd=cwd, check=True, stdout=subprocess.DEVNULL)
         charts(cwd, ["chart"])
-        if has_page:
-            page(binary, cwd, "page")
+        page(binary, cwd, "page")
 
 
 if __name__ == "__main__":
