@@ -3,7 +3,7 @@
 //! Everything is HTML from the start, so the page reads and prints without its script, which adds tabs,
 //! sorting, paging and finding. The page is one file and loads nothing: its policy names its one script
 //! and its one style by their digests, and forbids everything else. All text of others is escaped by the
-//! templates, and made safe before that by [`words::shown`].
+//! templates, and made safe before that by `words::shown`.
 
 mod activity;
 mod look;
