@@ -205,9 +205,7 @@ impl Chat<'_> {
         }
         let visible: Vec<_> = self.visible().collect();
         let named = visible.iter().take(GREETED_MAX).map(|(name, it)| {
-            let rows = if it.row_count == 1 { "row" } else { "rows" };
-            let n_rows = digits::grouped(&it.row_count.to_string());
-            format!("{} ({n_rows} {rows})", sanitize::one_line(name))
+            format!("{} ({})", sanitize::one_line(name), digits::count(it.row_count, "row"))
         });
         let mut named = named.collect::<Vec<_>>().join(", ");
         if GREETED_MAX < visible.len() {

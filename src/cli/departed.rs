@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::egress::{Egress, Record};
-use crate::render::digits::grouped;
+use crate::render::digits::{count, number};
 use crate::render::sanitize;
 
 /// The name and version of the document.
@@ -49,12 +49,4 @@ pub fn sentence(egress: &Egress) -> String {
     let columns = count(egress.columns.len() as u64, "column");
     let rows = count(egress.rows, "row");
     format!("{requests} to {to}, {bytes} bytes, the names of {columns}, {rows} shown")
-}
-
-fn count(n: u64, what: &str) -> String {
-    format!("{} {what}{}", number(n), if n == 1 { "" } else { "s" })
-}
-
-fn number(n: u64) -> String {
-    grouped(&n.to_string())
 }

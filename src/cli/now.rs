@@ -102,12 +102,11 @@ impl Now {
         }
         let n_tokens = self.usage.total_tokens();
         if 0 < n_tokens {
-            parts.push(format!("{} tokens", digits::grouped(&n_tokens.to_string())));
-            parts.extend(self.price.map(|it| format!("${:.3}", it.cost(&self.usage))));
+            parts.push(digits::count(n_tokens, "token"));
+            parts.extend(self.price.map(|it| digits::usd(it.cost(&self.usage))));
         }
         if let Some(rows) = self.rows {
-            let end = if rows == 1 { "" } else { "s" };
-            parts.push(format!("{} row{end}", digits::grouped(&rows.to_string())));
+            parts.push(digits::count(rows, "row"));
         }
         parts.extend(call.and_then(|it| it.detail.clone()));
         sanitize::one_line(&parts.join(" · "))

@@ -286,8 +286,9 @@ impl Story {
             self.write(&format!("{line} time={time}\n"));
             return;
         }
-        let mut parts = vec![counted(reply.rounds.into(), "round"), counted(tokens, "token")];
-        parts.extend(reply.usage.cost_usd.map(|it| format!("${it:.3}")));
+        let mut parts =
+            vec![digits::count(reply.rounds.into(), "round"), digits::count(tokens, "token")];
+        parts.extend(reply.usage.cost_usd.map(digits::usd));
         parts.push(time);
         let code = self.files_dir.as_ref().zip(reply.code_path.as_ref());
         parts.extend(code.map(|(dir, path)| format!("code: {}", shown_path(&dir.join(path)))));
@@ -408,11 +409,6 @@ fn seconds(duration_ms: u64) -> String {
     format!("{}.{}s", tenths / 10, tenths % 10)
 }
 
-fn counted(n: u64, thing: &str) -> String {
-    let end = if n == 1 { "" } else { "s" };
-    format!("{} {thing}{end}", digits::grouped(&n.to_string()))
-}
-
 /// Returns a path as the user would type it: below the working directory when it is there.
 fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
@@ -432,7 +428,7 @@ fn status_name(status: CallStatus) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, fitted, seconds};
+    use super::{fitted, seconds};
 
     #[test]
     fn labels_fill_a_column_whatever_their_letters() {
@@ -443,12 +439,9 @@ mod tests {
     }
 
     #[test]
-    fn times_and_counts_read_well() {
+    fn times_read_well() {
         assert_eq!(seconds(0), "0.0s");
         assert_eq!(seconds(849), "0.8s");
         assert_eq!(seconds(4_150), "4.2s");
-        assert_eq!(counted(1, "round"), "1 round");
-        assert_eq!(counted(3_412, "token"), "3,412 tokens");
-        assert_eq!(counted(1_000_000, "token"), "1,000,000 tokens");
     }
 }

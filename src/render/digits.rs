@@ -1,4 +1,6 @@
-//! Digits as people read them.
+//! Digits as people read them: numbers, counts of things, money.
+
+use std::fmt::Display;
 
 /// Returns a decimal number with separators between thousands.
 pub fn grouped(number: &str) -> String {
@@ -15,9 +17,41 @@ pub fn grouped(number: &str) -> String {
     text + rest
 }
 
+/// Returns a whole number with separators between thousands.
+pub fn number(n: impl Display) -> String {
+    grouped(&n.to_string())
+}
+
+/// Returns a count with its word: `1 row`, `2,000 rows`.
+pub fn count(n: u64, what: &str) -> String {
+    format!("{} {what}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
+/// Returns an amount of USD: cents where it has some, else its first digits.
+pub fn usd(amount: f64) -> String {
+    match amount {
+        _ if 1.0 <= amount => format!("${amount:.2}"),
+        _ if 0.001 <= amount || amount == 0.0 => format!("${amount:.3}"),
+        _ => format!("${amount:.5}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{count, grouped, usd};
+
+    #[test]
+    fn a_count_has_its_word() {
+        assert_eq!(count(1, "round"), "1 round");
+        assert_eq!(count(0, "row"), "0 rows");
+        assert_eq!(count(1_000_000, "token"), "1,000,000 tokens");
+    }
+
+    #[test]
+    fn money_has_the_digits_that_matter() {
+        let shown = [0.0, 0.000_42, 0.0093, 0.0512, 1.2345].map(usd);
+        assert_eq!(shown, ["$0.000", "$0.00042", "$0.009", "$0.051", "$1.23"]);
+    }
 
     #[test]
     fn thousands_stand_apart() {

@@ -125,11 +125,11 @@ impl Chat<'_> {
         let (tokens, usd) = (self.session.total_tokens(), self.session.total_cost_usd());
         let line = |what: &str, tokens: u64, usd: Option<f64>| {
             let usd = match usd {
-                Some(usd) => format!(", ${usd:.4}"),
+                Some(usd) => format!(", {}", digits::usd(usd)),
                 None if tokens == 0 => String::new(),
                 None => ", price not known".to_owned(),
             };
-            format!("{what}: {} tokens{usd}\n", digits::grouped(&tokens.to_string()))
+            format!("{what}: {}{usd}\n", digits::count(tokens, "token"))
         };
         let (tokens_before, usd_before) = self.spent_before;
         let usd_here = usd.map(|it| it - usd_before.unwrap_or(0.0));

@@ -5,10 +5,11 @@ use serde_json::Value;
 
 use super::told::{Call, Ending, Step, Told};
 use super::turn::{Place, pretty};
-use super::words::{beginning, capital, clipped, count, duration, line, number, sentence, usd};
+use super::words::{beginning, capital, clipped, duration, line, sentence};
 use crate::conversation::Usage;
 use crate::event::{CallStatus, UsageReport};
 use crate::limits::PAGE_TEXT_CHARS_MAX;
+use crate::render::digits::{count, number, usd};
 use crate::withheld::Withheld;
 
 /// Characters of an error in the pane.

@@ -24,10 +24,11 @@ use sha2::{Digest, Sha256};
 use crate::catalog::{Catalog, Dataset};
 use crate::event::Event;
 use crate::limits::PAGE_COLUMNS_MAX;
+use crate::render::digits::{count, number};
 use table::Room;
 use told::{Ending, Told};
 use turn::Place;
-use words::{count, line, number};
+use words::line;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

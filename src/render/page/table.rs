@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::look::Look;
-use super::words::{line, number};
+use super::words::line;
 use crate::frame::Frame;
 use crate::limits::{PAGE_CELL_CHARS_MAX, PAGE_ROWS_MIN, PAGE_TABLES_BYTES_MAX};
+use crate::render::digits::number;
 
 /// Bytes of the markup around a cell.
 const MARKUP_BYTES: usize = 24;

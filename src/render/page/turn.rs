@@ -7,12 +7,11 @@ use super::picture::{Picture, picture};
 use super::prose::prose;
 use super::table::{Room, Table, table};
 use super::told::{Call, Ending, Told};
-use super::words::{
-    beginning, capital, clipped, count, duration, line, moment, number, sentence, shown,
-};
+use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
 use crate::conversation::Assessment;
 use crate::event::{ChartDrawn, DataFrame, Encoding, ErrorBody, FindingShown, ReplyBody};
 use crate::limits::PAGE_TEXT_CHARS_MAX;
+use crate::render::digits::{count, number};
 use crate::render::report::{place as place_of, ungrounded};
 
 /// Characters of a question that are set as a heading; all of a longer one is below it.

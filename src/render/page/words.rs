@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use crate::render::digits;
+use crate::render::digits::number;
 use crate::render::sanitize;
 
 /// Returns text of others as it may stand on the page.
@@ -52,37 +52,24 @@ pub fn sentence(text: &str) -> Markup {
     }
 }
 
-/// Returns a number with separators.
-pub fn number(n: impl ToString + Copy) -> String {
-    digits::grouped(&n.to_string())
-}
-
-/// Returns a count with its word: `1 row`, `2,000 rows`.
-pub fn count(n: u64, what: &str) -> String {
-    format!("{} {what}{}", number(n), if n == 1 { "" } else { "s" })
-}
-
-/// Returns a time span: `375 ms`, `12.3 s`, `2 min 5 s`.
+/// Returns a time span to the nearest tenth of a second: `375 ms`, `12.3 s`, `2 min 5 s`.
 pub fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+        1_000..59_950 => {
+            let tenths = (ms + 50) / 100;
+            format!("{}.{} s", tenths / 10, tenths % 10)
+        }
+        _ => {
+            let seconds = (ms + 500) / 1_000;
+            format!("{} min {} s", seconds / 60, seconds % 60)
+        }
     }
 }
 
 /// Returns a moment: `23 November 2026, 04:00 UTC`.
 pub fn moment(at: Timestamp) -> String {
     at.strftime("%-d %B %Y, %H:%M UTC").to_string()
-}
-
-/// Returns an amount of USD: cents where it has some, else its first two digits.
-pub fn usd(amount: f64) -> String {
-    match amount {
-        _ if 1.0 <= amount => format!("${amount:.2}"),
-        _ if 0.01 <= amount => format!("${amount:.3}"),
-        _ => format!("${amount:.5}"),
-    }
 }
 
 /// Returns a sentence with its first letter as a capital.
@@ -93,16 +80,14 @@ pub fn capital(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{beginning, clipped, count, duration, sentence};
+    use super::{beginning, clipped, duration, sentence};
 
     #[test]
-    fn spans_and_counts_read_as_people_say_them() {
+    fn spans_read_as_people_say_them() {
         assert_eq!(
-            [0, 999, 1_250, 125_400].map(duration),
-            ["0 ms", "999 ms", "1.2 s", "2 min 5 s"]
+            [0, 999, 1_250, 4_150, 59_960, 125_400].map(duration),
+            ["0 ms", "999 ms", "1.3 s", "4.2 s", "1 min 0 s", "2 min 5 s"]
         );
-        assert_eq!(count(1, "row"), "1 row");
-        assert_eq!(count(2_000, "row"), "2,000 rows");
     }
 
     #[test]
