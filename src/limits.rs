@@ -297,6 +297,8 @@ pub const COMPLETIONS_MAX: usize = 500;
 pub const SAVED_CELLS_MAX: u64 = 5_000_000;
 /// Turns back that `/table`, `/chart` and `/save` look for the last table or chart.
 pub const TURNS_SEARCHED_MAX: usize = 50;
+/// Entries of a directory among which Tab looks for a name.
+pub const COMPLETED_ENTRIES_MAX: usize = 10_000;
 /// Bytes of an image that goes with a question. Providers take about as much.
 pub const IMAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// Images that go with one question.

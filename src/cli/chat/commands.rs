@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::cli::datasets::DatasetsFlags;
 use crate::cli::ingest::IngestFlags;
 use crate::cli::usage;
+use crate::limits::QUESTION_BYTES_MAX;
 use crate::render::sanitize;
 use crate::status::{ExitStatus, Failure};
 
@@ -147,7 +148,14 @@ pub enum Line {
 ///
 /// Fails with [`ExitStatus::Usage`] when it begins like a command and is none.
 pub fn read(line: &str, width: Option<u16>) -> anyhow::Result<Line> {
-    let question = |it: &str| Ok(Line::Question(it.to_owned()));
+    let question = |it: &str| {
+        if QUESTION_BYTES_MAX < it.len() {
+            let message = format!("a question is longer than {QUESTION_BYTES_MAX} bytes");
+            let hint = "long data goes into a file: /ingest FILE";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        Ok(Line::Question(it.to_owned()))
+    };
     if line.trim().is_empty() {
         return Ok(Line::Blank);
     }
@@ -319,6 +327,7 @@ pub fn joined(lines: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Command, Line, help, is_open, joined, read};
+    use crate::limits::QUESTION_BYTES_MAX;
     use crate::status::Failure;
 
     #[track_caller]
@@ -338,6 +347,7 @@ mod tests {
         question("/cost", None);
         question("/cots", None);
         question("  ", None);
+        question(&"x".repeat(QUESTION_BYTES_MAX + 1), None);
     }
 
     #[track_caller]

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::commands::{Takes, takes};
-use crate::limits::COMPLETIONS_MAX;
+use crate::limits::{COMPLETED_ENTRIES_MAX, COMPLETIONS_MAX};
 use crate::render::sanitize;
 
 /// Bytes before the cursor that can begin a name.
@@ -113,7 +113,7 @@ impl Words {
             let text = escaped(&format!("{dir}{name}{end}"));
             Some(Completion { shown: shown(&format!("{name}{end}")), text })
         };
-        entries.flatten().filter_map(entry).collect()
+        entries.flatten().take(COMPLETED_ENTRIES_MAX).filter_map(entry).collect()
     }
 
     /// Completes the name of a dataset or a column, which may have several words: of all that the text
