@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody, Status};
 use crate::render::chart::screen;
-use crate::render::prose::live::{Live, Screen};
+use crate::render::prose::live::{Live, Window};
 use crate::render::prose::{self, ProseStyle};
 use crate::render::table::{self, TableStyle};
 use crate::render::{report, sanitize};
@@ -112,19 +112,19 @@ impl Human {
         if self.live.as_ref().is_some_and(|it| it.item != item) {
             self.end_live()?;
         }
-        let screen = self.screen();
+        let window = self.window();
         let live = self.live.get_or_insert_with(|| Partial { item, ..Partial::default() });
         live.text.push_str(delta);
-        let text = live.shown.push(delta, &screen);
+        let text = live.shown.push(delta, &window);
         write(&mut *self.out, &text)
     }
 
     /// Makes way for what others write: the cursor goes to a line of its own.
     fn park(&mut self) -> anyhow::Result<()> {
-        let screen = self.screen();
+        let window = self.window();
         match &mut self.live {
             Some(live) => {
-                let text = live.shown.park(&screen);
+                let text = live.shown.park(&window);
                 write(&mut *self.out, &text)
             }
             None => Ok(()),
@@ -138,12 +138,12 @@ impl Human {
         Ok(())
     }
 
-    fn screen(&self) -> Screen {
+    fn window(&self) -> Window {
         let size = self.options.size.map(|look| look());
         let width = size.and_then(|it| it.columns).or(self.options.width).unwrap_or(WIDTH_UNKNOWN);
         let style = ProseStyle { width: width.into(), colour: self.options.colour };
         // Two lines are left to what stands above, and to a cursor that a full line has pushed down.
-        Screen { style, rows: size.map_or(0, |it| usize::from(it.rows).saturating_sub(2)) }
+        Window { style, rows: size.map_or(0, |it| usize::from(it.rows).saturating_sub(2)) }
     }
 
     fn reply(&mut self, text: &str) -> anyhow::Result<()> {
@@ -170,7 +170,7 @@ impl Human {
             return self.end_live();
         }
         self.end_live()?;
-        let shown = prose::text(text, &self.screen().style);
+        let shown = prose::text(text, &self.window().style);
         write(&mut *self.out, &(shown + "\n"))
     }
 }

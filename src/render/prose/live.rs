@@ -12,7 +12,7 @@ const PIECES_PER_BLOCK: usize = 128;
 
 /// The terminal at this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Screen {
+pub struct Window {
     /// How prose meets it.
     pub style: ProseStyle,
     /// Lines that may be written over; none where no line can be.
@@ -43,7 +43,7 @@ pub struct Live {
 
 impl Live {
     /// Takes the next piece of text and returns what to write.
-    pub fn push(&mut self, piece: &str, screen: &Screen) -> String {
+    pub fn push(&mut self, piece: &str, window: &Window) -> String {
         if piece.is_empty() {
             return String::new();
         }
@@ -55,17 +55,17 @@ impl Live {
         if self.n_waiting * PIECES_PER_BLOCK < self.open.len() {
             return String::new();
         }
-        self.refresh(screen, false)
+        self.refresh(window, false)
     }
 
     /// Writes all there is as if the text were whole, and leaves the cursor on a line of its own.
     ///
     /// Text may still follow; a block that it goes on with is then written once more.
-    pub fn park(&mut self, screen: &Screen) -> String {
+    pub fn park(&mut self, window: &Window) -> String {
         if std::mem::replace(&mut self.is_parked, true) {
             return String::new();
         }
-        let mut written = self.refresh(screen, true);
+        let mut written = self.refresh(window, true);
         if std::mem::take(&mut self.is_in_line) {
             written.push('\n');
         }
@@ -84,9 +84,9 @@ impl Live {
     }
 
     /// Lays out what is open and returns what brings the terminal there.
-    fn refresh(&mut self, screen: &Screen, is_whole: bool) -> String {
+    fn refresh(&mut self, window: &Window, is_whole: bool) -> String {
         self.n_waiting = 0;
-        let parts = self.parts(&screen.style);
+        let parts = self.parts(&window.style);
         let n_open = match parts.last() {
             _ if is_whole => 0,
             // A block has begun for good when its first line is whole: `#` alone may become `#1`.
@@ -111,7 +111,7 @@ impl Live {
             self.n_done = if is_whole { 0 } else { part.n_done };
             self.open.drain(..part.start);
         }
-        self.write(&lines, n_settled, screen.rows)
+        self.write(&lines, n_settled, window.rows)
     }
 
     /// Returns the blocks of what is open, as they would be if nothing followed.

@@ -7,7 +7,7 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;
 
 use super::inline::width_of;
-use super::live::{Live, Screen};
+use super::live::{Live, Window};
 use super::{ProseStyle, text};
 use crate::cases::cases;
 
@@ -243,12 +243,12 @@ impl Terminal {
 
 /// Writes a text in pieces and returns what the terminal shows in the end.
 #[track_caller]
-fn live(pieces: &[&str], screen: &Screen) -> String {
-    let (mut live, mut terminal) = (Live::default(), Terminal::new(screen.rows + 2));
+fn live(pieces: &[&str], window: &Window) -> String {
+    let (mut live, mut terminal) = (Live::default(), Terminal::new(window.rows + 2));
     for piece in pieces {
-        terminal.write(&live.push(piece, screen));
+        terminal.write(&live.push(piece, window));
     }
-    terminal.write(&live.park(screen));
+    terminal.write(&live.park(window));
     terminal.lines.join("\n")
 }
 
@@ -259,73 +259,73 @@ const REPLY: &str = "# Revenue\n\nOnly **Anvil** fell: *see* the table.\n\n| a |
 #[test]
 fn in_the_end_live_text_is_what_whole_text_is() {
     for (rows, width, colour) in [(0, 40, false), (1, 20, false), (3, 40, true), (22, 80, true)] {
-        let screen = Screen { style: style(width, colour), rows };
-        let expected = text(REPLY, &screen.style) + "\n";
+        let window = Window { style: style(width, colour), rows };
+        let expected = text(REPLY, &window.style) + "\n";
         for n_chars in [1, 2, 3, 7, 50, 10_000] {
             let pieces: Vec<&str> =
                 REPLY.as_bytes().chunks(n_chars).map(|it| str::from_utf8(it).unwrap()).collect();
-            assert_eq!(live(&pieces, &screen), expected, "{rows} {n_chars}");
+            assert_eq!(live(&pieces, &window), expected, "{rows} {n_chars}");
         }
     }
 }
 
 #[test]
 fn a_line_that_grows_is_only_added_to() {
-    let screen = Screen { style: style(20, false), rows: 10 };
+    let window = Window { style: style(20, false), rows: 10 };
     let mut live = Live::default();
     let written: Vec<String> = ["Only ", "Anvil", " fell", " far", " text", "\n\n", "**a", "**"]
         .iter()
-        .map(|it| live.push(it, &screen))
+        .map(|it| live.push(it, &window))
         .collect();
     assert_eq!(written, ["Only", " Anvil", " fell", " far", "\ntext", "", "\n\n**a", "**"]);
-    let screen = Screen { style: style(20, true), rows: 10 };
-    assert_eq!(live.push(" b", &screen), "\r\x1b[J\x1b[1ma\x1b[0m b");
-    assert_eq!(live.park(&screen), "\n");
-    assert_eq!(live.park(&screen), "");
+    let window = Window { style: style(20, true), rows: 10 };
+    assert_eq!(live.push(" b", &window), "\r\x1b[J\x1b[1ma\x1b[0m b");
+    assert_eq!(live.park(&window), "\n");
+    assert_eq!(live.park(&window), "");
 }
 
 #[test]
 fn where_no_line_can_be_written_over_blocks_come_when_they_are_over() {
-    let screen = Screen { style: style(20, false), rows: 0 };
+    let window = Window { style: style(20, false), rows: 0 };
     let mut live = Live::default();
     let written: Vec<String> = ["One", " two.\n\n", "- a", "\n- b", "\n- c\n", "\nEnd"]
         .iter()
-        .map(|it| live.push(it, &screen))
+        .map(|it| live.push(it, &window))
         .collect();
     assert_eq!(written, ["", "", "", "One two.", "\n\n- a\n- b", ""]);
-    assert_eq!(live.park(&screen), "\n- c\n\nEnd\n");
+    assert_eq!(live.park(&window), "\n- c\n\nEnd\n");
 }
 
 #[test]
 fn what_others_write_in_between_costs_no_text() {
-    let screen = Screen { style: style(20, false), rows: 10 };
+    let window = Window { style: style(20, false), rows: 10 };
     let mut live = Live::default();
-    assert_eq!(live.push("One.\n\nTwo", &screen), "One.\n\nTwo");
-    assert_eq!(live.park(&screen), "\n");
+    assert_eq!(live.push("One.\n\nTwo", &window), "One.\n\nTwo");
+    assert_eq!(live.park(&window), "\n");
     // The block goes on: it is written once more.
-    assert_eq!(live.push(" three.", &screen), "\nTwo three.");
-    assert_eq!(live.park(&screen), "\n");
+    assert_eq!(live.push(" three.", &window), "\nTwo three.");
+    assert_eq!(live.park(&window), "\n");
     // It was over: only what follows is written.
-    assert_eq!(live.push("\n\nVerdict: good", &screen), "\nVerdict: good");
+    assert_eq!(live.push("\n\nVerdict: good", &window), "\nVerdict: good");
 }
 
 #[test]
 fn a_block_longer_than_the_screen_shows_its_end_until_it_is_over() {
-    let screen = Screen { style: style(20, false), rows: 3 };
+    let window = Window { style: style(20, false), rows: 3 };
     let (mut live, mut terminal) = (Live::default(), Terminal::new(5));
     let lines: Vec<String> = (1..=9).map(|it| format!("line {it}")).collect();
     let text = lines.join("\n");
-    terminal.write(&live.push(&text, &screen));
+    terminal.write(&live.push(&text, &window));
     assert_eq!(terminal.lines, ["line 7", "line 8", "line 9"]);
-    terminal.write(&live.push("\n\nEnd\n", &screen));
+    terminal.write(&live.push("\n\nEnd\n", &window));
     assert_eq!(terminal.lines.join("\n"), format!("{text}\n\nEnd"));
 }
 
 #[test]
 fn a_long_block_is_not_laid_out_for_every_word() {
-    let screen = Screen { style: style(80, true), rows: 20 };
+    let window = Window { style: style(80, true), rows: 20 };
     let mut live = Live::default();
-    let written = (0..500).map(|_| live.push("word, **b** ", &screen));
+    let written = (0..500).map(|_| live.push("word, **b** ", &window));
     let n_written = written.filter(|it| !it.is_empty()).count();
     assert!(n_written < 350, "{n_written}");
 }
@@ -409,9 +409,9 @@ proptest! {
     fn live_text_ends_as_whole_text(
         pieces in vec(select(&PIECES[..]), 0..40), width in 4_usize..60, rows in 0_usize..8,
     ) {
-        let screen = Screen { style: style(width, false), rows };
-        let whole = text(&pieces.concat(), &screen.style);
+        let window = Window { style: style(width, false), rows };
+        let whole = text(&pieces.concat(), &window.style);
         let whole = if whole.is_empty() { whole } else { whole + "\n" };
-        prop_assert_eq!(live(&pieces, &screen), whole);
+        prop_assert_eq!(live(&pieces, &window), whole);
     }
 }
