@@ -22,28 +22,26 @@ use crate::status::{ExitStatus, Failure};
 /// What a file can be, by its ending.
 const ENDINGS: [&str; 7] = ["csv", "tsv", "json", "md", "parquet", "svg", "png"];
 
-/// Returns the names of the tables of the last answer that has one; none when none has.
+/// Returns the names of the tables of the last answer that has one, and those of the charts of the last
+/// that has one; none when none has.
 ///
 /// # Errors
 ///
 /// Fails when the turns cannot be listed.
-pub fn tables(session_dir: &Path) -> anyhow::Result<Vec<String>> {
-    Ok(turns::replies(session_dir)?
-        .map(|it| it.1.tables)
-        .find(|it| !it.is_empty())
-        .unwrap_or_default())
-}
-
-/// Returns the names of the charts of the last answer that has one; none when none has.
-///
-/// # Errors
-///
-/// Fails when the turns cannot be listed.
-pub fn charts(session_dir: &Path) -> anyhow::Result<Vec<String>> {
-    Ok(turns::replies(session_dir)?
-        .map(|it| it.1.charts)
-        .find(|it| !it.is_empty())
-        .unwrap_or_default())
+pub fn names(session_dir: &Path) -> anyhow::Result<(Vec<String>, Vec<String>)> {
+    let (mut tables, mut charts) = (Vec::new(), Vec::new());
+    for (_, reply) in turns::replies(session_dir)? {
+        if tables.is_empty() {
+            tables = reply.tables;
+        }
+        if charts.is_empty() {
+            charts = reply.charts;
+        }
+        if !tables.is_empty() && !charts.is_empty() {
+            break;
+        }
+    }
+    Ok((tables, charts))
 }
 
 /// Finds a table of the last answer that has one, by number or name; the last of it when none is wanted.

@@ -90,8 +90,7 @@ pub struct Raster {
 pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     let plot = Plot::of(chart);
     let scene = scene(&plot);
-    let title = plot.title.as_deref().unwrap_or(&chart.spec().logical_name);
-    let svg = paint::svg(&scene, style.theme, &plot::clean(title), &alt(chart))?;
+    let svg = document(chart, &plot, &scene, style.theme)?;
     let svg_size = paint::size(&scene, 1.0)?;
     let raster = paint::raster(&scene, style.theme, f64::from(style.scale))?;
     let png = png::encode(&raster)?;
@@ -105,8 +104,12 @@ pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
 /// Fails when the backend does, which is a bug.
 pub fn svg(chart: &Chart, theme: Theme) -> anyhow::Result<String> {
     let plot = Plot::of(chart);
+    document(chart, &plot, &scene(&plot), theme)
+}
+
+fn document(chart: &Chart, plot: &Plot, scene: &Scene, theme: Theme) -> anyhow::Result<String> {
     let title = plot.title.as_deref().unwrap_or(&chart.spec().logical_name);
-    paint::svg(&scene(&plot), theme, &plot::clean(title), &alt(chart))
+    paint::svg(scene, theme, &plot::clean(title), &sentence(plot))
 }
 
 fn scene(plot: &Plot) -> Scene {
@@ -122,7 +125,10 @@ fn scene(plot: &Plot) -> Scene {
 
 /// Returns the chart in one sentence: its type and title, what against what, and the extremes.
 pub fn alt(chart: &Chart) -> String {
-    let plot = Plot::of(chart);
+    sentence(&Plot::of(chart))
+}
+
+fn sentence(plot: &Plot) -> String {
     let kind = match plot.chart_type {
         ChartType::Bar => "Bar chart",
         ChartType::Column => "Column chart",
