@@ -119,7 +119,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ask)
-            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --interpreter --container-memory --on-expired --require-sandbox --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -237,6 +237,18 @@ _csv__agent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --interpreter)
+                    COMPREPLY=($(compgen -W "local hosted both" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-memory)
+                    COMPREPLY=($(compgen -W "1g 4g 16g 64g" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-expired)
+                    COMPREPLY=($(compgen -W "error new" -- "${cur}"))
+                    return 0
+                    ;;
                 --model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -255,6 +267,14 @@ _csv__agent() {
                     ;;
                 --reasoning)
                     COMPREPLY=($(compgen -W "low medium high" -- "${cur}"))
+                    return 0
+                    ;;
+                --container)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool-choice)
+                    COMPREPLY=($(compgen -W "auto code_interpreter" -- "${cur}"))
                     return 0
                     ;;
                 --record)
@@ -309,7 +329,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__chat)
-            opts="-f -d -m -S -q -v -h --input --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-f -d -m -S -q -v -h --input --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --interpreter --container-memory --on-expired --require-sandbox --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -407,6 +427,18 @@ _csv__agent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --interpreter)
+                    COMPREPLY=($(compgen -W "local hosted both" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-memory)
+                    COMPREPLY=($(compgen -W "1g 4g 16g 64g" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-expired)
+                    COMPREPLY=($(compgen -W "error new" -- "${cur}"))
+                    return 0
+                    ;;
                 --model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -425,6 +457,14 @@ _csv__agent() {
                     ;;
                 --reasoning)
                     COMPREPLY=($(compgen -W "low medium high" -- "${cur}"))
+                    return 0
+                    ;;
+                --container)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool-choice)
+                    COMPREPLY=($(compgen -W "auto code_interpreter" -- "${cur}"))
                     return 0
                     ;;
                 --record)
@@ -529,7 +569,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__config)
-            opts="-m -S -q -v -h --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --require-sandbox --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show"
+            opts="-m -S -q -v -h --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --interpreter --container-memory --on-expired --require-sandbox --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -585,6 +625,18 @@ _csv__agent() {
                     ;;
                 --retries)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interpreter)
+                    COMPREPLY=($(compgen -W "local hosted both" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-memory)
+                    COMPREPLY=($(compgen -W "1g 4g 16g 64g" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-expired)
+                    COMPREPLY=($(compgen -W "error new" -- "${cur}"))
                     return 0
                     ;;
                 --model)

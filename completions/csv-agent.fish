@@ -141,6 +141,15 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-cost -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l interpreter -d 'Where code runs; other places than this machine get the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
+hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
+both\t'In either, as the model chooses; the datasets are uploaded'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l container-memory -d 'Memory of a container that the provider makes; it is paid for [default: 1g]' -r -f -a "1g\t'1 GB'
+4g\t'4 GB'
+16g\t'16 GB'
+64g\t'64 GB'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l on-expired -d 'What to do when the provider\'s container has expired, and its variables with it [default: error]' -r -f -a "error\t'It fails and says so'
+new\t'It goes on in another container, with the datasets and without the variables'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
@@ -149,6 +158,9 @@ chat\t'Chat Completions'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l container -d 'The provider\'s container that code runs in: its id, or `auto` for one that the provider makes [default: auto]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-choice -d 'Have each turn begin with a run of code in the provider\'s container [default: auto]' -r -f -a "auto\t'The model chooses'
+code_interpreter\t'Each turn begins with a run in the container'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l record -d 'Write what is said to the model and what it answers to a cassette' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l replay -d 'Take the model\'s answers from a cassette; needs no key and no network' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
@@ -218,6 +230,15 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-cost -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l interpreter -d 'Where code runs; other places than this machine get the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
+hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
+both\t'In either, as the model chooses; the datasets are uploaded'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l container-memory -d 'Memory of a container that the provider makes; it is paid for [default: 1g]' -r -f -a "1g\t'1 GB'
+4g\t'4 GB'
+16g\t'16 GB'
+64g\t'64 GB'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l on-expired -d 'What to do when the provider\'s container has expired, and its variables with it [default: error]' -r -f -a "error\t'It fails and says so'
+new\t'It goes on in another container, with the datasets and without the variables'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
@@ -226,6 +247,9 @@ chat\t'Chat Completions'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l container -d 'The provider\'s container that code runs in: its id, or `auto` for one that the provider makes [default: auto]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-choice -d 'Have each turn begin with a run of code in the provider\'s container [default: auto]' -r -f -a "auto\t'The model chooses'
+code_interpreter\t'Each turn begins with a run in the container'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l record -d 'Write what is said to the model and what it answers to a cassette' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l replay -d 'Take the model\'s answers from a cassette; needs no key and no network' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
@@ -445,6 +469,15 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-cost 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l interpreter -d 'Where code runs; other places than this machine get the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
+hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
+both\t'In either, as the model chooses; the datasets are uploaded'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l container-memory -d 'Memory of a container that the provider makes; it is paid for [default: 1g]' -r -f -a "1g\t'1 GB'
+4g\t'4 GB'
+16g\t'16 GB'
+64g\t'64 GB'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l on-expired -d 'What to do when the provider\'s container has expired, and its variables with it [default: error]' -r -f -a "error\t'It fails and says so'
+new\t'It goes on in another container, with the datasets and without the variables'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'

@@ -90,6 +90,16 @@ impl Item {
         }
     }
 
+    /// Returns the type as it stands on the wire.
+    pub fn type_name(&self) -> Option<&str> {
+        self.str("type")
+    }
+
+    /// Returns the container of the provider's that an item tells of.
+    pub fn container_id(&self) -> Option<&str> {
+        self.str("container_id")
+    }
+
     /// Returns the id that pairs a call and its output.
     pub fn call_id(&self) -> Option<&str> {
         self.str("call_id")
@@ -168,13 +178,34 @@ pub struct ToolCall {
 
 /// A tool as the model sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolDeclaration {
-    /// Matches `[a-zA-Z0-9_-]{1,64}`.
-    pub name: &'static str,
-    /// What the model reads.
-    pub description: &'static str,
-    /// A JSON Schema within the strict subset.
-    pub parameters: Value,
+pub enum ToolDeclaration {
+    /// A function of ours: a call of it is answered with an output.
+    Function {
+        /// Matches `[a-zA-Z0-9_-]{1,64}`.
+        name: &'static str,
+        /// What the model reads.
+        description: &'static str,
+        /// A JSON Schema within the strict subset.
+        parameters: Value,
+    },
+    /// A tool that the provider runs by itself, within a response.
+    Hosted {
+        /// What the provider calls it.
+        name: &'static str,
+        /// How it is declared to the provider, with its type.
+        configuration: Value,
+        /// What the provider is asked to tell of its runs, as the member `include` names it.
+        include: &'static [&'static str],
+    },
+}
+
+impl ToolDeclaration {
+    /// Returns the name, as events and errors have it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ToolDeclaration::Function { name, .. } | ToolDeclaration::Hosted { name, .. } => name,
+        }
+    }
 }
 
 /// Whether the model may call tools.
@@ -182,6 +213,8 @@ pub struct ToolDeclaration {
 pub enum ToolChoice {
     /// It may.
     Auto,
+    /// It must run this tool of the provider's.
+    Hosted(&'static str),
     /// It may not, though the tools are listed: the answer is due.
     None,
 }
@@ -237,6 +270,8 @@ pub struct Response {
     pub id: Option<String>,
     /// The name of the response that this one went on from.
     pub previous_id: Option<String>,
+    /// The provider's name for the request, if it gave one.
+    pub request_id: Option<String>,
     /// The model that answered, when the provider says so.
     pub model: Option<String>,
     /// In the order in which they came.

@@ -179,6 +179,20 @@ pub enum Status {
         message: String,
         /// Of this request.
         usage: Usage,
+        /// The provider's name for the request, if it gave one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<String>,
+    },
+    /// Code runs in a container of the provider's, for the first time in the turn.
+    Container {
+        /// One sentence.
+        message: String,
+        /// The provider's name for it.
+        container_id: String,
+        /// Its memory: `1g`, `4g`, `16g`, `64g`; none when it is not known.
+        memory_limit: Option<String>,
+        /// The provider's name for the request, if it gave one.
+        request_id: Option<String>,
     },
     /// The model told what it thought.
     Reasoning {

@@ -185,6 +185,8 @@ pub const REPEATS_TOLD: u32 = 3;
 pub const REPEATS_MAX: u32 = 5;
 /// Tool calls of one response. Beyond this the model is looping inside a response.
 pub const CALLS_PER_ROUND_MAX: usize = 128;
+/// Runs of hosted tools within one response, which the provider counts.
+pub const HOSTED_CALLS_MAX: u32 = 64;
 
 /// Bytes of one line of the worker's protocol, either way. A longer one is a protocol error.
 pub const WORKER_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;

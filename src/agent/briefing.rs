@@ -29,6 +29,7 @@ impl Agent {
         Ok(instructions(&Parts {
             briefing: &self.options.briefing,
             catalog,
+            interpreter: &self.options.interpreter,
             findings: &past.collect::<Vec<_>>(),
             withheld,
             verdict: question.verdict,

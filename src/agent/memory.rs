@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_read_is_remembered_however_its_arguments_are_written() {
         let mut memory = Memory::default();
-        let find = tools::find("find_value_columns").unwrap();
+        let find = tools::find("find_value_columns", tools::TOOLS.iter()).unwrap();
         let output = ToolOutput::text("2 columns");
         memory.remember(find, &call("", r#"{"name": "a", "value": "x"}"#), &output);
         let again = |arguments: &str| memory.answer(find, &call("", arguments)).is_some();
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn what_changes_something_is_not_remembered() {
         let mut memory = Memory::default();
-        let repl = tools::find("python_repl").unwrap();
+        let repl = tools::find("python_repl", tools::TOOLS.iter()).unwrap();
         memory.remember(repl, &call("", "{}"), &ToolOutput::text("1"));
         assert_eq!(memory.answer(repl, &call("", "{}")), None);
     }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn an_allowance_is_told_when_it_is_used_up_and_then_holds() {
         let mut memory = Memory::default();
-        let load = tools::find("load_dataset_full").unwrap();
+        let load = tools::find("load_dataset_full", tools::TOOLS.iter()).unwrap();
         let allowance = load.allowance.unwrap();
         for _ in 1..allowance {
             memory.allow(load).unwrap();

@@ -14,6 +14,7 @@ pub mod export;
 mod failure;
 mod form;
 pub mod grounding;
+pub mod hosted;
 mod keeping;
 mod memory;
 pub mod pairing;
@@ -34,12 +35,14 @@ pub mod verdict;
 
 use std::future::Future;
 use std::rc::Rc;
+use std::time::Instant;
 
 use serde_json::{Map, json};
 
 use crate::agent::answer::{Answer, CONTENT_FILTER, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::form::Form;
+use crate::agent::hosted::{Hosted, Interpreter};
 use crate::agent::keeping::Masked;
 use crate::agent::memory::Memory;
 use crate::agent::prompt::{Briefing, Instructions};
@@ -49,7 +52,7 @@ use crate::agent::room::Room;
 use crate::agent::round::Round;
 use crate::agent::schema::AnswerSchema;
 use crate::agent::standing::{Next, Standing};
-use crate::agent::turn::{Ended, News, Turn};
+use crate::agent::turn::{Ended, News, Turn, milliseconds_since};
 use crate::agent::untooled::needs_no_tools;
 use crate::agent::verdict::Gates;
 use crate::catalog::Catalog;
@@ -66,7 +69,6 @@ use crate::session::Session;
 use crate::session::history::History;
 use crate::sink::EventSink;
 use crate::status::{ExitStatus, Failure, StopReason};
-use crate::tools::TOOLS;
 use crate::withheld::Withheld;
 
 /// What a model that answered nothing is told, once.
@@ -90,6 +92,8 @@ pub struct AgentOptions {
     pub python: PythonOptions,
     /// How its code is confined.
     pub sandbox: SandboxOptions,
+    /// Where code runs.
+    pub interpreter: Interpreter,
     /// The datasets that the model may see; all when none are named.
     pub datasets: Vec<String>,
     /// Whether turns of earlier processes are left out.
@@ -111,6 +115,7 @@ pub struct Agent {
     options: AgentOptions,
     provider: Provider,
     repl: Repl,
+    hosted: Hosted,
     /// Whether the model was found to have no tools.
     has_no_tools: bool,
     /// What holds for code, once it was tried.
@@ -169,6 +174,7 @@ impl Agent {
             options,
             provider,
             repl,
+            hosted: Hosted::default(),
             has_no_tools: false,
             sandbox: None,
             forgotten: None,
@@ -368,11 +374,13 @@ impl Agent {
         }
         warn(turn, "instructions", notes)?;
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
-        let mut standing = Standing::default();
+        let mut standing = Standing::beginning_with(self.options.interpreter.forced());
         loop {
             standing.begin_round(limits.rounds_max);
             turn.round = standing.round;
-            self.repl.start(session, catalog, turn)?;
+            if self.options.interpreter.is_local() {
+                self.repl.start(session, catalog, turn)?;
+            }
             let how = (standing.round, standing.tool_choice());
             let asked = self
                 .respond_in_room(session, &instructions, question, conversation, how, turn)
@@ -412,10 +420,16 @@ impl Agent {
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
                     let keeps_rows = self.withheld().rows;
-                    let (number, repl, repeats) = (standing.round, &mut self.repl, &mut repeats);
-                    let memory = &mut memory;
-                    let mut round =
-                        Round { number, session, catalog, repl, repeats, memory, keeps_rows };
+                    let mut round = Round {
+                        number: standing.round,
+                        session,
+                        catalog,
+                        interpreter: &self.options.interpreter,
+                        repl: &mut self.repl,
+                        repeats: &mut repeats,
+                        memory: &mut memory,
+                        keeps_rows,
+                    };
                     let answered = round.run(&calls, turn).await?;
                     conversation.items.extend(answered.outputs);
                     standing.is_stuck |= answered.is_stuck;
@@ -434,11 +448,14 @@ impl Agent {
     ) -> Request {
         let mut items = conversation.history.items();
         items.extend_from_slice(conversation.items);
+        let interpreter = &self.options.interpreter;
+        let items = self.hosted.conversation(interpreter, items);
+        let tools = interpreter.tools().map(crate::tools::Tool::declaration);
         Request {
             model: self.options.model.clone(),
             instructions: instructions.to_owned(),
             items: pairing::repair(items),
-            tools: TOOLS.iter().map(crate::tools::Tool::declaration).collect(),
+            tools: tools.chain(self.hosted.declarations(interpreter)).collect(),
             tool_choice,
             format: self.form(question).format(),
             reasoning: self.options.reasoning,
@@ -453,6 +470,7 @@ impl Agent {
         turn: &mut Turn<'_>,
     ) -> Result<Response, Ended> {
         let message = format!("asking {}", self.options.model);
+        let asked = Instant::now();
         turn.status(Status::ModelRequest { round, message })?;
         let (news, ledger) = (turn.news(), turn.ledger.clone());
         let mut on_progress = |progress: Progress| {
@@ -470,7 +488,8 @@ impl Agent {
             n_tokens => n_tokens,
         };
         let message = format!("{} tokens", usage.total_tokens());
-        turn.status(Status::ModelResponse { round, message, usage })?;
+        let request_id = response.request_id.clone();
+        turn.status(Status::ModelResponse { round, message, usage, request_id })?;
         let thoughts: Vec<String> = response.items.iter().filter_map(Item::thought).collect();
         let mut text = thoughts.join("\n\n");
         if !text.is_empty() {
@@ -478,6 +497,8 @@ impl Agent {
             let message = "the model thought before it answered".to_owned();
             turn.status(Status::Reasoning { round, message, text })?;
         }
+        let (request_id, duration_ms) = (response.request_id.as_deref(), milliseconds_since(asked));
+        self.hosted.tell(&response.items, request_id, duration_ms, turn)?;
         Ok(response)
     }
 
@@ -519,9 +540,9 @@ impl Agent {
         }
     }
 
-    /// Says what holds for code on this machine, which is tried once.
+    /// Says what holds for code on this machine, which is tried once. Where none runs, nothing must hold.
     async fn confinement(&mut self) -> anyhow::Result<Confinement> {
-        if self.sandbox.is_none() {
+        if self.sandbox.is_none() && self.options.interpreter.is_local() {
             let confinement = self.repl.confinement().await?;
             self.check_confinement(&confinement)?;
             self.sandbox = Some(confinement);
@@ -577,6 +598,7 @@ fn news_of(progress: Progress) -> Option<News> {
         Progress::Delta(delta) => News::Delta(delta.to_owned()),
         Progress::Superseded => News::Superseded,
         Progress::Sending { .. } | Progress::Unsent => return None,
+        Progress::Hosted(name) => News::Hosted(name.to_owned()),
         Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
             let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);

@@ -49,7 +49,7 @@ impl Agent {
         } else {
             let mut items = vec![question.item()];
             let conversation = Conversation { history, items: &mut items, room: Room::default() };
-            let mut standing = Standing::default();
+            let mut standing = Standing::beginning_with(self.options.interpreter.forced());
             standing.begin_round(self.options.limits.rounds_max);
             let (text, tool_choice) = (&instructions.text, standing.tool_choice());
             self.request(session, text, question, &conversation, tool_choice)

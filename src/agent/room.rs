@@ -14,7 +14,6 @@ use crate::provider::Progress;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::session::Session;
 use crate::session::history::History;
-use crate::tools::{TOOLS, Tool};
 
 /// What was done for a turn that the model had no room for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,8 +131,8 @@ impl Agent {
 
     /// Returns about how many tokens of each request are no part of the conversation.
     fn standing_tokens(&self, instructions: &str) -> u64 {
-        let tools = TOOLS.iter().map(Tool::declaration).filter(|_| !self.has_no_tools);
-        let tools = tools.map(|it| json!([it.name, it.description, it.parameters]));
+        let tools = self.options.interpreter.tools().filter(|_| !self.has_no_tools);
+        let tools = tools.map(|it| json!([it.name, it.description, (it.parameters)()]));
         compact::tokens_in(tools.chain([json!(instructions)]))
     }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use crate::agent::aggregates::{self, Known, Sieve};
+use crate::agent::hosted::Interpreter;
 use crate::agent::memory::{FROM_MEMORY, Memory};
 use crate::agent::repeat::{Repeats, Repetition};
 use crate::agent::repl::Repl;
@@ -20,7 +21,7 @@ use crate::event::{CallError, CallStatus, Shown, Status, ToolOutput};
 use crate::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 use crate::session::Session;
-use crate::tools::{self, Plan, ToolError};
+use crate::tools::{self, Plan, Tool, ToolError};
 
 /// The error of a call whose worker said nothing.
 const GONE: &str = "worker_gone";
@@ -33,7 +34,9 @@ pub struct Round<'a> {
     pub session: &'a Session,
     /// The datasets that the model may see.
     pub catalog: &'a Catalog,
-    /// Where Python runs.
+    /// Where code runs, and therefore which tools there are.
+    pub interpreter: &'a Interpreter,
+    /// The Python of this machine.
     pub repl: &'a mut Repl,
     /// How often which call came in the turn so far.
     pub repeats: &'a mut Repeats,
@@ -119,7 +122,7 @@ impl Round<'_> {
             );
             return Running::Done(Err(ToolError::new("too_many_calls", message)));
         }
-        let remembered = tools::find(&call.name).ok().and_then(|it| self.memory.answer(it, call));
+        let remembered = self.tool(call).ok().and_then(|it| self.memory.answer(it, call));
         if let Some(output) = remembered {
             return Running::Remembered(output);
         }
@@ -135,9 +138,14 @@ impl Round<'_> {
     }
 
     fn plan(&mut self, call: &ToolCall) -> Result<Plan, ToolError> {
-        let plan = tools::plan(self.catalog, call)?;
-        self.memory.allow(tools::find(&call.name)?)?;
+        let tool = self.tool(call)?;
+        let plan = tools::plan(tool, self.catalog, call)?;
+        self.memory.allow(tool)?;
         Ok(plan)
+    }
+
+    fn tool(&self, call: &ToolCall) -> Result<&'static Tool, ToolError> {
+        tools::find(&call.name, self.interpreter.tools())
     }
 
     /// Keeps an output in the REPL when it is too long for the model. When that fails, it is cut.
@@ -147,6 +155,9 @@ impl Round<'_> {
         output: &mut ToolOutput,
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
+        if !self.interpreter.is_local() {
+            return Ok(());
+        }
         let Some(command) = stash::keep(&call.name, output) else { return Ok(()) };
         let kept = self.repl.ask(command, self.session, self.catalog, turn).await?;
         if let Ok(Outcome { status: OutcomeStatus::Ok, result, .. }) = kept {
@@ -225,7 +236,7 @@ impl Round<'_> {
         began: Instant,
         turn: &mut Turn,
     ) -> Result<(String, bool), Ended> {
-        let tool = tools::find(&call.name).ok();
+        let tool = self.tool(call).ok();
         let (mut status, mut code, mut output) = match result {
             Ok(output) => {
                 if let Some(tool) = tool {
@@ -309,7 +320,7 @@ fn cell(command: &Command) -> Option<String> {
 
 /// Returns a text of at most about `bytes_max` bytes: its beginning and its end, with a line between
 /// them that says what is missing.
-fn cut_middle(text: &str, bytes_max: usize) -> String {
+pub(super) fn cut_middle(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
     }

@@ -22,6 +22,8 @@ pub struct Standing {
     pub is_out_of_money: bool,
     /// Whether this round may have no calls because there are no more rounds.
     is_last: bool,
+    /// The hosted tool that the first response must run.
+    forced: Option<&'static str>,
     was_nudged: bool,
     /// Whether the answer is there and only its form is missing.
     is_form_due: bool,
@@ -41,6 +43,11 @@ pub enum Next {
 }
 
 impl Standing {
+    /// Makes the standing of a turn whose first response must run this hosted tool, if any.
+    pub fn beginning_with(forced: Option<&'static str>) -> Standing {
+        Standing { forced, ..Standing::default() }
+    }
+
     /// Begins the next round, of so many.
     pub fn begin_round(&mut self, rounds_max: u32) {
         self.round += 1;
@@ -50,8 +57,12 @@ impl Standing {
     /// Returns whether the model may call tools in this round. In the last one it may not, so that
     /// there is an answer.
     pub fn tool_choice(&self) -> ToolChoice {
-        let is_over = self.is_last || self.is_stuck || self.is_form_due;
-        if is_over { ToolChoice::None } else { ToolChoice::Auto }
+        match self.forced {
+            // It runs within the response, so that the first may be the last.
+            Some(name) if self.round == 1 => ToolChoice::Hosted(name),
+            _ if self.is_last || self.is_stuck || self.is_form_due => ToolChoice::None,
+            _ => ToolChoice::Auto,
+        }
     }
 
     /// Asks for an answer once more, in its form and without tools. Returns false when there is no
@@ -70,7 +81,7 @@ impl Standing {
     pub fn next(&mut self, received: &[Item]) -> anyhow::Result<Next> {
         let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
         let said = said(received);
-        let may_call = self.tool_choice() == ToolChoice::Auto;
+        let may_call = self.tool_choice() != ToolChoice::None;
         let answer =
             |text, stop_reason| Next::Answer(Answer { text, stop_reason, rounds: self.round });
         Ok(match said {

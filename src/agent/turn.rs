@@ -25,7 +25,7 @@ use crate::session::turns::TurnDir;
 use crate::sink::EventSink;
 use crate::sink::artifacts::TurnFiles;
 use crate::status::{ExitStatus, StopReason};
-use crate::tools::RUNS_CODE;
+use crate::tools::runs_code;
 
 /// What ends a turn from outside its loop.
 #[derive(Debug)]
@@ -51,6 +51,8 @@ pub enum News {
     Delta(String),
     /// The text so far came from an attempt that broke.
     Superseded,
+    /// The provider runs one of its tools.
+    Hosted(String),
     /// Anything that is an event as it is.
     Status(Box<Status>),
 }
@@ -327,7 +329,7 @@ impl<'a> Turn<'a> {
     ///
     /// Fails as [`Turn::emit`] does.
     pub fn close_call(&mut self, call: &ToolCall, closed: Closed) -> Result<(), Ended> {
-        if closed.status == CallStatus::Ok && call.name == RUNS_CODE {
+        if closed.status == CallStatus::Ok && runs_code(&call.name) {
             self.last_run = Some(call.call_id.clone());
         }
         self.open_calls.retain(|it| it.0.call_id != call.call_id);
@@ -425,6 +427,10 @@ impl<'a> Turn<'a> {
             News::Superseded => {
                 self.next_message();
                 Ok(())
+            }
+            News::Hosted(name) => {
+                let message = format!("the provider runs `{name}`");
+                self.status(Status::Executing { round: self.round, message })
             }
             News::Status(status) => self.status(*status),
         }

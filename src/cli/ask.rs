@@ -117,6 +117,9 @@ pub fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provi
         ProviderChoice::Replay(cassette) => Provider::replay(cassette)?,
         ProviderChoice::Builtin => Provider::Builtin,
     };
+    // What a cassette is of, nobody knows before it is open.
+    let kind = provider.kind();
+    options.interpreter.hosted_tools().iter().try_for_each(|it| it.check_provider(kind))?;
     match &options.record {
         Some(cassette) => provider.recording(cassette),
         None => Ok(provider),
@@ -163,6 +166,7 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         },
         python: options.python.clone(),
         sandbox: options.sandbox.clone(),
+        interpreter: options.interpreter.clone(),
         datasets: options.datasets.clone(),
         fresh: options.fresh,
         briefing: options.briefing.clone(),

@@ -1,5 +1,7 @@
 //! The flags that several commands share. Their doc comments are the help texts.
 
+mod interpreter;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +14,8 @@ use crate::provider::Api;
 use crate::render::chart::Theme;
 use crate::render::report::ReportKind;
 use crate::sink::Format;
+
+pub use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
 
 /// Flags that stand before or after any command.
 #[derive(Debug, Clone, Args)]
@@ -270,6 +274,15 @@ pub struct TurnFlags {
     #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub settings: SettingFlags,
 
+    /// The provider's container that code runs in: its id, or `auto` for one that the provider makes
+    /// [default: auto]
+    #[arg(long, value_name = "ID", help_heading = "Code")]
+    pub container: Option<String>,
+
+    /// Have each turn begin with a run of code in the provider's container [default: auto]
+    #[arg(long, value_name = "TOOL", value_enum, help_heading = "Code")]
+    pub tool_choice: Option<ToolChoiceFlag>,
+
     /// Let the server keep responses, and send it only what it does not have
     #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = "Model")]
     pub chain: bool,
@@ -350,6 +363,19 @@ pub struct SettingFlags {
     /// Further tries of a request that failed in a way that may pass [default: 4]
     #[arg(long, value_name = "N", value_parser = values::retries, help_heading = "Limits")]
     pub retries: Option<u32>,
+
+    /// Where code runs; other places than this machine get the datasets [default: local]
+    #[arg(long, value_name = "WHERE", value_enum, help_heading = "Code")]
+    pub interpreter: Option<InterpreterChoice>,
+
+    /// Memory of a container that the provider makes; it is paid for [default: 1g]
+    #[arg(long, value_name = "SIZE", value_enum, help_heading = "Code")]
+    pub container_memory: Option<ContainerMemory>,
+
+    /// What to do when the provider's container has expired, and its variables with it
+    /// [default: error]
+    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Code")]
+    pub on_expired: Option<OnExpired>,
 
     /// Run no code unless its confinement is complete; `csv-agent doctor` shows what holds
     #[arg(long, help_heading = "Limits")]

@@ -74,7 +74,10 @@ impl Now {
             | Status::Compacting { message, .. }
             | Status::Loading { message } => self.doing.clone_from(message),
             Status::Retrying { .. } => "waiting to try again".clone_into(&mut self.doing),
-            Status::Reasoning { .. } | Status::Worker { .. } | Status::Warning { .. } => {}
+            Status::Reasoning { .. }
+            | Status::Container { .. }
+            | Status::Worker { .. }
+            | Status::Warning { .. } => {}
         }
     }
 

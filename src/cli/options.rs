@@ -4,6 +4,7 @@
 pub mod ask;
 pub mod briefing;
 pub mod config;
+pub mod interpreter;
 pub mod key;
 pub mod schema;
 pub mod session;

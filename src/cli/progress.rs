@@ -188,6 +188,11 @@ impl Story {
                 }
                 self.refresh();
             }
+            Status::Container { message, .. } => {
+                if 0 < self.verbose {
+                    self.write(&format!("{}\n", sanitize::one_line(message)));
+                }
+            }
             Status::Worker { message, sandbox: Confinement { missing, reasons, .. } } => {
                 if 0 < self.verbose {
                     self.write(&format!("{}\n", sanitize::one_line(message)));

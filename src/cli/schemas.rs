@@ -7,7 +7,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::flags::{ApiFlag, ChartTheme, ColorChoice, FORMATS, ImageChoice, Reasoning};
+use super::flags::{
+    ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, ImageChoice, InterpreterChoice,
+    OnExpired, Reasoning,
+};
 use super::options::config::document::Raw;
 use super::options::config::prices;
 use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
@@ -139,6 +142,9 @@ fn setting(setting: &dyn AnySetting) -> Value {
     let words = words.chain(ColorChoice::NAMES.iter().map(|it| it.0));
     let words = words.chain(ChartTheme::NAMES.iter().map(|it| it.0));
     let words = words.chain(ImageChoice::NAMES.iter().map(|it| it.0));
+    let words = words.chain(InterpreterChoice::NAMES.iter().map(|it| it.0));
+    let words = words.chain(ContainerMemory::NAMES.iter().map(|it| it.0));
+    let words = words.chain(OnExpired::NAMES.iter().map(|it| it.0));
     let words = words.chain(FORMATS.iter().map(|it| it.1)).filter(|it| takes_text(it));
     // Some words belong to several settings.
     let words: BTreeSet<&str> = words.collect();

@@ -9,6 +9,7 @@ mod builtin;
 mod chain;
 pub mod error;
 pub mod health;
+pub mod hosted;
 mod key;
 mod retry;
 mod transport;
@@ -89,6 +90,8 @@ pub struct RemoteOptions {
     pub project: Option<String>,
     /// Whether the server keeps responses, and is sent only what it does not have.
     pub chain: bool,
+    /// Whether it runs tools of its own. Then it has the Responses API whole, as `OpenAI` has it.
+    pub hosts: bool,
     /// Whether answers are asked for as streams.
     pub stream: bool,
     /// Further tries of a request that failed in a way that may pass.
@@ -108,6 +111,7 @@ impl Default for RemoteOptions {
             organization: None,
             project: None,
             chain: false,
+            hosts: false,
             stream: true,
             retries: 4,
             first_event: FIRST_EVENT,
@@ -123,6 +127,8 @@ pub enum Progress<'a> {
     Delta(&'a str),
     /// The text so far came from an attempt that broke; it does not count.
     Superseded,
+    /// The provider runs one of its tools, by this name.
+    Hosted(&'a str),
     /// A request leaves for a server.
     Sending {
         /// All of it but its headers.
@@ -177,11 +183,9 @@ impl Provider {
                            replay with `--replay FILE`";
             return Err(Failure::new(ExitStatus::Auth, message).into());
         }
-        let (name, profile) = if endpoint.is_openai() {
-            ("openai", Profile::OpenAi)
-        } else {
-            ("openai-compatible", Profile::Tolerant)
-        };
+        let name = if endpoint.is_openai() { "openai" } else { "openai-compatible" };
+        let is_whole = endpoint.is_openai() || options.hosts;
+        let profile = if is_whole { Profile::OpenAi } else { Profile::Tolerant };
         let http = Http::new(&endpoint, &options)?;
         Ok(Provider::Remote(Box::new(Remote {
             name,
@@ -253,6 +257,14 @@ impl Provider {
         }
     }
 
+    /// Returns the kind of provider that a tool may belong to: the dialect, or `builtin`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Provider::Remote(remote) => remote.api.name(),
+            Provider::Builtin => "builtin",
+        }
+    }
+
     /// Returns the dialect, as far as it is known: the server may turn out to speak the other.
     pub fn api(&self) -> Api {
         match self {
@@ -277,7 +289,7 @@ impl Provider {
         match remote.api {
             Api::Responses => true,
             Api::Chat => {
-                wire::chat::enforces_format(tool_choice == ToolChoice::Auto, remote.profile)
+                wire::chat::enforces_format(tool_choice != ToolChoice::None, remote.profile)
             }
         }
     }
@@ -464,6 +476,7 @@ impl Remote {
     fn without_key(&self, mut response: Response) -> Response {
         if let Some(key) = &self.key {
             response.items.iter_mut().for_each(|it| key.mask_in(&mut it.0));
+            response.request_id = response.request_id.map(|it| key::mask(&it, Some(key)));
         }
         response
     }
@@ -547,12 +560,15 @@ async fn read_body(
             match reader.event(&event)? {
                 Step::Quiet => {}
                 Step::Delta(text) => on_progress(Progress::Delta(&text)),
+                Step::Hosted(name) => on_progress(Progress::Hosted(name)),
                 Step::Done(response) => break response,
             }
         },
     };
-    let served = answer.headers.get("openai-model").cloned();
-    Ok(Response { model: response.model.clone().or(served), ..response })
+    let header = |name: &str| answer.headers.get(name).cloned();
+    let model = response.model.clone().or_else(|| header("openai-model"));
+    let request_id = header("x-request-id").map(|it| one_line(&it));
+    Ok(Response { request_id, model, ..response })
 }
 
 /// Returns whether a model is the one that was asked: `gpt-5.1-2025-11-13` is a `gpt-5.1`, and

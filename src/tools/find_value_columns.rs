@@ -19,6 +19,7 @@ days and times in ISO form. It does not search within cells: for that use str.co
 All rows are searched, without loading the dataset into the REPL. A question may call it 30 times.",
     parameters,
     plan,
+    needs_repl: false,
     only_reads: true,
     allowance: Some(FINDS_MAX),
 };

@@ -19,6 +19,7 @@ values, and the row count. No data is read, so it is fast at any size. Call it b
 whose columns the instructions do not show.",
     parameters,
     plan,
+    needs_repl: false,
     only_reads: true,
     allowance: None,
 };

@@ -16,6 +16,7 @@ Call it when the instructions do not show the dataset you need. Nothing is loade
 one dataset call get_dataset_info.",
     parameters,
     plan,
+    needs_repl: false,
     only_reads: true,
     allowance: None,
 };

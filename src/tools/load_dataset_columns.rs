@@ -17,6 +17,7 @@ best choice when the question needs a few columns: only these are read. Returns 
 the first rows.",
     parameters,
     plan,
+    needs_repl: true,
     only_reads: false,
     allowance: None,
 };

@@ -19,6 +19,7 @@ load_dataset_sample to look at values first. A question may call it 10 times. Re
 dtypes and the first rows.",
     parameters,
     plan,
+    needs_repl: true,
     only_reads: false,
     allowance: Some(FULL_LOADS_MAX),
 };

@@ -18,6 +18,7 @@ of the file, not a random sample: never answer from them as if they were the who
 columns, dtypes, the first rows, and how many rows the dataset has in all.",
     parameters,
     plan,
+    needs_repl: true,
     only_reads: false,
     allowance: None,
 };

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, Dataset, Facts, Query};
 use crate::conversation::{ToolCall, ToolDeclaration};
 use crate::event::{CallStatus, ToolOutput};
+use crate::provider::hosted::code_interpreter;
 use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 
 /// Every tool, in the order in which requests declare them. The order never changes: providers cache
@@ -35,8 +36,13 @@ pub static TOOLS: [Tool; 9] = [
     send_chart_to_ui::TOOL,
 ];
 
-/// The tool that runs the model's code.
+/// The tool that runs the model's code on this machine.
 pub const RUNS_CODE: &str = python_repl::TOOL.name;
+
+/// Returns whether a tool runs the model's code, here or at the provider.
+pub fn runs_code(name: &str) -> bool {
+    name == RUNS_CODE || name == code_interpreter::TOOL.name
+}
 
 /// Names of datasets that an error lists at most.
 const NAMES_LISTED_MAX: usize = 20;
@@ -62,6 +68,8 @@ pub struct Tool {
     pub parameters: fn() -> Value,
     /// Turns arguments into a plan. The catalog holds the datasets that the model may see.
     pub plan: fn(&Catalog, Value) -> Result<Plan, ToolError>,
+    /// Whether it needs the REPL on this machine.
+    pub needs_repl: bool,
     /// Whether the same call gives the same answer for as long as a turn lasts.
     pub only_reads: bool,
     /// Calls that a turn may make, for a tool that costs much.
@@ -72,7 +80,7 @@ impl Tool {
     /// Returns what a request says of the tool.
     pub fn declaration(&self) -> ToolDeclaration {
         let parameters = (self.parameters)();
-        ToolDeclaration { name: self.name, description: self.description, parameters }
+        ToolDeclaration::Function { name: self.name, description: self.description, parameters }
     }
 }
 
@@ -126,26 +134,28 @@ impl ToolError {
     }
 }
 
-/// Finds a tool by its name.
+/// Finds a tool among those that a turn has.
 ///
 /// # Errors
 ///
 /// Fails when there is none. The model reads the reason.
-pub fn find(name: &str) -> Result<&'static Tool, ToolError> {
-    TOOLS.iter().find(|it| it.name == name).ok_or_else(|| {
-        let names = TOOLS.each_ref().map(|it| it.name).join(", ");
+pub fn find(
+    name: &str,
+    mut tools: impl Iterator<Item = &'static Tool> + Clone,
+) -> Result<&'static Tool, ToolError> {
+    let names: Vec<&str> = tools.clone().map(|it| it.name).collect();
+    tools.find(|it| it.name == name).ok_or_else(|| {
+        let names = names.join(", ");
         ToolError::new("unknown_tool", format!("no tool `{name}`; the tools are {names}"))
     })
 }
 
-/// Finds the tool that a call names and plans it.
+/// Plans a call of a tool.
 ///
 /// # Errors
 ///
-/// Fails when there is no such tool, or its arguments are no JSON object or not those of its schema.
-/// The model reads the reason.
-pub fn plan(catalog: &Catalog, call: &ToolCall) -> Result<Plan, ToolError> {
-    let tool = find(&call.name)?;
+/// Fails when its arguments are no JSON object or not those of its schema. The model reads the reason.
+pub fn plan(tool: &Tool, catalog: &Catalog, call: &ToolCall) -> Result<Plan, ToolError> {
     let arguments = serde_json::from_str::<Value>(&call.arguments).map_err(|error| {
         let message =
             format!("the arguments of `{}` are not JSON: {error}; send them again", tool.name);
@@ -218,7 +228,7 @@ mod tests {
     use proptest::prelude::{any, proptest};
     use serde_json::json;
 
-    use super::{TOOLS, label, plan, strict};
+    use super::{Plan, TOOLS, ToolError, find, label, plan, strict};
     use crate::cases::cases;
     use crate::catalog::Catalog;
     use crate::conversation::ToolCall;
@@ -227,10 +237,15 @@ mod tests {
         ToolCall { call_id: "c".into(), name: name.into(), arguments: arguments.into() }
     }
 
+    fn planned(name: &str, arguments: &str) -> Result<Plan, ToolError> {
+        let tool = find(name, TOOLS.iter())?;
+        plan(tool, &Catalog::default(), &call(name, arguments))
+    }
+
     #[track_caller]
     fn check(name: &str, arguments: &str, message: &str) {
-        let found = plan(&Catalog::default(), &call(name, arguments)).err();
-        assert_eq!(found.as_ref().map(super::ToolError::message), Some(message));
+        let found = planned(name, arguments).err();
+        assert_eq!(found.as_ref().map(ToolError::message), Some(message));
     }
 
     #[test]
@@ -293,7 +308,7 @@ mod tests {
             let name = TOOLS[at].name;
             let odd = json!({"name": text, "df_name": text, "nrows": n, "columns": [text], "code": n});
             for arguments in [text.clone(), odd.to_string()] {
-                let _ = plan(&Catalog::default(), &call(name, &arguments));
+                let _ = planned(name, &arguments);
             }
         }
     }

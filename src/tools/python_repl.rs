@@ -24,6 +24,7 @@ to the user, build the DataFrame here, then call send_data_to_ui_as_df or send_c
 libraries and print do not reach the user.",
     parameters,
     plan,
+    needs_repl: true,
     only_reads: false,
     allowance: None,
 };

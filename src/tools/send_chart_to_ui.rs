@@ -22,6 +22,7 @@ shows change over an ordered x, scatter relates two numbers. Returns what was dr
 then correct the frame or the spec and call again.",
     parameters,
     plan,
+    needs_repl: false,
     only_reads: false,
     allowance: None,
 };

@@ -20,6 +20,7 @@ and 200000 cells are shown; the whole frame is kept as a file. For more rows sen
 aggregate, and say so. Returns how many rows were shown.",
     parameters,
     plan,
+    needs_repl: false,
     only_reads: false,
     allowance: None,
 };

@@ -261,7 +261,11 @@ fn request(items: Vec<Item>) -> Request {
         model: "m".into(),
         instructions: "Answer.".into(),
         items,
-        tools: vec![ToolDeclaration { name: "list_datasets", description: "Lists.", parameters }],
+        tools: vec![ToolDeclaration::Function {
+            name: "list_datasets",
+            description: "Lists.",
+            parameters,
+        }],
         tool_choice: ToolChoice::Auto,
         format: None,
         reasoning: None,
@@ -337,7 +341,7 @@ async fn one_request(
         Progress::Superseded => shown.clear(),
         Progress::Retrying { .. } => told.push("retrying"),
         Progress::Warning { .. } => told.push("warning"),
-        Progress::Sending { .. } | Progress::Unsent => {}
+        Progress::Sending { .. } | Progress::Unsent | Progress::Hosted(_) => {}
     };
     let response = provider.respond(request, &mut watch).await?;
     let text: String = response.items.iter().map(Item::text).collect();

@@ -28,7 +28,7 @@ fn request(items: Vec<Item>) -> Request {
         model: "m".into(),
         instructions: "Answer.".into(),
         items,
-        tools: vec![ToolDeclaration {
+        tools: vec![ToolDeclaration::Function {
             name: "list_datasets",
             description: "Lists.",
             parameters: json!({"type": "object", "properties": {}, "required": [],
@@ -80,6 +80,7 @@ fn transcript(provider: &mut Provider, request: &Request) -> String {
                 lines += delta;
             }
             Progress::Superseded => lines += "superseded\n",
+            Progress::Hosted(name) => writeln!(lines, "the provider runs {name}").unwrap(),
             Progress::Retrying { attempt, max_attempts, delay, reason, http_status: _ } => {
                 // Without a wish of the server, the delay is random.
                 let after = if delay < Duration::from_millis(300) {

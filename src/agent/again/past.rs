@@ -6,7 +6,7 @@ use crate::catalog::Catalog;
 use crate::conversation::ToolCall;
 use crate::event::{Body, CallStatus, Event, ReplyBody, Status};
 use crate::python::protocol::Command;
-use crate::tools::{self, Plan};
+use crate::tools::{self, Plan, TOOLS};
 use crate::withheld::Withheld;
 
 /// A turn that has been written down.
@@ -105,7 +105,8 @@ impl PastCall {
     pub fn command(&self, catalog: &Catalog) -> Option<Command> {
         // What came before an exception counts.
         let ran = self.status == CallStatus::Ok || self.ended() && self.raised().is_some();
-        match tools::plan(catalog, &self.call) {
+        let tool = tools::find(&self.call.name, TOOLS.iter());
+        match tool.and_then(|it| tools::plan(it, catalog, &self.call)) {
             Ok(Plan::Ask(command, _)) if ran => Some(command),
             _ => None,
         }

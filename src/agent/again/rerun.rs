@@ -12,6 +12,7 @@ use super::past::{PastCall, PastTurn, number};
 use super::proof::{Proof, head, plotted, proofs};
 use crate::agent::TurnEnd;
 use crate::agent::failure::{cancelled, describe, fail};
+use crate::agent::hosted::Interpreter;
 use crate::agent::memory::Memory;
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
@@ -117,8 +118,16 @@ impl Again<'_> {
             let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
             let (repl, repeats) = (&mut self.repl, &mut repeats);
             let (session, memory) = (self.session, &mut memory);
-            let mut round =
-                Round { number, session, catalog, repl, repeats, memory, keeps_rows: false };
+            let mut round = Round {
+                number,
+                session,
+                catalog,
+                interpreter: &Interpreter::Local,
+                repl,
+                repeats,
+                memory,
+                keeps_rows: false,
+            };
             let call: ToolCall = call.call.clone();
             round.run(&[call], turn).await?;
         }

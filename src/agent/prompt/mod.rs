@@ -15,6 +15,7 @@ pub mod withheld;
 
 use serde_json::Value;
 
+use crate::agent::hosted::Interpreter;
 use crate::catalog::Catalog;
 use crate::limits::{
     FINDINGS_BYTES_MAX, INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX,
@@ -28,6 +29,11 @@ use knowledge::Knowledge;
 use thresholds::Threshold;
 
 const ROLE: &str = include_str!("role.md");
+/// Where it is said how to compute.
+const COMPUTE: &str = "{compute}";
+const LOCAL: &str = include_str!("local.md");
+const HOSTED: &str = include_str!("hosted.md");
+const BOTH: &str = include_str!("both.md");
 const OUTPUT: &str = include_str!("output.md");
 const VERDICT: &str = include_str!("verdict.md");
 const SCHEMA: &str = include_str!("schema.md");
@@ -55,6 +61,8 @@ pub struct Parts<'a> {
     pub briefing: &'a Briefing,
     /// The datasets that it may see.
     pub catalog: &'a Catalog,
+    /// Where code runs.
+    pub interpreter: &'a Interpreter,
     /// What earlier turns found, newest first.
     pub findings: &'a [PastFinding],
     /// What is kept back from the model.
@@ -76,8 +84,13 @@ pub struct Instructions {
 
 /// Assembles the instructions of a turn.
 pub fn instructions(parts: &Parts) -> Instructions {
-    let Parts { briefing, catalog, findings, withheld, verdict, schema } = *parts;
-    let role = ROLE.to_owned();
+    let Parts { briefing, catalog, interpreter, findings, withheld, verdict, schema } = *parts;
+    let compute = match interpreter {
+        Interpreter::Local => LOCAL,
+        Interpreter::Hosted(_) => HOSTED,
+        Interpreter::Both(_) => BOTH,
+    };
+    let role = ROLE.replace(COMPUTE, compute);
     let ([language, knowledge, thresholds], notes) = said(briefing, catalog);
     let rules = joined([OUTPUT.to_owned(), form(verdict, None)]);
     let withheld = withheld::withheld(withheld);

@@ -4,6 +4,7 @@ use super::findings::PastFinding;
 use super::knowledge::Knowledge;
 use super::thresholds::Threshold;
 use super::{Briefing, Parts, instructions};
+use crate::agent::hosted::Interpreter;
 use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside, SourceFormat};
 use crate::conversation::{Assessment, Finding};
 use crate::limits::INSTRUCTIONS_BYTES_MAX;
@@ -83,6 +84,7 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
     let parts = Parts {
         briefing: &briefing,
         catalog: &catalog,
+        interpreter: &Interpreter::Local,
         findings: &[],
         withheld: &Withheld::default(),
         verdict: false,
@@ -143,6 +145,7 @@ fn the_instructions_have_every_part_in_order() {
     let parts = Parts {
         briefing: &briefing,
         catalog: &catalog,
+        interpreter: &Interpreter::Local,
         findings: &findings,
         withheld: &Withheld::default(),
         verdict: true,
@@ -228,6 +231,7 @@ fn the_schema_of_the_answer_is_one_line_at_the_end() {
         instructions(&Parts {
             briefing: &briefing,
             catalog: &catalog,
+            interpreter: &Interpreter::Local,
             findings,
             withheld,
             verdict,
@@ -258,6 +262,7 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
     let parts = Parts {
         briefing: &briefing,
         catalog: &catalog,
+        interpreter: &Interpreter::Local,
         findings: &findings,
         withheld: &Withheld::default(),
         verdict: true,
@@ -293,7 +298,7 @@ proptest::proptest! {
         let knowledge = Knowledge { name: names[0].clone(), text };
         let briefing = Briefing { language: None, knowledge: vec![knowledge], thresholds: vec![threshold(&names[0])] };
         let findings = [finding(1, &names[0])];
-        let parts = Parts { briefing: &briefing, catalog: &catalog, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
+        let parts = Parts { briefing: &briefing, catalog: &catalog, interpreter: &Interpreter::Local, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
         let found = instructions(&parts).text;
         let plain = |it: &&str| !it.starts_with("| ");
         let rules = |head: &str| found.lines().filter(plain).filter(|it| it.starts_with(head)).count();

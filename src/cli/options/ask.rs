@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use super::briefing::briefing;
 use super::config::prices;
+use super::interpreter::interpreter;
 use super::key::KeySource;
 use super::schema::answer_schema;
 use super::settings::{
@@ -17,16 +18,15 @@ use super::settings::{
     STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
 };
 use super::{Environment, GlobalOptions, python_options, sandbox_options};
+use crate::agent::hosted::Interpreter;
 use crate::agent::prompt::Briefing;
 use crate::agent::schema::AnswerSchema;
-use crate::cli::flags::{
-    ApiFlag, AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags,
-};
+use crate::cli::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags};
 use crate::cli::graphics::Images;
 use crate::cli::ingest::Input;
 use crate::conversation::{Assessment, Effort, Price};
 use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
-use crate::provider::{BASE_URL, RemoteOptions};
+use crate::provider::{Api, BASE_URL, RemoteOptions};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::render::chart::{ChartStyle, Theme};
@@ -115,6 +115,8 @@ pub struct TurnOptions {
     pub python: PythonOptions,
     /// How its code is confined.
     pub sandbox: SandboxOptions,
+    /// Where code runs.
+    pub interpreter: Interpreter,
 }
 
 /// Who answers.
@@ -292,10 +294,6 @@ impl TurnOptions {
             price,
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
         };
-        let provider = match flags.replay {
-            Some(cassette) => ProviderChoice::Replay(cassette),
-            None => choose_provider(settings, &model, flags.chain, schema.is_some())?,
-        };
         let briefing = briefing(settings, &global.session.dir)?;
         let theme = Theme::from(settings.get(&CHART_THEME)?);
         let chart_style = ChartStyle { theme, scale: settings.get(&CHART_SCALE)? };
@@ -304,6 +302,14 @@ impl TurnOptions {
         let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
         let columns = columns.chain(flags.redact.iter().cloned()).collect();
         let withheld = Withheld { columns, rows: settings.get(&NO_ROWS)? };
+        let container = (flags.container.as_deref(), flags.tool_choice);
+        let interpreter = interpreter(container, settings, &withheld)?;
+        let asked =
+            Demands { chain: flags.chain, schema: schema.is_some(), interpreter: &interpreter };
+        let provider = match flags.replay {
+            Some(cassette) => ProviderChoice::Replay(cassette),
+            None => choose_provider(settings, &model, asked)?,
+        };
         Ok(TurnOptions {
             answer,
             briefing,
@@ -313,6 +319,7 @@ impl TurnOptions {
             provider,
             python: python_options(settings)?,
             sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
+            interpreter,
             global,
             files,
             datasets: flags.dataset,
@@ -359,7 +366,9 @@ impl TurnOptions {
         let chain = matches!(&self.provider, ProviderChoice::Remote(remote, _) if remote.chain);
         let flags = settings.flags_with_model(model);
         let settings = settings.with(&flags);
-        let provider = choose_provider(&settings, model, chain, self.schema.is_some())?;
+        let asked =
+            Demands { chain, schema: self.schema.is_some(), interpreter: &self.interpreter };
+        let provider = choose_provider(&settings, model, asked)?;
         Ok(ModelChoice { model: model.to_owned(), price: price(model, &settings)?, provider })
     }
 
@@ -431,21 +440,37 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
 ///
 /// Fails when the settings name no server, or one without a model.
 pub fn provider(settings: &Settings) -> anyhow::Result<ProviderChoice> {
-    choose_provider(settings, &settings.get(&MODEL)?, false, false)
+    let asked = Demands { chain: false, schema: false, interpreter: &Interpreter::Local };
+    choose_provider(settings, &settings.get(&MODEL)?, asked)
+}
+
+/// What a provider must be able to do.
+#[derive(Debug, Clone, Copy)]
+struct Demands<'a> {
+    chain: bool,
+    schema: bool,
+    interpreter: &'a Interpreter,
+}
+
+impl Demands<'_> {
+    /// Refuses a provider to which a tool does not belong.
+    fn check(&self, kind: &str) -> Result<(), Failure> {
+        self.interpreter.hosted_tools().iter().try_for_each(|it| it.check_provider(kind))
+    }
 }
 
 fn choose_provider(
     settings: &Settings,
     model: &str,
-    chain: bool,
-    schema: bool,
+    asked: Demands,
 ) -> anyhow::Result<ProviderChoice> {
-    if model == BUILTIN { builtin(settings, chain, schema) } else { remote(settings, chain) }
+    if model == BUILTIN { builtin(settings, asked) } else { remote(settings, asked) }
 }
 
 /// What only a server understands is refused, so that nobody takes the analyst for one.
-fn builtin(settings: &Settings, chain: bool, schema: bool) -> anyhow::Result<ProviderChoice> {
-    if schema {
+fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice> {
+    asked.check(BUILTIN)?;
+    if asked.schema {
         let message =
             "`--schema`: the built-in analyst answers in sentences, and fills in no schema";
         let hint = "name a model with `--model NAME`, or leave out `--schema`: `--json` has the tables of an \
@@ -455,7 +480,7 @@ fn builtin(settings: &Settings, chain: bool, schema: bool) -> anyhow::Result<Pro
     let base_url = settings.choose(&BASE_URL_OF_MODEL)?.origin;
     let flag = match base_url {
         Origin::Flag(name) => Some(name),
-        _ => chain.then_some("--chain"),
+        _ => asked.chain.then_some("--chain"),
     };
     let Some(flag) = flag else { return Ok(ProviderChoice::Builtin) };
     let message = format!("`{flag}`: the built-in analyst asks no server");
@@ -464,7 +489,7 @@ fn builtin(settings: &Settings, chain: bool, schema: bool) -> anyhow::Result<Pro
 }
 
 /// Whether a key is needed is not decided here: a server on this machine may need none.
-fn remote(settings: &Settings, chain: bool) -> anyhow::Result<ProviderChoice> {
+fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice> {
     let chosen = settings.choose(&BASE_URL_OF_MODEL)?;
     let base_url = chosen.value.unwrap_or_default();
     if !(base_url.starts_with("http://") || base_url.starts_with("https://")) {
@@ -485,18 +510,21 @@ fn remote(settings: &Settings, chain: bool) -> anyhow::Result<ProviderChoice> {
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let (key, _) = KeySource::choose(settings)?;
-    if chain && settings.get(&API)? == ApiFlag::Chat {
+    let api: Option<Api> = settings.get(&API)?.into();
+    asked.check(api.unwrap_or_default().name())?;
+    if asked.chain && api == Some(Api::Chat) {
         let message = "`--chain`: Chat Completions keeps no responses";
         let hint = "leave out `--chain`, or use `--api responses`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let options = RemoteOptions {
         base_url,
-        api: settings.get(&API)?.into(),
+        api,
         key: None,
         organization: settings.choose(&ORGANIZATION)?.value,
         project: settings.choose(&PROJECT)?.value,
-        chain,
+        chain: asked.chain,
+        hosts: !asked.interpreter.hosted_tools().is_empty(),
         stream: settings.get(&STREAM)?,
         retries: settings.get(&RETRIES)?,
         first_event: FIRST_EVENT,

@@ -14,8 +14,8 @@ use super::Environment;
 use super::config::document::{Entry, Raw};
 use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, prices, text};
 use crate::cli::flags::{
-    ApiFlag, ChartTheme, ColorChoice, FORMATS, GlobalFlags, ImageChoice, Reasoning, SettingFlags,
-    format_of,
+    ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, GlobalFlags, ImageChoice,
+    InterpreterChoice, OnExpired, Reasoning, SettingFlags, format_of,
 };
 use crate::cli::usage::nearest;
 use crate::cli::values;
@@ -108,6 +108,36 @@ pub static REASONING: Setting<Reasoning> = Setting {
     variable: None,
     read: |raw, _| word(raw, &Reasoning::NAMES),
     default: None,
+    project: Project::May,
+};
+/// Where code runs. Other places than this machine get the datasets.
+pub static INTERPRETER: Setting<InterpreterChoice> = Setting {
+    key: "interpreter",
+    about: "where code runs: local, hosted, both; other places than this machine get the datasets",
+    flag: Some(("--interpreter", |it| it.settings.interpreter)),
+    variable: None,
+    read: |raw, _| word(raw, &InterpreterChoice::NAMES),
+    default: Some(|| InterpreterChoice::Local),
+    project: Project::MayNot,
+};
+/// Memory of containers, which cost more the more they have.
+pub static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
+    key: "container_memory",
+    about: "memory of a container that the provider makes: 1g, 4g, 16g, 64g",
+    flag: Some(("--container-memory", |it| it.settings.container_memory)),
+    variable: None,
+    read: |raw, _| word(raw, &ContainerMemory::NAMES),
+    default: Some(|| ContainerMemory::G1),
+    project: Project::MayNot,
+};
+/// What becomes of a turn whose container has expired.
+pub static ON_EXPIRED: Setting<OnExpired> = Setting {
+    key: "on_expired",
+    about: "what to do when the provider's container has expired: error, new",
+    flag: Some(("--on-expired", |it| it.settings.on_expired)),
+    variable: None,
+    read: |raw, _| word(raw, &OnExpired::NAMES),
+    default: Some(|| OnExpired::Error),
     project: Project::May,
 };
 /// The language of replies.
@@ -368,6 +398,9 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &ORGANIZATION,
     &PROJECT,
     &REASONING,
+    &INTERPRETER,
+    &CONTAINER_MEMORY,
+    &ON_EXPIRED,
     &LANGUAGE,
     &KNOWLEDGE,
     &THRESHOLDS,
@@ -858,6 +891,24 @@ impl Show for Reasoning {
 impl Show for ChartTheme {
     fn show(&self) -> Value {
         json!(ChartTheme::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+impl Show for InterpreterChoice {
+    fn show(&self) -> Value {
+        json!(InterpreterChoice::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+impl Show for ContainerMemory {
+    fn show(&self) -> Value {
+        json!(ContainerMemory::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
+    }
+}
+
+impl Show for OnExpired {
+    fn show(&self) -> Value {
+        json!(OnExpired::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
     }
 }
 

@@ -55,7 +55,7 @@ enum Next {
 /// Answers a request as a model would: with calls, or with a reply.
 pub fn respond(request: &Request) -> Response {
     let next = match request.tool_choice {
-        ToolChoice::Auto => next(request, &ENGLISH),
+        ToolChoice::Auto | ToolChoice::Hosted(_) => next(request, &ENGLISH),
         ToolChoice::None => Next::Refuse(
             "There were no rounds left to compute the answer; allow more with `--max-rounds`."
                 .to_owned(),
@@ -87,6 +87,7 @@ pub fn respond(request: &Request) -> Response {
     Response {
         id: None,
         previous_id: None,
+        request_id: None,
         model: None,
         items,
         usage: Usage { requests: 1, ..Usage::default() },

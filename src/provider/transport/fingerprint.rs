@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::conversation::{Item, Request, ToolChoice};
+use crate::conversation::{Item, Request, ToolChoice, ToolDeclaration};
 use crate::limits::MISMATCH_BYTES_MAX;
 use crate::provider::key::{Key, mask};
 
@@ -22,10 +22,16 @@ pub fn normalise(request: &Request, key: Option<&Key>) -> Value {
     let items = request.items.iter().map(|it| normalise_item(it, &mut call_ids));
     let items: Vec<Value> = items.collect();
     let tools = request.tools.iter();
-    let tools = tools.map(|it| json!({"name": it.name, "parameters": it.parameters}));
+    let tools = tools.map(|it| match it {
+        ToolDeclaration::Function { name, parameters, .. } => {
+            json!({"name": name, "parameters": parameters})
+        }
+        ToolDeclaration::Hosted { configuration, .. } => configuration.clone(),
+    });
     let tools: Vec<Value> = tools.collect();
     let tool_choice = match request.tool_choice {
         ToolChoice::Auto => "auto",
+        ToolChoice::Hosted(name) => name,
         ToolChoice::None => "none",
     };
     let format = request.format.as_ref();
@@ -168,7 +174,7 @@ mod tests {
             model: "m".into(),
             instructions: "today is Monday".into(),
             items: serde_json::from_value(items).unwrap(),
-            tools: vec![ToolDeclaration {
+            tools: vec![ToolDeclaration::Function {
                 name: "f",
                 description: "d",
                 parameters: json!({"type": "object"}),
@@ -194,7 +200,10 @@ mod tests {
         let mut other = request(items(2));
         other.instructions = "today is Tuesday".into();
         other.cache_key = "s2".into();
-        other.tools[0].description = "better words";
+        let ToolDeclaration::Function { description, .. } = &mut other.tools[0] else {
+            panic!("it is a function")
+        };
+        *description = "better words";
         let normalised = normalise(&request(items(1)), None);
         assert_eq!(normalised, normalise(&other, None));
         assert_eq!(key_of(&normalised), key_of(&normalise(&other, None)));

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::conversation::{Effort, Request, Response, ToolChoice};
 use crate::provider::error::{ProviderError, ProviderErrorKind};
@@ -86,6 +86,8 @@ pub enum Step {
     Quiet,
     /// More text of the answer.
     Delta(String),
+    /// The provider runs one of its tools.
+    Hosted(&'static str),
     /// The response, whole. Nothing that follows counts.
     Done(Response),
 }
@@ -176,10 +178,11 @@ pub fn unreadable(body: &str) -> ProviderError {
         .hint("check `--base-url`: it usually ends in `/v1`")
 }
 
-fn tool_choice(choice: ToolChoice) -> &'static str {
+fn tool_choice(choice: ToolChoice) -> Value {
     match choice {
-        ToolChoice::Auto => "auto",
-        ToolChoice::None => "none",
+        ToolChoice::Auto => "auto".into(),
+        ToolChoice::Hosted(name) => json!({"type": name}),
+        ToolChoice::None => "none".into(),
     }
 }
 
@@ -233,6 +236,7 @@ pub enum Storage {
 /// Fields of a body that can be left out, at the price of comfort.
 pub const OPTIONAL_FIELDS: &[&str] = &[
     "include",
+    "max_tool_calls",
     "parallel_tool_calls",
     PREVIOUS_RESPONSE,
     "prompt_cache_key",
@@ -306,7 +310,7 @@ mod tests {
         for event in events {
             match reader.event(&event) {
                 Ok(Step::Done(response)) => return format!("{response:?}"),
-                Ok(Step::Quiet | Step::Delta(_)) => {}
+                Ok(Step::Quiet | Step::Delta(_) | Step::Hosted(_)) => {}
                 Err(error) => return format!("{error:?}"),
             }
         }

@@ -208,6 +208,7 @@ impl<'a> Told<'a> {
             Status::Executing { .. } => return,
             Status::Retrying { message, reason, .. } => Step::Retry(message, reason),
             Status::Loading { message }
+            | Status::Container { message, .. }
             | Status::Compacting { message, .. }
             | Status::Compacted { message, .. } => Step::Note(message),
             Status::Worker { message, sandbox } => {

@@ -23,8 +23,8 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     body.insert("model".into(), request.model.as_str().into());
     body.insert("messages".into(), messages::messages(request).into());
     if !request.tools.is_empty() {
-        body.insert("tools".into(), request.tools.iter().map(tool).collect());
-        body.insert("tool_choice".into(), tool_choice(request.tool_choice).into());
+        body.insert("tools".into(), request.tools.iter().filter_map(tool).collect());
+        body.insert("tool_choice".into(), tool_choice(request.tool_choice));
         body.insert("parallel_tool_calls".into(), true.into());
     }
     body.insert("stream".into(), terms.stream.into());
@@ -34,7 +34,7 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     if terms.profile == Profile::OpenAi {
         body.insert("prompt_cache_key".into(), request.cache_key.as_str().into());
     }
-    let may_call = !request.tools.is_empty() && request.tool_choice == ToolChoice::Auto;
+    let may_call = !request.tools.is_empty() && request.tool_choice != ToolChoice::None;
     let enforces = enforces_format(may_call, terms.profile);
     if let Some(format) = request.format.as_ref().filter(|_| enforces) {
         let schema = json!({"name": format.name, "schema": format.schema, "strict": format.strict});
@@ -54,16 +54,18 @@ pub fn enforces_format(may_call: bool, profile: Profile) -> bool {
     profile == Profile::OpenAi || !may_call
 }
 
-fn tool(tool: &ToolDeclaration) -> Value {
-    json!({
+/// A tool of another provider is refused before there is a request.
+fn tool(tool: &ToolDeclaration) -> Option<Value> {
+    let ToolDeclaration::Function { name, description, parameters } = tool else { return None };
+    Some(json!({
         "type": "function",
         "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters,
+            "name": name,
+            "description": description,
+            "parameters": parameters,
             "strict": true,
         },
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -81,7 +83,7 @@ mod tests {
             model: "M".into(),
             instructions: "I".into(),
             items: vec![Item::user("q")],
-            tools: vec![ToolDeclaration {
+            tools: vec![ToolDeclaration::Function {
                 name: "f",
                 description: "d",
                 parameters: json!({"type": "object"}),

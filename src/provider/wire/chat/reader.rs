@@ -157,6 +157,7 @@ impl Reader {
         Response {
             id: None,
             previous_id: None,
+            request_id: None,
             model: self.served.take(),
             items: items.into_iter().map(Item).collect(),
             usage: self.usage.unwrap_or(Usage { requests: 1, ..Usage::default() }),
@@ -210,7 +211,7 @@ mod tests {
         let mut text = String::new();
         for chunk in chunks {
             match reader.event(chunk) {
-                Ok(Step::Quiet) => {}
+                Ok(Step::Quiet | Step::Hosted(_)) => {}
                 Ok(Step::Delta(delta)) => text += &delta,
                 Ok(Step::Done(response)) => return (text, Ok(response)),
                 Err(error) => return (text, Err(error)),

@@ -9,9 +9,12 @@ mod reader;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::{Request, ToolDeclaration};
+use crate::limits::HOSTED_CALLS_MAX;
 use crate::provider::wire::{PREVIOUS_RESPONSE, Profile, Storage, Terms, effort, tool_choice};
 
 pub use reader::Reader;
+
+const INCLUDE: &str = "include";
 
 /// Returns the body of `POST /responses` for a request.
 ///
@@ -31,13 +34,18 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(tool);
         body.insert("tools".into(), tools.collect());
-        body.insert("tool_choice".into(), tool_choice(request.tool_choice).into());
+        body.insert("tool_choice".into(), tool_choice(request.tool_choice));
         body.insert("parallel_tool_calls".into(), true.into());
+        if request.tools.iter().any(|it| matches!(it, ToolDeclaration::Hosted { .. })) {
+            body.insert("max_tool_calls".into(), HOSTED_CALLS_MAX.into());
+        }
     }
     body.insert("store".into(), (terms.storage != Storage::None).into());
     body.insert("stream".into(), terms.stream.into());
+    if let Some(include) = include(request, terms) {
+        body.insert("include".into(), include);
+    }
     if terms.profile == Profile::OpenAi {
-        body.insert("include".into(), json!(["reasoning.encrypted_content"]));
         body.insert("prompt_cache_key".into(), request.cache_key.as_str().into());
         if terms.stream {
             body.insert("stream_options".into(), json!({"include_obfuscation": false}));
@@ -57,18 +65,37 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
     }
     // A gateway names what it has made of the field.
     let is_thoughtless = terms.omitted.contains("reasoning_effort");
-    body.retain(|name, _| !(terms.omitted.contains(name) || is_thoughtless && name == "reasoning"));
+    body.retain(|name, _| {
+        let is_omitted = terms.omitted.contains(name) && name != INCLUDE;
+        !(is_omitted || is_thoughtless && name == "reasoning")
+    });
     Value::Object(body)
 }
 
+/// Returns what a response is to tell besides. What hosted tools tell is no comfort: without it nobody
+/// would know what their code printed.
+fn include(request: &Request, terms: &Terms) -> Option<Value> {
+    let sealed = terms.profile == Profile::OpenAi && !terms.omitted.contains(INCLUDE);
+    let sealed = sealed.then_some("reasoning.encrypted_content");
+    let of_tools = request.tools.iter().flat_map(|it| match it {
+        ToolDeclaration::Function { .. } => &[][..],
+        ToolDeclaration::Hosted { include, .. } => include,
+    });
+    let all: Vec<&str> = sealed.into_iter().chain(of_tools.copied()).collect();
+    (!all.is_empty()).then(|| json!(all))
+}
+
 fn tool(tool: &ToolDeclaration) -> Value {
-    json!({
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.parameters,
-        "strict": true,
-    })
+    match tool {
+        ToolDeclaration::Function { name, description, parameters } => json!({
+            "type": "function",
+            "name": name,
+            "description": description,
+            "parameters": parameters,
+            "strict": true,
+        }),
+        ToolDeclaration::Hosted { configuration, .. } => configuration.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -86,7 +113,7 @@ mod tests {
             model: "M".into(),
             instructions: "I".into(),
             items: vec![Item::user("q")],
-            tools: vec![ToolDeclaration {
+            tools: vec![ToolDeclaration::Function {
                 name: "f",
                 description: "d",
                 parameters: json!({"type": "object", "properties": {}, "required": [],

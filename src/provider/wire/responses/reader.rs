@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::conversation::{Ending, Item, Response, Usage};
 use crate::limits::FAILED_AFTER_ERROR;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::hosted::HOSTED;
 use crate::provider::transport::Headers;
 use crate::provider::wire::failure::Complaint;
 use crate::provider::wire::{Step, broken_off, is_torn, torn, unreadable};
@@ -44,6 +45,11 @@ impl Reader {
             "response.output_text.delta" => {
                 let delta = event.get("delta").and_then(Value::as_str).unwrap_or_default();
                 return Ok(Step::Delta(delta.to_owned()));
+            }
+            "response.output_item.added" => {
+                let kind = event.pointer("/item/type").and_then(Value::as_str);
+                let tool = HOSTED.iter().find(|it| Some(it.item) == kind);
+                return Ok(tool.map_or(Step::Quiet, |it| Step::Hosted(it.name)));
             }
             "response.output_item.done" => {
                 self.items.extend(event.get("item").filter(|it| it.is_object()).cloned());
@@ -127,6 +133,7 @@ impl Reader {
         Ok(Response {
             id: text("id"),
             previous_id: text("previous_response_id"),
+            request_id: None,
             model: text("model"),
             items: items.into_iter().filter(is_answer).map(item).collect(),
             usage: usage(response.get("usage").unwrap_or(&Value::Null)),
@@ -196,7 +203,7 @@ mod tests {
         let mut text = String::new();
         for event in events {
             match reader.event(event) {
-                Ok(Step::Quiet) => {}
+                Ok(Step::Quiet | Step::Hosted(_)) => {}
                 Ok(Step::Delta(delta)) => text += &delta,
                 Ok(Step::Done(response)) => return (text, Ok(response)),
                 Err(error) => return (text, Err(error)),

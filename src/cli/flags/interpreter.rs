@@ -1,0 +1,92 @@
+//! Where code runs: the words that flags and configuration files have for it.
+
+use clap::ValueEnum;
+
+use crate::provider::hosted::code_interpreter::Memory;
+
+/// Where code runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum InterpreterChoice {
+    /// On this machine, confined
+    #[default]
+    Local,
+    /// In a container of the provider's, and not on this machine; the datasets are uploaded
+    Hosted,
+    /// In either, as the model chooses; the datasets are uploaded
+    Both,
+}
+
+impl InterpreterChoice {
+    /// Each by its name.
+    pub const NAMES: [(&str, InterpreterChoice); 3] = [
+        ("local", InterpreterChoice::Local),
+        ("hosted", InterpreterChoice::Hosted),
+        ("both", InterpreterChoice::Both),
+    ];
+}
+
+/// Memory of a container.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ContainerMemory {
+    /// 1 GB
+    #[default]
+    #[value(name = "1g")]
+    G1,
+    /// 4 GB
+    #[value(name = "4g")]
+    G4,
+    /// 16 GB
+    #[value(name = "16g")]
+    G16,
+    /// 64 GB
+    #[value(name = "64g")]
+    G64,
+}
+
+impl ContainerMemory {
+    /// Each by its name.
+    pub const NAMES: [(&str, ContainerMemory); 4] = [
+        ("1g", ContainerMemory::G1),
+        ("4g", ContainerMemory::G4),
+        ("16g", ContainerMemory::G16),
+        ("64g", ContainerMemory::G64),
+    ];
+}
+
+impl From<ContainerMemory> for Memory {
+    fn from(memory: ContainerMemory) -> Memory {
+        match memory {
+            ContainerMemory::G1 => Memory::G1,
+            ContainerMemory::G4 => Memory::G4,
+            ContainerMemory::G16 => Memory::G16,
+            ContainerMemory::G64 => Memory::G64,
+        }
+    }
+}
+
+/// What becomes of a turn whose container has expired.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum OnExpired {
+    /// It fails and says so
+    #[default]
+    Error,
+    /// It goes on in another container, with the datasets and without the variables
+    New,
+}
+
+impl OnExpired {
+    /// Each by its name.
+    pub const NAMES: [(&str, OnExpired); 2] =
+        [("error", OnExpired::Error), ("new", OnExpired::New)];
+}
+
+/// Whether a tool must run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ToolChoiceFlag {
+    /// The model chooses
+    #[default]
+    Auto,
+    /// Each turn begins with a run in the container
+    #[value(name = "code_interpreter")]
+    CodeInterpreter,
+}

@@ -1,0 +1,69 @@
+//! Where code runs, and what goes with code that the provider runs.
+
+use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Origin, Settings};
+use crate::agent::hosted::{HostedOptions, Interpreter};
+use crate::cli::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
+use crate::provider::hosted::code_interpreter::{Container, Memory};
+use crate::status::{ExitStatus, Failure};
+use crate::withheld::Withheld;
+
+/// Resolves where code runs. Everything that can be wrong with it is found here, before any request.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when a flag is about containers and there is to be none, a container
+/// is none, or values are to be kept back that an upload would take along.
+pub fn interpreter(
+    (container, tool_choice): (Option<&str>, Option<ToolChoiceFlag>),
+    settings: &Settings,
+    withheld: &Withheld,
+) -> anyhow::Result<Interpreter> {
+    let memory = settings.choose(&CONTAINER_MEMORY)?;
+    let on_expired = settings.choose(&ON_EXPIRED)?;
+    let choice = settings.get(&INTERPRETER)?;
+    let is_forced = tool_choice == Some(ToolChoiceFlag::CodeInterpreter);
+    if choice == InterpreterChoice::Local {
+        let given = [
+            container.map(|_| "--container"),
+            is_forced.then_some("--tool-choice code_interpreter"),
+            of_flag(&memory.origin),
+            of_flag(&on_expired.origin),
+        ];
+        if let Some(flag) = given.into_iter().flatten().next() {
+            let message = format!("`{flag}`: no code runs at the provider");
+            let hint = "add `--interpreter hosted`, or `both`";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        return Ok(Interpreter::Local);
+    }
+    let name = if choice == InterpreterChoice::Hosted { "hosted" } else { "both" };
+    if !withheld.is_nothing() {
+        let what = if withheld.rows { "--no-rows" } else { "--redact" };
+        let message = format!(
+            "`{what}` forbids uploads, and with `--interpreter {name}` the datasets are uploaded whole"
+        );
+        let hint =
+            format!("leave out `{what}`, or run code on this machine with `--interpreter local`");
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    let container = container.unwrap_or("auto");
+    // What a file says of memory is about containers that are to be made.
+    let is_asked = of_flag(&memory.origin).is_some() || container == "auto";
+    let memory = memory.value.map(Memory::from).filter(|_| is_asked);
+    let options = HostedOptions {
+        container: Container::parse(container, memory)?,
+        is_forced,
+        renews: on_expired.value == Some(OnExpired::New),
+    };
+    Ok(match choice {
+        InterpreterChoice::Both => Interpreter::Both(options),
+        _ => Interpreter::Hosted(options),
+    })
+}
+
+fn of_flag(origin: &Origin) -> Option<&'static str> {
+    match origin {
+        Origin::Flag(name) => Some(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,289 @@
+//! `code_interpreter`: Python in a container of the provider's.
+//!
+//! Source: `OpenAI` API reference, "Code Interpreter". The provider gives no exit status: that code failed
+//! is told by a traceback in what it printed.
+
+use serde_json::{Value, json};
+
+use crate::conversation::{Item, ToolDeclaration};
+use crate::provider::hosted::{HostedCall, HostedTool, has_ended_well, output, status, tool_call};
+use crate::status::{ExitStatus, Failure};
+
+/// The tool.
+pub const TOOL: HostedTool = HostedTool {
+    name: "code_interpreter",
+    provider: "responses",
+    item: "code_interpreter_call",
+    handler: Some(read),
+};
+
+/// What responses are to tell of runs; without it nobody knows what code printed.
+const INCLUDE: &[&str] = &["code_interpreter_call.outputs"];
+
+/// Letters of a container's id.
+const CONTAINER_ID_BYTES_MAX: usize = 128;
+
+/// Where code runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Container {
+    /// One that the provider makes, or the one of earlier runs in the conversation while it lives.
+    Auto(Memory),
+    /// One that is there.
+    Existing(String),
+}
+
+/// Memory of a container, for as long as it lives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// 1 GB.
+    #[default]
+    G1,
+    /// 4 GB.
+    G4,
+    /// 16 GB.
+    G16,
+    /// 64 GB.
+    G64,
+}
+
+impl Memory {
+    /// Each by its name.
+    pub const NAMES: [(&str, Memory); 4] =
+        [("1g", Memory::G1), ("4g", Memory::G4), ("16g", Memory::G16), ("64g", Memory::G64)];
+
+    /// Returns the name, as requests and flags have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Memory::G1 => "1g",
+            Memory::G4 => "4g",
+            Memory::G16 => "16g",
+            Memory::G64 => "64g",
+        }
+    }
+}
+
+impl Container {
+    /// Reads what a user wrote: `auto`, or the id of a container.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Usage`] when it is no id, or a container that is there would get another
+    /// memory.
+    pub fn parse(text: &str, memory: Option<Memory>) -> Result<Container, Failure> {
+        if text == "auto" {
+            return Ok(Container::Auto(memory.unwrap_or_default()));
+        }
+        let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+        let is_id = text.starts_with("cntr_") && text.chars().all(is_letter);
+        if !is_id || CONTAINER_ID_BYTES_MAX < text.len() {
+            let message = format!("`{text}` is no id of a container");
+            let hint = "ids begin with `cntr_`; `--container auto` has the provider make one";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+        }
+        if let Some(memory) = memory {
+            let message = format!(
+                "the container `{text}` cannot get {} of memory: a container keeps what it was made with",
+                memory.name()
+            );
+            let hint = "leave `--container-memory` out, or use `--container auto`";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+        }
+        Ok(Container::Existing(text.to_owned()))
+    }
+}
+
+/// Declares the tool, with the files that a container of the provider's begins with.
+pub fn declaration(container: &Container, file_ids: &[String]) -> ToolDeclaration {
+    let container = match container {
+        Container::Existing(id) => json!(id),
+        Container::Auto(memory) => {
+            json!({"type": "auto", "memory_limit": memory.name(), "file_ids": file_ids})
+        }
+    };
+    ToolDeclaration::Hosted {
+        name: TOOL.name,
+        configuration: json!({"type": TOOL.name, "container": container}),
+        include: INCLUDE,
+    }
+}
+
+fn read(item: &Item) -> HostedCall {
+    let outputs = item.0["outputs"].as_array();
+    let of_type = |name: &'static str, member: &'static str| {
+        let outputs = outputs.into_iter().flatten().filter(move |it| it["type"] == name);
+        outputs.filter_map(move |it| it[member].as_str())
+    };
+    let logs: Vec<String> = of_type("logs", "logs").map(without_colours).collect();
+    let logs = logs.join("\n");
+    let images: Vec<String> = of_type("image", "url").map(str::to_owned).collect();
+    let succeeded = has_ended_well(item) && !shows_an_exception(&logs);
+    let text = match (logs.trim().is_empty(), has_ended_well(item)) {
+        (_, false) => {
+            format!("the provider could not run the code: it is {}\n{logs}", status(item))
+        }
+        (true, true) if outputs.is_none() => {
+            "the provider does not tell what it printed".to_owned()
+        }
+        (_, true) => logs,
+    };
+    let code = item.0["code"].as_str().unwrap_or_default();
+    let container_id = item.container_id().map(str::to_owned);
+    let mut output = output(succeeded, text.trim_end());
+    if let Some(id) = &container_id {
+        output.result["container_id"] = Value::from(id.as_str());
+    }
+    HostedCall {
+        call: tool_call(item, TOOL.name, &json!({"code": code})),
+        succeeded,
+        output,
+        images,
+        container_id,
+    }
+}
+
+/// Returns whether an exception ended the code: a traceback stands at the beginning of a line, as Python
+/// writes it, or behind the name of the exception, as a notebook does. A cell of a table that holds these
+/// words does not count. What cannot be parsed has no traceback.
+fn shows_an_exception(logs: &str) -> bool {
+    const TRACEBACK: &str = "Traceback (most recent call last)";
+    let is_traceback = |line: &str| match line.split_once(TRACEBACK) {
+        Some((before, after)) => {
+            let name = before.trim_end();
+            let is_name = name.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '.');
+            let is_of_notebook = is_name && !name.is_empty() && before.len() - name.len() > 1;
+            (before.is_empty() || is_of_notebook) && matches!(after.trim_end(), "" | ":")
+        }
+        None => false,
+    };
+    let last = logs.lines().rfind(|it| !it.trim().is_empty()).unwrap_or_default();
+    let is_unparsed =
+        ["SyntaxError: ", "IndentationError: ", "TabError: "].iter().any(|it| last.starts_with(it));
+    let has_place = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("Cell In[") || line.starts_with("File ") || line.starts_with("Input In")
+    };
+    logs.lines().any(is_traceback) || (is_unparsed && logs.lines().any(has_place))
+}
+
+/// Takes out the colours of a notebook's tracebacks.
+fn without_colours(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|it: char| !it.is_ascii_digit() && it != ';');
+        match end.filter(|end| piece[*end..].starts_with('m')) {
+            Some(end) => plain.push_str(&piece[end + 1..]),
+            None => plain.extend(["\u{1b}[", piece]),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Container, Memory, declaration, read};
+    use crate::conversation::{Item, ToolDeclaration};
+    use crate::provider::hosted::HostedCall;
+
+    #[track_caller]
+    fn check_refused(container: &str, memory: Option<Memory>, message: &str) {
+        let refused = Container::parse(container, memory).unwrap_err();
+        assert_eq!(refused.to_string(), message);
+    }
+
+    #[test]
+    fn what_no_container_can_be_is_refused_before_any_request() {
+        assert_eq!(Container::parse("auto", None).unwrap(), Container::Auto(Memory::G1));
+        let existing = Container::parse("cntr_68-a", None).unwrap();
+        assert_eq!(existing, Container::Existing("cntr_68-a".into()));
+        for text in ["", "AUTO", "abc", "cntr_../../files", "cntr_a b"] {
+            check_refused(text, None, &format!("`{text}` is no id of a container"));
+        }
+        check_refused(
+            "cntr_1",
+            Some(Memory::G4),
+            "the container `cntr_1` cannot get 4g of memory: a container keeps what it was made with",
+        );
+    }
+
+    #[track_caller]
+    fn check_declared(container: &Container, expected: &Value) {
+        let ToolDeclaration::Hosted { configuration, .. } =
+            declaration(container, &["file-1".into()])
+        else {
+            panic!("it is the provider's")
+        };
+        assert_eq!(&configuration, expected);
+    }
+
+    #[test]
+    fn a_container_is_made_with_memory_and_files_or_named() {
+        check_declared(
+            &Container::Auto(Memory::G16),
+            &json!({"type": "code_interpreter", "container":
+                {"type": "auto", "memory_limit": "16g", "file_ids": ["file-1"]}}),
+        );
+        check_declared(
+            &Container::Existing("cntr_1".into()),
+            &json!({"type": "code_interpreter", "container": "cntr_1"}),
+        );
+    }
+
+    fn run(status: &str, outputs: &Value) -> HostedCall {
+        read(&Item(json!({"type": "code_interpreter_call", "id": "ci_1", "status": status,
+            "container_id": "cntr_1", "code": "1 + 1", "outputs": outputs})))
+    }
+
+    #[test]
+    fn a_run_gives_what_it_printed_and_drew() {
+        let image = "data:image/png;base64,AAAA";
+        let found = run(
+            "completed",
+            &json!([{"type": "logs", "logs": "2\n"}, {"type": "image", "url": image},
+                {"type": "logs", "logs": "done"}]),
+        );
+        assert_eq!(found.call.arguments, r#"{"code":"1 + 1"}"#);
+        assert_eq!((found.call.call_id.as_str(), found.succeeded), ("ci_1", true));
+        let result = json!({"kind": "text", "text": "2\n\ndone", "container_id": "cntr_1"});
+        assert_eq!(found.output.result, result);
+        assert_eq!(found.images, [image]);
+        assert_eq!(run("completed", &json!([])).output.result["text"], "");
+        let untold = run("completed", &Value::Null).output.result["text"].clone();
+        assert_eq!(untold, "the provider does not tell what it printed");
+    }
+
+    #[track_caller]
+    fn check_logs(logs: &str, succeeded: bool) {
+        let found = run("completed", &json!([{"type": "logs", "logs": logs}]));
+        assert_eq!(found.succeeded, succeeded, "{logs}");
+    }
+
+    #[test]
+    fn a_traceback_is_a_failure_and_words_in_a_table_are_none() {
+        check_logs(
+            "Traceback (most recent call last):\n  File \"a\", line 1\nKeyError: 'x'\n",
+            false,
+        );
+        check_logs(
+            "\u{1b}[0;31mKeyError\u{1b}[0m       Traceback (most recent call last)\n",
+            false,
+        );
+        check_logs("  Cell In[1], line 1\n    1 +\n       ^\nSyntaxError: invalid syntax\n", false);
+        check_logs("0   Traceback (most recent call last) of job 7\n1   fine\n", true);
+        check_logs("SyntaxError: is a word in row 7\n", true);
+        check_logs("3\n", true);
+    }
+
+    #[test]
+    fn what_the_provider_could_not_run_failed() {
+        for status in ["failed", "incomplete", "in_progress"] {
+            let found = run(status, &Value::Null);
+            assert!(!found.succeeded);
+            let told = format!("the provider could not run the code: it is {status}");
+            assert_eq!(found.output.result["text"], told.as_str());
+            assert_eq!(found.output.result["kind"], "error");
+        }
+    }
+}
