@@ -73,6 +73,7 @@ fn cell(value: &AnyValue<'_>) -> Value {
         AnyValue::StringOwned(it) => Value::String(it.to_string()),
         AnyValue::Date(days) => text(day(*days)),
         AnyValue::Datetime(it, unit, zone) => text(moment(*it, *unit, zone.is_some())),
+        AnyValue::DatetimeOwned(it, unit, zone) => text(moment(*it, *unit, zone.is_some())),
         AnyValue::Time(ns) => text(time_of_day(*ns)),
         other => Value::String(other.to_string()),
     }

@@ -72,7 +72,7 @@ fn a_type_is_kept_as_long_as_it_holds_every_value() {
     );
     check(
         Arc::new(TimestampNanosecondArray::from(vec![1_000])),
-        "timestamp: \"1970-01-01 00:00:00.000001\"; -",
+        "timestamp: \"1970-01-01T00:00:00.000001\"; -",
     );
     check(
         Arc::new(TimestampNanosecondArray::from(vec![1_001]).with_timezone("UTC")),
