@@ -413,6 +413,7 @@ impl IngestFlags {
             decimal: self.decimal,
             bytes_max: self.max_bytes,
             strict: self.strict,
+            is_plain: false,
         }
     }
 }

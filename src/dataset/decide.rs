@@ -34,6 +34,8 @@ pub struct Hints {
     pub is_semicolon: bool,
     /// Cells are separated by `,`, so that `1,2` in quotes may be a list.
     pub is_comma: bool,
+    /// A program wrote the values: any other form is that of text.
+    pub is_plain: bool,
 }
 
 /// What a column is.
@@ -101,7 +103,8 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
             yes_no(*seen).or_else(|| amounts(*seen)).unwrap_or_else(|| plain(*seen))
         }
     };
-    columns.iter().map(read).collect()
+    let is_plain = |it: &Reading| !hints.is_plain || it.form == Form::Plain;
+    columns.iter().map(|it| Some(read(it)).filter(is_plain).unwrap_or_default()).collect()
 }
 
 /// Returns what all say, if they say the same.

@@ -67,6 +67,8 @@ pub struct Told {
     pub comments: Comments,
     /// The table begins with the first record that is no comment.
     pub is_placed: bool,
+    /// A program wrote the file: below the names, every record is a row.
+    pub is_plain: bool,
     /// What was found out: the lines of the drawing, where the table is drawn.
     pub rules: Option<Rules>,
 }
@@ -81,7 +83,8 @@ pub fn find(
     nulls: &Nulls,
     reasons: &mut Vec<String>,
 ) -> Header {
-    let tables = match tables::end_of_first(windows, syntax, nulls) {
+    let end = (!told.is_plain).then(|| tables::end_of_first(windows, syntax, nulls)).flatten();
+    let tables = match end {
         Some(end) => windows.hide_end(windows.head.len() - end),
         None => Vec::new(),
     };
@@ -111,8 +114,8 @@ fn find_first(
             Some(Comment::Marked { marker: char.to_string(), is_sure: true })
         }
     };
-    let footer = footer_of(windows.tail(syntax), syntax, width, comment.as_ref());
-    let Some(footer) = footer else {
+    let footer = || footer_of(windows.tail(syntax), syntax, width, comment.as_ref());
+    let Some(footer) = (!told.is_plain).then(footer).flatten() else {
         return Search { windows, syntax, nulls, told, width, comment }.find(&shapes, reasons);
     };
     let text = windows.hide_end(footer.bytes);
@@ -216,7 +219,7 @@ impl Search<'_> {
         let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as told"));
         let mut header = vec![*first];
         let levels = match self.told.rules {
-            _ if !is_present || place.is_commented => None,
+            _ if !is_present || place.is_commented || self.told.is_plain => None,
             Some(_) => self.levels_above_rule(shapes, first),
             None => self.levels(&labels, others),
         };
@@ -259,7 +262,7 @@ impl Search<'_> {
         let mut above = Tokeniser::new(&head[..body_start], self.syntax);
         while above.record(&mut Vec::new()).is_some() {}
         asides.add_marks(&above);
-        let can_come_again = is_present && 1 < width;
+        let can_come_again = is_present && 1 < width && !self.told.is_plain;
         header.retain(|_| can_come_again);
         let again: Vec<_> = header.iter().map(|it| head[it.start..it.end].to_vec()).collect();
         let mut body = self.sample(width, body_start, again.clone());

@@ -235,6 +235,11 @@ impl Nulls {
         }
     }
 
+    /// Returns what programs write for a number that is none, where nothing stands for what is missing.
+    pub fn of_programs() -> Self {
+        Nulls { told: HashSet::new(), usual: &["NaN", "nan"] }
+    }
+
     /// Returns whether the user named `text` a missing value.
     #[inline]
     pub fn is_told(&self, text: &[u8]) -> bool {

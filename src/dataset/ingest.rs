@@ -68,6 +68,10 @@ pub struct IngestOptions {
     /// Refuse a file with rows that are shorter or longer than the others, or with bytes that are no
     /// text of its encoding.
     pub strict: bool,
+    /// The file is CSV as programs write it, and nobody has edited it: the first record has the names
+    /// and every other one is a row, cells are separated by `,` and quoted with `"`, and numbers, days and
+    /// truth values are written as programs write them. Anything else is text.
+    pub is_plain: bool,
 }
 
 impl Default for IngestOptions {
@@ -86,6 +90,7 @@ impl Default for IngestOptions {
             decimal: None,
             bytes_max: CSV_BYTES_MAX,
             strict: false,
+            is_plain: false,
         }
     }
 }
@@ -398,7 +403,11 @@ impl Layout {
             }
             let split = split(options, told, n_head, &mut windows, &mut reasons);
             let Split { syntax, n_declared, wrapping, rules } = split;
-            let nulls = Nulls::new(options.nulls.as_deref());
+            let nulls = if options.is_plain {
+                Nulls::of_programs()
+            } else {
+                Nulls::new(options.nulls.as_deref())
+            };
             let mut header =
                 header::find(&mut windows, syntax, &place(options, rules), &nulls, &mut reasons);
             if header.names.is_empty() {
@@ -443,8 +452,15 @@ fn before(head: &[u8], end: u64) -> &[u8] {
 
 /// Returns what the user says about the place of the table.
 fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
-    let IngestOptions { header, comments, skip_lines, .. } = *options;
-    Told { header, comments, is_placed: skip_lines.is_some(), rules }
+    let IngestOptions { header, comments, skip_lines, is_plain, .. } = *options;
+    let comments = if is_plain { Comments::None } else { comments };
+    Told {
+        header: if is_plain { Some(true) } else { header },
+        comments,
+        is_placed: is_plain || skip_lines.is_some(),
+        is_plain,
+        rules,
+    }
 }
 
 fn hint_for(kind: &str) -> &'static str {
@@ -558,6 +574,10 @@ fn split(
     windows: &mut Windows,
     reasons: &mut Vec<String>,
 ) -> Split {
+    if let (true, Some(comma)) = (options.is_plain, Delimiter::new(",")) {
+        let syntax = Syntax::usual(comma);
+        return Split { syntax, n_declared: 0, wrapping: None, rules: None };
+    }
     let declared = dialect::declared(&windows.head);
     let n_declared = declared.map_or(0, |it| it.1);
     windows.head.drain(..n_declared);
@@ -617,6 +637,7 @@ fn read(
         decimal: options.decimal,
         is_semicolon: layout.syntax.delimiter.text() == Some(";"),
         is_comma: layout.syntax.delimiter.text() == Some(","),
+        is_plain: options.is_plain,
     };
     let readings = decide(&layout.header.evidence, hints);
     let mut guesses: Vec<_> = readings
@@ -844,6 +865,16 @@ impl TempFiles {
 pub struct DatasetFiles(Vec<(Option<TempPath>, PathBuf)>);
 
 impl DatasetFiles {
+    /// Gives the Parquet file this name, in place of what has it, and lets go of the others.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be renamed.
+    pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
+        let table = self.0.into_iter().next_back().and_then(|it| it.0);
+        keep(table.context("no pass has built the table")?, path)
+    }
+
     /// Gives the files their names, the Parquet file last; [`sync_dir`](super::sync_dir) makes that
     /// survive a power cut.
     ///

@@ -9,7 +9,8 @@
 //! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
 //! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
 //! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `mask` copies a
-//! dataset without the values of some columns, `census` counts the rows that hold some values.
+//! dataset without the values of some columns, `census` counts the rows that hold some values, `saved`
+//! reads a table that a program has saved as CSV.
 
 mod aside;
 mod build;
@@ -43,6 +44,7 @@ mod rate;
 mod records;
 mod repairs;
 mod sample;
+mod saved;
 mod scan;
 mod shape;
 mod slice;
@@ -67,6 +69,7 @@ pub use lines::{line_runs, source_lines, source_trouble};
 pub use local::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema};
 pub use number::DecimalMark;
+pub use saved::table_of_csv;
 pub use scan::answer;
 pub use source::{Source, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};

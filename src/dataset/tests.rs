@@ -3,6 +3,7 @@
 mod accounts;
 mod evidence;
 mod joined;
+mod saved;
 mod wrapped;
 mod written;
 

@@ -1,0 +1,55 @@
+//! A table that code has saved as CSV somewhere else, as a frame.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+
+use super::ingest::{IngestOptions, ingest};
+use super::{Source, head};
+use crate::frame::Frame;
+use crate::status::{ExitStatus, Failure};
+
+/// Reads the CSV at `csv`, which a program has written: the whole table goes to `into_parquet`, in
+/// place of what has that name, and its first rows are returned, at most `rows_max` of them and at most
+/// `cells_max` cells. `shown_name` is the file as whoever saved it knows it: `/mnt/data/df.csv`.
+///
+/// It is read like any file that somebody ingests, as to bounds and what is refused, but not as to what
+/// people do to tables: the first record has the names, every other one is a row, and only what
+/// programs write as numbers, truth values, days and times is that. `12 %`, `yes` and `NA` stay text. Types
+/// of the frame are named as pandas names them.
+///
+/// # Errors
+///
+/// Fails when the file is missing, empty, no text, too long, or no CSV, with a message that a model can
+/// act on; and when `into_parquet` cannot be written.
+pub fn table_of_csv(
+    csv: &Path,
+    shown_name: &str,
+    into_parquet: &Path,
+    rows_max: usize,
+    cells_max: usize,
+) -> anyhow::Result<Frame> {
+    let dir = into_parquet.parent().context("no directory to write the table in")?;
+    let options = IngestOptions { is_plain: true, ..IngestOptions::default() };
+    let source = Source::File(csv.to_owned());
+    // It is short, or the bounds stop it.
+    let (dataset, files) =
+        ingest(source, shown_name, "table", dir, &options, &|_| {}, &AtomicBool::new(false))
+            .map_err(|error| advised(error, shown_name))?;
+    files.keep_table(into_parquet)?;
+    let n_columns = dataset.columns.len().max(1);
+    head(into_parquet, rows_max.min(cells_max / n_columns))
+}
+
+/// Says how to save a table that can be read; what a user would be told of flags helps no model.
+fn advised(error: anyhow::Error, shown_name: &str) -> anyhow::Error {
+    match error.downcast::<Failure>() {
+        Ok(Failure { status: ExitStatus::Input, message, .. }) => {
+            let how = format!("save a DataFrame with `df.to_csv({shown_name:?}, index=False)`");
+            Failure::new(ExitStatus::Input, format!("{message}; {how}")).into()
+        }
+        Ok(failure) => failure.into(),
+        Err(error) => error,
+    }
+}
