@@ -40,6 +40,10 @@ pub const PARQUET_PAGE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 pub const PARQUET_CELLS_MAX: usize = 1024 * 1024;
 /// Rows of a dataset that are copied at once while its values are kept back.
 pub const MASK_BATCH_ROWS_MAX: usize = 64 * 1024;
+/// Rows of a dataset that are decoded at once to write them as CSV.
+pub const CSV_BATCH_ROWS_MAX: usize = 8 * 1024;
+/// Bytes of the line of Python that reads a dataset's CSV. The model reads one for each dataset.
+pub const READING_RECIPE_BYTES_MAX: usize = 2 * 1024;
 /// Rows of a dataset that are decoded at once to count values.
 pub const CENSUS_BATCH_ROWS_MAX: usize = 64 * 1024;
 /// Rows that must share a value before it is told where rows are kept back.

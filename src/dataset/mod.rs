@@ -9,8 +9,9 @@
 //! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
 //! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
 //! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `mask` copies a
-//! dataset without the values of some columns, `census` counts the rows that hold some values, `saved`
-//! reads a table that a program has saved as CSV.
+//! dataset without the values of some columns, `census` counts the rows that hold some values, `csv`
+//! writes a dataset as CSV for code that runs elsewhere, `recipe` says how pandas reads that, and `saved`
+//! reads what such code has saved.
 
 mod aside;
 mod build;
@@ -18,6 +19,7 @@ mod census;
 mod charset;
 mod columnar;
 mod compression;
+mod csv;
 mod decide;
 mod dialect;
 mod encoding;
@@ -41,6 +43,7 @@ mod parse;
 mod pass;
 mod quotes;
 mod rate;
+mod recipe;
 mod records;
 mod repairs;
 mod sample;
@@ -63,12 +66,14 @@ use std::sync::atomic::AtomicBool;
 
 pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, moment, number_key};
+pub use csv::{CsvWritten, csv_of};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
 pub use lines::{line_runs, source_lines, source_trouble};
 pub use local::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema};
 pub use number::DecimalMark;
+pub use recipe::reading_recipe;
 pub use saved::table_of_csv;
 pub use scan::answer;
 pub use source::{Source, sha256_file};

@@ -1,6 +1,7 @@
 //! Whole files in, datasets out, read back with the Parquet reader.
 
 mod accounts;
+mod carried;
 mod evidence;
 mod joined;
 mod saved;

@@ -23,7 +23,7 @@ use crate::frame::Frame;
 use crate::limits::{TABLE_TTY_LINES_MAX, TABLE_TTY_ROWS_MAX};
 use crate::render::digits::grouped;
 
-pub use delimited::delimited;
+pub use delimited::{delimited, delimited_field};
 pub use markdown::markdown;
 
 /// Of the rows that a terminal shows of a long table, those from its end.

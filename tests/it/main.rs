@@ -14,6 +14,7 @@ mod analyst;
 mod ask;
 mod bench;
 mod bytes;
+mod carried;
 mod cassettes;
 mod chat;
 mod chaos;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::bench::Bench;
 
 /// Runs code in the managed Python, in the working directory of a bench.
-fn python(bench: &Bench, code: &str) {
+pub fn python(bench: &Bench, code: &str) {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap());
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let options = PythonOptions {

@@ -1,0 +1,261 @@
+//! A dataset as CSV, for code that runs where its Parquet file is not read.
+//!
+//! The file is decoded batch by batch and written as it comes, so memory does not grow with it.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, Time64MicrosecondType,
+    TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, StringArray};
+use arrow_schema::{DataType, TimeUnit};
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, Time};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+
+use super::columnar::guard;
+use crate::limits::{CSV_BATCH_ROWS_MAX, PARQUET_CELLS_MAX};
+use crate::render::table::delimited_field;
+use crate::status::{ExitStatus, Failure};
+
+/// Bytes that are collected before they are written.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// What [`csv_of`] has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CsvWritten {
+    /// Of the CSV.
+    pub bytes: u64,
+}
+
+/// Writes the dataset at `parquet` as CSV: a line of names, then a line for each row.
+///
+/// Lines end with a line feed, cells are separated by `,` and quoted where they have to be. No value
+/// is rounded or cut:
+/// - null is nothing, empty text is `""`. Where a row has one cell only, null is `""` too: readers skip
+///   an empty line;
+/// - floats have the fewest digits that say the same, always a point, and an exponent where they are
+///   very large or small: `2.0`, `0.1`, `1.0e+22`, `NaN`, `inf`, `-inf`;
+/// - truth values are `true` and `false`;
+/// - days and times are of ISO 8601: `2024-02-29`, `2024-02-29T09:30:00`, `09:30:00`, and instants end
+///   with `Z`. All values of a column have as many digits behind the second (0, 3 or 6) as its finest
+///   needs, because readers judge the form of all by the first;
+/// - text is as it is, bytes in hexadecimal, lists, structs and maps as JSON: that is how a dataset has them.
+///
+/// Returns how many bytes that was.
+///
+/// # Errors
+///
+/// Fails when the file is missing or damaged, when `into` cannot be written, and with
+/// [`ExitStatus::Input`] when the CSV would have more than `bytes_max` bytes.
+pub fn csv_of(parquet: &Path, into: &mut File, bytes_max: u64) -> anyhow::Result<CsvWritten> {
+    guard::run(|| write(parquet, Output { file: into, n_bytes: 0, bytes_max }))
+}
+
+fn write(parquet: &Path, mut output: Output<'_>) -> anyhow::Result<CsvWritten> {
+    let table = Table::open(parquet)?;
+    let fields = table.metadata.schema().fields();
+    let is_alone = fields.len() == 1;
+    let mut text = String::new();
+    for (at, field) in fields.iter().enumerate() {
+        text.push_str(if at == 0 { "" } else { "," });
+        delimited_field(Some(field.name()), is_alone, ',', &mut text);
+    }
+    text.push('\n');
+    let digits = table.digits()?;
+    for batch in table.batches(ProjectionMask::all())? {
+        let batch = batch?;
+        let columns = batch.columns().iter().zip(&digits);
+        let columns: Vec<Values<'_>> =
+            columns.map(|(array, digits)| Values::of(array, *digits)).collect::<Result<_, _>>()?;
+        for row in 0..batch.num_rows() {
+            for (at, column) in columns.iter().enumerate() {
+                text.push_str(if at == 0 { "" } else { "," });
+                column.write(row, is_alone, &mut text)?;
+            }
+            text.push('\n');
+            if CHUNK_BYTES <= text.len() {
+                output.put(&text)?;
+                text.clear();
+            }
+        }
+    }
+    output.put(&text)?;
+    Ok(CsvWritten { bytes: output.n_bytes })
+}
+
+/// Where the CSV goes.
+struct Output<'a> {
+    file: &'a mut File,
+    n_bytes: u64,
+    bytes_max: u64,
+}
+
+impl Output<'_> {
+    fn put(&mut self, text: &str) -> anyhow::Result<()> {
+        self.n_bytes += text.len() as u64;
+        if self.bytes_max < self.n_bytes {
+            let message = format!("as CSV it has more than {} bytes, the limit", self.bytes_max);
+            let hint = "ingest a part of it: fewer rows, or only the columns that are needed";
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+        self.file.write_all(text.as_bytes()).context("cannot write the CSV")
+    }
+}
+
+/// The dataset that is read.
+struct Table<'a> {
+    path: &'a Path,
+    metadata: ArrowReaderMetadata,
+}
+
+impl<'a> Table<'a> {
+    fn open(path: &'a Path) -> anyhow::Result<Self> {
+        let metadata = ArrowReaderMetadata::load(&File::open(path)?, ArrowReaderOptions::new())?;
+        Ok(Table { path, metadata })
+    }
+
+    fn batches(&self, columns: ProjectionMask) -> anyhow::Result<ParquetRecordBatchReader> {
+        let n_columns = self.metadata.schema().fields().len();
+        let n_rows = (PARQUET_CELLS_MAX / n_columns.max(1)).clamp(1, CSV_BATCH_ROWS_MAX);
+        let file = File::open(self.path)?;
+        let reader =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        Ok(reader.with_projection(columns).with_batch_size(n_rows).build()?)
+    }
+
+    /// Returns how many digits behind the second each column needs; 0 where it has no seconds.
+    fn digits(&self) -> anyhow::Result<Vec<usize>> {
+        let fields = self.metadata.schema().fields();
+        let has_seconds = |at: &usize| {
+            matches!(fields[*at].data_type(), DataType::Timestamp(..) | DataType::Time64(_))
+        };
+        let places: Vec<usize> = (0..fields.len()).filter(has_seconds).collect();
+        let mut digits = vec![0; fields.len()];
+        if places.is_empty() {
+            return Ok(digits);
+        }
+        let schema = self.metadata.metadata().file_metadata().schema_descr();
+        // Of datasets, no column is nested, so that each is one leaf.
+        let mask = ProjectionMask::leaves(schema, places.iter().copied());
+        for batch in self.batches(mask)? {
+            for (at, array) in places.iter().zip(batch?.columns()) {
+                digits[*at] = digits[*at].max(Values::of(array, 0)?.digits());
+            }
+        }
+        Ok(digits)
+    }
+}
+
+/// The values of one column of a batch. Types of datasets are few.
+enum Values<'a> {
+    Bool(&'a BooleanArray),
+    Int(&'a PrimitiveArray<Int64Type>),
+    Float(&'a PrimitiveArray<Float64Type>),
+    Date(&'a PrimitiveArray<Date32Type>),
+    Moment { values: &'a PrimitiveArray<TimestampMicrosecondType>, is_instant: bool, digits: usize },
+    Time { values: &'a PrimitiveArray<Time64MicrosecondType>, digits: usize },
+    Text(&'a StringArray),
+}
+
+impl<'a> Values<'a> {
+    fn of(array: &'a ArrayRef, digits: usize) -> anyhow::Result<Self> {
+        Ok(match array.data_type() {
+            DataType::Boolean => Values::Bool(array.as_boolean()),
+            DataType::Int64 => Values::Int(array.as_primitive()),
+            DataType::Float64 => Values::Float(array.as_primitive()),
+            DataType::Date32 => Values::Date(array.as_primitive()),
+            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
+                Values::Moment { values: array.as_primitive(), is_instant: zone.is_some(), digits }
+            }
+            DataType::Time64(TimeUnit::Microsecond) => {
+                Values::Time { values: array.as_primitive(), digits }
+            }
+            DataType::Utf8 => Values::Text(array.as_string()),
+            other => bail!("no dataset has a column of type {other}; ingest its source again"),
+        })
+    }
+
+    fn digits(&self) -> usize {
+        match self {
+            Values::Moment { values, .. } => digits_of(values),
+            Values::Time { values, .. } => digits_of(values),
+            _ => 0,
+        }
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        match self {
+            Values::Bool(values) => values.is_null(row),
+            Values::Int(values) => values.is_null(row),
+            Values::Float(values) => values.is_null(row),
+            Values::Date(values) => values.is_null(row),
+            Values::Moment { values, .. } => values.is_null(row),
+            Values::Time { values, .. } => values.is_null(row),
+            Values::Text(values) => values.is_null(row),
+        }
+    }
+
+    fn write(&self, row: usize, is_alone: bool, out: &mut String) -> anyhow::Result<()> {
+        if self.is_null(row) {
+            delimited_field(None, is_alone, ',', out);
+            return Ok(());
+        }
+        match self {
+            Values::Bool(values) => out.push_str(if values.value(row) { "true" } else { "false" }),
+            Values::Int(values) => write!(out, "{}", values.value(row))?,
+            Values::Float(values) => write_float(values.value(row), out),
+            Values::Date(values) => {
+                let days = values.value(row);
+                let span = SignedDuration::from_hours(i64::from(days) * 24);
+                let day = Date::constant(1970, 1, 1).checked_add(span);
+                write!(
+                    out,
+                    "{}",
+                    day.with_context(|| format!("{days} days since 1970 are no day"))?
+                )?;
+            }
+            Values::Moment { values, is_instant, digits } => {
+                // Not by `Timestamp`, which ends a day before the years of four digits do.
+                let since = SignedDuration::from_micros(values.value(row));
+                let moment = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(since)?;
+                write!(out, "{moment:.digits$}{}", if *is_instant { "Z" } else { "" })?;
+            }
+            Values::Time { values, digits } => {
+                let since = SignedDuration::from_micros(values.value(row));
+                write!(out, "{:.digits$}", Time::midnight().checked_add(since)?)?;
+            }
+            Values::Text(values) => delimited_field(Some(values.value(row)), is_alone, ',', out),
+        }
+        Ok(())
+    }
+}
+
+fn digits_of<T: ArrowPrimitiveType<Native = i64>>(values: &PrimitiveArray<T>) -> usize {
+    let digits = |micros: i64| match micros {
+        it if it % 1_000_000 == 0 => 0,
+        it if it % 1_000 == 0 => 3,
+        _ => 6,
+    };
+    values.iter().flatten().map(digits).max().unwrap_or(0)
+}
+
+/// A point keeps a column of floats from being read as whole numbers, or as identifiers such as `1e5`.
+fn write_float(value: f64, out: &mut String) {
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format(value);
+    match text.find('e').filter(|_| !text.contains('.')) {
+        Some(at) => out.extend([&text[..at], ".0", &text[at..]]),
+        None => out.push_str(text),
+    }
+}

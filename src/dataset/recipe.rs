@@ -1,0 +1,132 @@
+//! The line of Python with which pandas reads a dataset's CSV as it was.
+//!
+//! Pure. What pandas finds out by itself is left out, so that the line stays short: whole numbers,
+//! floats and truth values without missing values.
+
+use std::fmt::Write;
+
+use crate::catalog::{Column, DType};
+use crate::limits::READING_RECIPE_BYTES_MAX;
+
+/// Returns an expression, one line of Python, with which pandas reads `/mnt/data/NAME.csv` as
+/// [`csv_of`](super::csv_of) has written it.
+///
+/// The values are those that `load(NAME)` gives in the REPL: text stays text (`007`, `NA`, numbers of
+/// twenty digits, blanks around it), whole numbers stay whole where some are missing (`Int64`), truth
+/// values likewise (`boolean`), and no float is rounded. Types differ where pandas has none of the kind:
+/// - a day is a `datetime64` at midnight, and no `datetime.date`;
+/// - a time of day is text (`09:30:00`), and no `datetime.time`.
+///
+/// It works from pandas 1.5 on. What no option of pandas can give, or not of all of them:
+/// - a column of text in which some values are missing and others empty: the empty ones are missing too;
+/// - before pandas 3, days and times outside the years 1678 to 2261 stay text, all of their column;
+/// - before pandas 3, text ends before a NUL;
+/// - before pandas 2, a column of whole numbers beyond 2^53, some of them missing, is an error.
+///
+/// The line has at most [`READING_RECIPE_BYTES_MAX`] bytes. Where the names of the columns do not fit, it
+/// reads every value as text, and says in a comment how that becomes what it was.
+pub fn reading_recipe(name: &str, columns: &[Column]) -> String {
+    let path = literal(&format!("/mnt/data/{name}.csv"));
+    let recipe = exact(&path, columns);
+    if recipe.len() <= READING_RECIPE_BYTES_MAX { recipe } else { of_text(&path) }
+}
+
+fn exact(path: &str, columns: &[Column]) -> String {
+    let mut recipe = format!("pd.read_csv({path}");
+    let dtypes: Vec<String> = columns
+        .iter()
+        .filter_map(|it| Some(format!("{}: \"{}\"", literal(&it.name), dtype(it)?)))
+        .collect();
+    if !dtypes.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(recipe, ", dtype={{{}}}", dtypes.join(", "));
+    }
+    let is_moment =
+        |it: &&Column| matches!(it.dtype, DType::Date | DType::Timestamp | DType::TimestampUtc);
+    if columns.iter().any(|it| is_moment(&it)) {
+        let _ = write!(recipe, ", parse_dates={}", names(columns.iter().filter(is_moment)));
+    }
+    if columns.iter().any(|it| it.dtype == DType::Float64) {
+        recipe.push_str(", float_precision=\"round_trip\"");
+    }
+    // Where no column is text, what pandas takes for missing by itself is missing.
+    if columns.iter().any(is_text) {
+        recipe.push_str(", keep_default_na=False");
+        recipe.push_str(&missing(path, columns));
+    }
+    recipe.push(')');
+    recipe
+}
+
+/// Returns what has to be said of a column's type, if anything.
+fn dtype(column: &Column) -> Option<&'static str> {
+    match column.dtype {
+        DType::String | DType::Time => Some("str"),
+        DType::Int64 if 0 < column.nulls => Some("Int64"),
+        DType::Bool if 0 < column.nulls => Some("boolean"),
+        _ => None,
+    }
+}
+
+fn is_text(column: &Column) -> bool {
+    matches!(column.dtype, DType::String | DType::Time)
+}
+
+/// Returns the argument that says what is missing in which column, the shorter way of two.
+///
+/// Floats that are no number are not counted as missing in the dataset, but are in pandas.
+fn missing(path: &str, columns: &[Column]) -> String {
+    let may_miss = |it: &&Column| 0 < it.nulls || it.dtype == DType::Float64;
+    let markers =
+        |it: &Column| if it.dtype == DType::Float64 { "[\"\", \"NaN\"]" } else { "[\"\"]" };
+    let each = columns.iter().filter(may_miss);
+    let each: Vec<String> =
+        each.map(|it| format!("{}: {}", literal(&it.name), markers(it))).collect();
+    if each.is_empty() {
+        return String::new();
+    }
+    let by_name = format!(", na_values={{{}}}", each.join(", "));
+    let mut by_rest = format!(
+        ", na_values=dict.fromkeys(pd.read_csv({path}, nrows=0).columns.drop({}), [\"\", \"NaN\"])",
+        names(columns.iter().filter(|it| is_text(it)))
+    );
+    let missing_texts = || columns.iter().filter(|it| is_text(it) && 0 < it.nulls);
+    if missing_texts().next().is_some() {
+        let _ = write!(by_rest, " | dict.fromkeys({}, [\"\"])", names(missing_texts()));
+    }
+    if by_rest.len() < by_name.len() { by_rest } else { by_name }
+}
+
+fn of_text(path: &str) -> String {
+    format!(
+        "pd.read_csv({path}, dtype=\"str\", keep_default_na=False)  # every value is text, \"\" where one \
+         is missing; whole numbers: .replace(\"\", pd.NA).astype(\"Int64\"), floats: \
+         .replace(\"\", \"nan\").astype(\"float64\"), truth values: .map({{\"true\": True, \"false\": \
+         False}}), days and times: pd.to_datetime()"
+    )
+}
+
+fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
+    let names: Vec<String> = columns.map(|it| literal(&it.name)).collect();
+    format!("[{}]", names.join(", "))
+}
+
+/// Returns text as Python writes it, on one line, with nothing in it that cannot be seen.
+fn literal(text: &str) -> String {
+    let mut literal = "\"".to_owned();
+    for char in text.chars() {
+        match char {
+            '"' => literal.push_str("\\\""),
+            '\\' => literal.push_str("\\\\"),
+            '\n' => literal.push_str("\\n"),
+            '\'' => literal.push('\''),
+            // Rust escapes what is no letter, sign or blank of its own.
+            _ if char.escape_debug().len() == 1 => literal.push(char),
+            _ => {
+                let _ = write!(literal, "\\U{:08x}", u32::from(char));
+            }
+        }
+    }
+    literal.push('"');
+    literal
+}
