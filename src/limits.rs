@@ -254,6 +254,20 @@ pub const USAGE_AFTER_FINISH: Duration = Duration::from_secs(1);
 pub const CALLS_READ_MAX: usize = 1_024;
 /// Longest step of the back-off between tries.
 pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// Bytes of a file that is uploaded. Source: `OpenAI` API reference, "Upload file".
+pub const UPLOAD_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Time after which a provider may be asked to delete an upload, at least. Source: as above.
+pub const UPLOAD_LIFE_MIN: Duration = Duration::from_hours(1);
+/// The same, at most. Source: as above.
+pub const UPLOAD_LIFE_MAX: Duration = Duration::from_hours(30 * 24);
+/// Bytes of a provider's name for a file or a container. Names seen so far have about fifty.
+pub const HOSTED_ID_BYTES_MAX: usize = 128;
+/// Files of a container that are listed, the newest. Code that makes more makes them in a loop.
+pub const CONTAINER_FILES_MAX: usize = 1_000;
+/// Files on one page of that list. Source: `OpenAI` API reference, "List container files".
+pub const CONTAINER_FILES_PAGE: usize = 100;
+/// Bytes of the path of a file in a container; what Linux takes.
+pub const CONTAINER_PATH_BYTES_MAX: usize = 4_096;
 /// Bytes of a cassette, which is read whole.
 pub const CASSETTE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of each of the two values that a replay mismatch shows.

@@ -65,6 +65,7 @@ use crate::provider::{Progress, Provider};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::render::chart::ChartStyle;
+use crate::render::digits::size;
 use crate::session::Session;
 use crate::session::history::History;
 use crate::sink::EventSink;
@@ -592,13 +593,23 @@ fn tell_cut(reason: &str, turn: &mut Turn) -> Result<(), Ended> {
     turn.status(Status::Warning { code: ANSWER_CUT.to_owned(), message: message.to_owned() })
 }
 
+fn loading(message: String) -> News {
+    News::Status(Box::new(Status::Loading { message }))
+}
+
 /// Returns what of the progress is news for the user.
 fn news_of(progress: Progress) -> Option<News> {
     Some(match progress {
         Progress::Delta(delta) => News::Delta(delta.to_owned()),
         Progress::Superseded => News::Superseded,
-        Progress::Sending { .. } | Progress::Unsent => return None,
+        Progress::Sending { .. } | Progress::Calling { .. } | Progress::Unsent => return None,
         Progress::Hosted(name) => News::Hosted(name.to_owned()),
+        Progress::Uploading { filename, bytes, .. } => {
+            loading(format!("uploading `{filename}` ({})", size(bytes)))
+        }
+        Progress::Fetched { bytes } => {
+            loading(format!("fetched a file from the container ({})", size(bytes)))
+        }
         Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
             let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
@@ -615,4 +626,36 @@ fn news_of(progress: Progress) -> Option<News> {
             News::Status(Box::new(Status::Warning { code: code.to_owned(), message }))
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{News, Progress, Status, news_of};
+
+    #[track_caller]
+    fn check(progress: Progress, told: Option<&str>) {
+        let found = news_of(progress).map(|it| match it {
+            News::Status(status) => match *status {
+                Status::Loading { message } => message,
+                other => panic!("{other:?}"),
+            },
+            _ => panic!("no status"),
+        });
+        assert_eq!(found.as_deref(), told);
+    }
+
+    #[test]
+    fn files_that_go_up_and_come_down_are_news() {
+        let to = "http://host";
+        let (dataset, filename) = ("orders", "orders.csv");
+        check(
+            Progress::Uploading { dataset, filename, bytes: 1_234_567, to },
+            Some("uploading `orders.csv` (1.2 MB)"),
+        );
+        check(
+            Progress::Fetched { bytes: 900 },
+            Some("fetched a file from the container (900 bytes)"),
+        );
+        check(Progress::Calling { bytes: 1, to }, None);
+    }
 }

@@ -43,12 +43,16 @@ pub enum ProviderErrorKind {
     UnsupportedField(String),
     /// The conversation no longer fits the model.
     ContextTooLong,
-    /// Nothing answers at this path: the server may speak the other dialect.
+    /// Nothing answers at this path: the server may speak the other dialect, or keeps no files.
     NoEndpoint,
     /// The model or the server knows no tools.
     NoTools,
     /// The model reads no images, or not this one.
     NoImages,
+    /// The container is gone, with all that was in it: go on in a new one.
+    ContainerExpired,
+    /// The provider has a file no more that was uploaded, or that a container had: upload it again.
+    NoSuchFile,
     /// The request is wrong, or the model does not exist: stop.
     Rejected,
     /// The cassette has no such request: stop.
@@ -113,6 +117,8 @@ impl ProviderError {
             | ProviderErrorKind::NoEndpoint
             | ProviderErrorKind::NoTools
             | ProviderErrorKind::NoImages
+            | ProviderErrorKind::ContainerExpired
+            | ProviderErrorKind::NoSuchFile
             | ProviderErrorKind::Rejected
             | ProviderErrorKind::Malformed => ExitStatus::Provider,
         }

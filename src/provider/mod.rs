@@ -16,6 +16,7 @@ mod transport;
 mod wire;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ use error::{ProviderError, ProviderErrorKind};
 use retry::Tries;
 use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
-use transport::{Answer, Body, Outgoing, Transport};
+use transport::{Answer, Body, Headers, Outgoing, Transport};
 use wire::failure::{Complaint, one_line};
 use wire::{
     OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Storage, Terms,
@@ -136,7 +137,30 @@ pub enum Progress<'a> {
         /// Scheme, host and port.
         to: &'a str,
     },
-    /// It did not leave: the server could not be reached.
+    /// A call about files or containers leaves for a server.
+    Calling {
+        /// Of its body.
+        bytes: u64,
+        /// Scheme, host and port.
+        to: &'a str,
+    },
+    /// A file leaves for a server.
+    Uploading {
+        /// Whose rows are in it.
+        dataset: &'a str,
+        /// What the server will call it.
+        filename: &'a str,
+        /// Of the file.
+        bytes: u64,
+        /// Scheme, host and port.
+        to: &'a str,
+    },
+    /// A file came from a server, whole.
+    Fetched {
+        /// Of the file.
+        bytes: u64,
+    },
+    /// What was to leave did not: the server could not be reached.
     Unsent,
     /// A try failed and there will be another.
     Retrying {
@@ -153,8 +177,8 @@ pub enum Progress<'a> {
     },
     /// Something the user should know that stops nothing.
     Warning {
-        /// What a program branches on: `api_switched`, `chain_broken`, `field_dropped`, `model_differs`,
-        /// `recording_failed`.
+        /// What a program branches on: `api_switched`, `chain_broken`, `field_dropped`, `files_unlisted`,
+        /// `model_differs`, `recording_failed`.
         code: &'static str,
         /// One sentence.
         message: String,
@@ -392,9 +416,7 @@ impl Remote {
             if has_text {
                 on_progress(Progress::Superseded);
             }
-            // A server may quote the key at the one who sent it.
-            error.message = key::mask(&error.message, self.key.as_ref());
-            error.request_id = error.request_id.map(|it| key::mask(&it, self.key.as_ref()));
+            error = self.without_key_in(error);
             if let ProviderErrorKind::UnsupportedField(field) = &error.kind {
                 if field == PREVIOUS_RESPONSE && self.chain.break_off() {
                     on_progress(unchained(&error.message));
@@ -425,16 +447,7 @@ impl Remote {
                 }
                 continue;
             }
-            let (reason, http_status) = (error.message.clone(), error.http_status);
-            let retry = tries.next(error)?;
-            on_progress(Progress::Retrying {
-                attempt: retry.attempt,
-                max_attempts: retry.max_attempts,
-                delay: retry.delay,
-                reason,
-                http_status,
-            });
-            tokio::time::sleep(retry.delay).await;
+            tries.wait(error, on_progress).await?;
         }
     }
 
@@ -465,10 +478,8 @@ impl Remote {
         if let (Ok(response), Some(_)) = (&outcome, &self.server) {
             self.compare_models(&request.model, response, &answer, on_progress);
         }
-        if let Err(error) = self.transport.settle(request, answer) {
-            let message = format!("the exchange was not recorded: {error}");
-            on_progress(Progress::Warning { code: "recording_failed", message });
-        }
+        let recorded = self.transport.settle(request, answer);
+        tell_unrecorded(recorded, on_progress);
         outcome
     }
 
@@ -479,6 +490,13 @@ impl Remote {
             response.request_id = response.request_id.map(|it| key::mask(&it, Some(key)));
         }
         response
+    }
+
+    /// Masks the key in an error: a server may quote it at the one who sent it.
+    fn without_key_in(&self, mut error: ProviderError) -> ProviderError {
+        error.message = key::mask(&error.message, self.key.as_ref());
+        error.request_id = error.request_id.map(|it| key::mask(&it, self.key.as_ref()));
+        error
     }
 
     fn terms(&self, request: &Request) -> Terms {
@@ -530,10 +548,15 @@ async fn read(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Response, ProviderError> {
     let outcome = read_body(answer, model, on_progress).await;
-    outcome.map_err(|error| match answer.headers.get("x-request-id") {
+    outcome.map_err(|error| of_request(error, &answer.headers))
+}
+
+/// Adds the provider's name for the request to an error, unless it has it.
+fn of_request(error: ProviderError, headers: &Headers) -> ProviderError {
+    match headers.get("x-request-id") {
         Some(request_id) if error.request_id.is_none() => error.of_request(one_line(request_id)),
         _ => error,
-    })
+    }
 }
 
 async fn read_body(
@@ -588,6 +611,14 @@ fn is_same_model(asked: &str, served: &str) -> bool {
         || asked
             .strip_prefix(served.as_str())
             .is_some_and(|rest| !served.is_empty() && is_version(rest))
+}
+
+/// Says that a cassette lacks an exchange, which stops nothing.
+fn tell_unrecorded(recorded: io::Result<()>, on_progress: &mut dyn FnMut(Progress<'_>)) {
+    if let Err(error) = recorded {
+        let message = format!("the exchange was not recorded: {error}");
+        on_progress(Progress::Warning { code: "recording_failed", message });
+    }
 }
 
 fn switched(api: Api, http_status: Option<u16>) -> Progress<'static> {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 
 use crate::limits::{BACKOFF_MAX, RETRY_AFTER_MAX, RETRY_BUDGET};
+use crate::provider::Progress;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::transport::Headers;
 
@@ -24,13 +25,13 @@ pub struct Tries {
 
 /// One more try.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retry {
+struct Retry {
     /// The try that failed, from 1.
-    pub attempt: u32,
+    attempt: u32,
     /// Tries in all.
-    pub max_attempts: u32,
+    max_attempts: u32,
     /// Wait before the next.
-    pub delay: Duration,
+    delay: Duration,
 }
 
 impl Tries {
@@ -39,13 +40,30 @@ impl Tries {
         Tries { max: retries.saturating_add(1), failed: 0, waited: Duration::ZERO }
     }
 
+    /// Takes a failed try, tells that there will be another, and waits until it is time for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error, with the reason added, when there is no next try.
+    pub async fn wait(
+        &mut self,
+        error: ProviderError,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), ProviderError> {
+        let (reason, http_status) = (error.message.clone(), error.http_status);
+        let Retry { attempt, max_attempts, delay } = self.next(error)?;
+        on_progress(Progress::Retrying { attempt, max_attempts, delay, reason, http_status });
+        tokio::time::sleep(delay).await;
+        Ok(())
+    }
+
     /// Takes a failed try and says how the next one goes.
     ///
     /// # Errors
     ///
     /// Returns the error, with the reason added, when there is no next try: it would fail again,
     /// the tries are used up, or the wait is too long.
-    pub fn next(&mut self, mut error: ProviderError) -> Result<Retry, ProviderError> {
+    fn next(&mut self, mut error: ProviderError) -> Result<Retry, ProviderError> {
         self.failed += 1;
         let (stated, usual) = match error.kind {
             ProviderErrorKind::Transient { retry_after } => (retry_after, backoff(self.failed)),

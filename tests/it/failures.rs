@@ -341,7 +341,12 @@ async fn one_request(
         Progress::Superseded => shown.clear(),
         Progress::Retrying { .. } => told.push("retrying"),
         Progress::Warning { .. } => told.push("warning"),
-        Progress::Sending { .. } | Progress::Unsent | Progress::Hosted(_) => {}
+        Progress::Sending { .. }
+        | Progress::Hosted(_)
+        | Progress::Calling { .. }
+        | Progress::Uploading { .. }
+        | Progress::Fetched { .. }
+        | Progress::Unsent => {}
     };
     let response = provider.respond(request, &mut watch).await?;
     let text: String = response.items.iter().map(Item::text).collect();

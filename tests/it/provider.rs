@@ -3,6 +3,7 @@
 //! A case is a script and a transcript: everything the provider reported, in order.
 
 mod chat;
+mod store;
 
 use std::fmt::Write;
 use std::fs;
@@ -91,7 +92,11 @@ fn transcript(provider: &mut Provider, request: &Request) -> String {
                 writeln!(lines, "try {attempt} of {max_attempts}{after}: {reason}").unwrap();
             }
             Progress::Warning { code, message } => writeln!(lines, "{code}: {message}").unwrap(),
-            Progress::Sending { .. } | Progress::Unsent => {}
+            Progress::Sending { .. }
+            | Progress::Calling { .. }
+            | Progress::Uploading { .. }
+            | Progress::Fetched { .. }
+            | Progress::Unsent => {}
         }
     }));
     if is_in_text {

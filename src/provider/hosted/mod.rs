@@ -5,6 +5,7 @@
 //! provider runs it before it answers, so there is no output for us to send.
 
 pub mod code_interpreter;
+pub mod store;
 
 use serde_json::{Map, Value};
 

@@ -5,26 +5,33 @@
 //! ```json
 //! {"v":1,"key":"5f3a…","request":{…},"status":200,"headers":{…},"events":[{…},…]}
 //! {"v":1,"key":"5f3a…","request":{…},"status":429,"headers":{"retry-after":"1"},"body":{…}}
+//! {"v":1,"key":"77c0…","call":{"method":"POST","path":"files",…},"status":200,"headers":{},"body":{…}}
+//! {"v":1,"key":"a91e…","call":{"method":"GET",…},"status":200,"headers":{},"bytes":"iVBORw…"}
 //! ```
 //!
 //! - `request` is the normalised request (see [`fingerprint`](super::fingerprint)); `key` is a short
 //!   hash of it, for people and tools that group lines. A replay compares `request` itself, so a
 //!   line made by hand may leave `key` out.
+//! - `call` stands in its place where files or containers of the provider are concerned. Of a file that
+//!   went up, it has the name, the size and the SHA-256.
 //! - `events` holds a stream, event by event, as far as it went; a string among them is data that
 //!   were no JSON. `body` holds an answer in one piece: JSON, or a string for any other text.
+//! - `bytes` holds a file that came down, in Base64; where it is text, secrets are masked before.
 //! - `delay_ms`, if present, is waited before the answer.
 //! - `api` is the dialect of the answer, unless that is the Responses API.
 //!
-//! A request takes the first unused line that equals it, and the last one that equals it when all
-//! were used. A failure followed by an answer is thus retried on replay as it was live.
+//! A request, or a call, takes the first unused line that equals it, and the last one that equals it when
+//! all were used. A failure followed by an answer is thus retried on replay as it was live.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -32,7 +39,8 @@ use crate::conversation::Request;
 use crate::limits::{CASSETTE_BYTES_MAX, STREAM_IDLE};
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::key::{Key, mask};
-use crate::provider::transport::fingerprint::{difference, key_of, normalise};
+use crate::provider::transport::call::{Call, Download, Received, Reply};
+use crate::provider::transport::fingerprint::{Difference, difference, key_of, normalise};
 use crate::provider::transport::{Answer, Body, Events, Headers};
 use crate::provider::wire::Api;
 use crate::status::{ExitStatus, Failure};
@@ -45,7 +53,8 @@ struct Exchange {
     v: u32,
     #[serde(default)]
     key: String,
-    request: Value,
+    #[serde(flatten)]
+    asked: Asked,
     #[serde(default, skip_serializing_if = "is_usual")]
     api: Api,
     status: u16,
@@ -56,12 +65,55 @@ struct Exchange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
+}
+
+/// What a replay compares.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Asked {
+    /// A normalised request for a response.
+    Request(Value),
+    /// A call about files or containers.
+    Call(Value),
+}
+
+impl Asked {
+    /// Returns how another one of the same kind differs from this one, if it does.
+    fn difference(&self, now: &Asked) -> Option<Difference> {
+        match (self, now) {
+            (Asked::Request(recorded), Asked::Request(now))
+            | (Asked::Call(recorded), Asked::Call(now)) => difference(recorded, now),
+            (Asked::Request(_), Asked::Call(_)) | (Asked::Call(_), Asked::Request(_)) => None,
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn is_usual(api: &Api) -> bool {
     *api == Api::default()
+}
+
+impl Exchange {
+    /// Returns the answer in one piece, as it came.
+    fn text(&self) -> String {
+        match &self.body {
+            Some(Value::String(text)) => text.clone(),
+            Some(json) => json.to_string(),
+            None => String::new(),
+        }
+    }
+
+    /// Returns the file that came. A line made by hand may hold it as text.
+    fn file(&self) -> Option<Vec<u8>> {
+        match (&self.bytes, &self.body) {
+            (Some(bytes), _) => BASE64_STANDARD.decode(bytes).ok(),
+            (None, Some(Value::String(text))) => Some(text.clone().into_bytes()),
+            (None, _) => None,
+        }
+    }
 }
 
 /// A cassette that answers.
@@ -98,7 +150,9 @@ impl Cassette {
     /// Returns the dialect of the recorded answers: of the last, if they differ, since a server that
     /// was asked in the wrong one was asked again.
     pub fn api(&self) -> Api {
-        self.exchanges.last().map_or_else(Api::default, |it| it.exchange.api)
+        let asked = self.exchanges.iter().rev().map(|it| &it.exchange);
+        let mut requests = asked.filter(|it| matches!(it.asked, Asked::Request(_)));
+        requests.next().map_or_else(Api::default, |it| it.api)
     }
 
     /// Answers a request as it was answered when it was recorded.
@@ -108,29 +162,59 @@ impl Cassette {
     /// Fails when no such request was recorded, and says where it differs from the nearest.
     pub async fn play(&mut self, request: &Request) -> Result<Answer, ProviderError> {
         // No key is at hand in a replay; what looks like one is masked all the same.
-        let now = normalise(request, None);
-        let unused =
-            self.exchanges.iter().position(|it| !it.was_used && it.exchange.request == now);
-        let index =
-            unused.or_else(|| self.exchanges.iter().rposition(|it| it.exchange.request == now));
-        let Some(index) = index else { return Err(self.mismatch(&now)) };
-        self.exchanges[index].was_used = true;
-        let exchange = &self.exchanges[index].exchange;
-        let delay = Duration::from_millis(exchange.delay_ms.unwrap_or(0));
-        tokio::time::sleep(delay.min(STREAM_IDLE)).await;
-        let body = match (&exchange.events, &exchange.body) {
-            (Some(events), _) => Body::Events(Events::played(events.clone())),
-            (None, Some(Value::String(text))) => Body::Text(text.clone()),
-            (None, Some(json)) => Body::Text(json.to_string()),
-            (None, None) => Body::Text(String::new()),
+        let played = self.take(&Asked::Request(normalise(request, None))).await?;
+        let exchange = &played.exchange;
+        let body = match &exchange.events {
+            Some(events) => Body::Events(Events::played(events.clone())),
+            None => Body::Text(exchange.text()),
         };
         let (api, status) = (exchange.api, exchange.status);
         Ok(Answer { api, status, headers: exchange.headers.clone(), body })
     }
 
-    fn mismatch(&self, now: &Value) -> ProviderError {
+    /// Answers a call as it was answered when it was recorded, and writes the file that came then.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no such call was recorded, and says where it differs from the nearest; also when the
+    /// file is missing there, or cannot be taken.
+    pub async fn play_call(
+        &mut self,
+        call: &Call<'_>,
+        download: Option<&mut Download<'_>>,
+    ) -> Result<Reply, ProviderError> {
+        let played = self.take(&Asked::Call(call.told(None))).await?;
+        let exchange = &played.exchange;
+        let (status, headers) = (exchange.status, exchange.headers.clone());
+        let reply = Reply { status, headers, body: Received::Text(exchange.text()) };
+        let Some(download) = download.filter(|_| reply.is_success()) else { return Ok(reply) };
+        let Some(bytes) = exchange.file() else {
+            let line_number = played.line_number;
+            let message = format!("line {line_number} of the cassette has no `bytes` in Base64");
+            return Err(ProviderError::new(ProviderErrorKind::Mismatch, message)
+                .hint("record anew with `--record FILE`"));
+        };
+        download.begin(Some(bytes.len() as u64))?;
+        download.take(&bytes)?;
+        Ok(Reply { body: Received::File, ..reply })
+    }
+
+    /// Finds the line whose turn it is, and waits as long as it says.
+    async fn take(&mut self, now: &Asked) -> Result<&Played, ProviderError> {
+        let is_it = |it: &Played| it.exchange.asked == *now;
+        let unused = self.exchanges.iter().position(|it| !it.was_used && is_it(it));
+        let index = unused.or_else(|| self.exchanges.iter().rposition(is_it));
+        let Some(index) = index else { return Err(self.mismatch(now)) };
+        let played = &mut self.exchanges[index];
+        played.was_used = true;
+        let delay = Duration::from_millis(played.exchange.delay_ms.unwrap_or(0));
+        tokio::time::sleep(delay.min(STREAM_IDLE)).await;
+        Ok(played)
+    }
+
+    fn mismatch(&self, now: &Asked) -> ProviderError {
         let differing = self.exchanges.iter().filter_map(|it| {
-            Some((it.was_used, it.line_number, difference(&it.exchange.request, now)?))
+            Some((it.was_used, it.line_number, it.exchange.asked.difference(now)?))
         });
         // Of two that are equally near, the one whose turn it would be.
         let nearest = differing.min_by_key(|(was_used, _, it)| (it.n_differing, *was_used));
@@ -143,7 +227,11 @@ impl Cassette {
             )
         });
         let (path, nearest) = (self.path.display(), nearest.unwrap_or_default());
-        let message = format!("the cassette `{path}` has no such request{nearest}");
+        let asked = match now {
+            Asked::Request(_) => "request",
+            Asked::Call(_) => "call",
+        };
+        let message = format!("the cassette `{path}` has no such {asked}{nearest}");
         ProviderError::new(ProviderErrorKind::Mismatch, message)
             .hint("ask what was recorded, or record anew with `--record FILE`")
     }
@@ -223,24 +311,95 @@ impl Recorder {
         let request = normalise(request, self.key.as_ref());
         let (events, body) = match answer.body {
             Body::Events(events) => (events.heard, None),
-            Body::Text(text) => {
-                (None, Some(serde_json::from_str(&text).unwrap_or(Value::String(text))))
-            }
+            Body::Text(text) => (None, Some(json_or_text(&text))),
         };
         let exchange = Exchange {
             v: VERSION,
             key: key_of(&request),
-            request,
+            asked: Asked::Request(request),
             api: answer.api,
             status: answer.status,
             headers: answer.headers,
             events,
             body,
+            bytes: None,
             delay_ms: None,
         };
-        let line = serde_json::to_string(&exchange)?;
-        self.file.write_all(format!("{}\n", mask(&line, self.key.as_ref())).as_bytes())
+        self.append_line(&exchange, None)
     }
+
+    /// Appends a call and its reply, secrets masked, in one write. A file that came is read again.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read, the cassette cannot be written, or would be too large for a
+    /// replay.
+    pub fn write_call(
+        &mut self,
+        call: &Call<'_>,
+        reply: &Reply,
+        download: Option<&Download<'_>>,
+    ) -> io::Result<()> {
+        let told = call.told(self.key.as_ref());
+        let (body, bytes) = match (&reply.body, download) {
+            (Received::Text(text), _) => (Some(json_or_text(text)), None),
+            (Received::File, Some(download)) => (None, Some(self.fetched(download)?)),
+            (Received::File, None) => (None, None),
+        };
+        let exchange = Exchange {
+            v: VERSION,
+            key: key_of(&told),
+            asked: Asked::Call(told),
+            api: Api::default(),
+            status: reply.status,
+            headers: reply.headers.clone(),
+            events: None,
+            body,
+            bytes: None,
+            delay_ms: None,
+        };
+        self.append_line(&exchange, bytes.as_deref())
+    }
+
+    /// Reads a file that came, secrets masked, as Base64.
+    fn fetched(&self, download: &Download<'_>) -> io::Result<String> {
+        self.demand_room(download.bytes())?;
+        let mut bytes = vec![0; usize::try_from(download.bytes()).map_err(io::Error::other)?];
+        download.file().read_exact_at(&mut bytes, 0)?;
+        // Masking knows text only, and what Base64 makes of bytes may look like a key.
+        Ok(match std::str::from_utf8(&bytes) {
+            Ok(text) => BASE64_STANDARD.encode(mask(text, self.key.as_ref())),
+            Err(_) => BASE64_STANDARD.encode(&bytes),
+        })
+    }
+
+    /// Appends a line, secrets masked. `bytes` are in Base64 already, which has none.
+    fn append_line(&mut self, exchange: &Exchange, bytes: Option<&str>) -> io::Result<()> {
+        let mut line = mask(&serde_json::to_string(exchange)?, self.key.as_ref());
+        if let Some(bytes) = bytes {
+            // The end of the object, which goes on.
+            line.pop();
+            line.push_str(r#","bytes":""#);
+            line.push_str(bytes);
+            line.push_str(r#""}"#);
+        }
+        line.push('\n');
+        self.demand_room(line.len() as u64)?;
+        self.file.write_all(line.as_bytes())
+    }
+
+    /// Demands that a replay can still read the cassette with so many bytes more.
+    fn demand_room(&self, n_bytes: u64) -> io::Result<()> {
+        if self.file.metadata()?.len().saturating_add(n_bytes) <= CASSETTE_BYTES_MAX {
+            return Ok(());
+        }
+        let found = format!("the cassette would have more than {CASSETTE_BYTES_MAX} bytes");
+        Err(io::Error::other(format!("{found}, and no replay reads it")))
+    }
+}
+
+fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
 /// Returns whether a line can be appended as it is; an empty file counts.

@@ -4,13 +4,16 @@
 
 use std::collections::VecDeque;
 use std::error::Error;
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek};
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::Context;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::multipart;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
+use reqwest::{Client, RequestBuilder, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -19,6 +22,7 @@ use crate::limits::{
 };
 use crate::provider::RemoteOptions;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
 use crate::provider::transport::{Answer, Body, Events, Headers, Outgoing};
 use crate::provider::wire::Api;
 use crate::provider::wire::sse::{Decoder, TooLong};
@@ -217,6 +221,108 @@ impl Http {
         Ok(Answer { api: outgoing.api, status, headers, body })
     }
 
+    /// Makes a call and reads its reply. A file that goes up is read while it is sent, and one that comes
+    /// down is written while it comes, so neither is in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much, or a file
+    /// cannot be read or written.
+    pub async fn call(
+        &self,
+        call: &Call<'_>,
+        download: Option<&mut Download<'_>>,
+    ) -> Result<Reply, ProviderError> {
+        let (request, upload) = self.prepare(call, download.is_some())?;
+        let response = match upload {
+            Some(file) => self.head_of_upload(request, file).await?,
+            None => match timeout_at(Instant::now() + self.first_event, request.send()).await {
+                Ok(sent) => sent.map_err(|error| self.cannot_send(&error))?,
+                Err(_) => return Err(self.silent(self.first_event)),
+            },
+        };
+        let (status, headers) = (response.status(), kept(response.headers()));
+        let body = match download.filter(|_| status.is_success()) {
+            Some(download) => {
+                self.write(response, download).await?;
+                Received::File
+            }
+            None => Received::Text(self.text(response, status.is_success()).await?),
+        };
+        Ok(Reply { status: status.as_u16(), headers, body })
+    }
+
+    /// Makes the request of a call, and returns it with the file that it will read.
+    fn prepare(
+        &self,
+        call: &Call<'_>,
+        is_download: bool,
+    ) -> Result<(RequestBuilder, Option<File>), ProviderError> {
+        let mut url = self.endpoint.join(&call.path);
+        if !call.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&call.query);
+        }
+        let request = match call.method {
+            Method::Get => self.client.get(url),
+            Method::Post => self.client.post(url),
+            Method::Delete => self.client.delete(url),
+        };
+        let accept = if is_download { "*/*" } else { "application/json" };
+        let request = request.headers(self.headers.clone()).header(ACCEPT, accept);
+        Ok(match &call.payload {
+            Payload::Nothing => (request, None),
+            Payload::Json(value) => {
+                let body = value.to_string();
+                (request.header(CONTENT_TYPE, "application/json").body(body), None)
+            }
+            Payload::Form(form) => {
+                let (form, file) =
+                    multipart(form).map_err(|error| unreadable_file(form, &error))?;
+                (request.multipart(form), Some(file))
+            }
+        })
+    }
+
+    /// Sends a file and waits for the head of the answer. As long as more of the file is read, the upload
+    /// is alive, however slow it is; when all is read, the system still holds some megabytes of it.
+    /// `file` shares its place with the file that is sent.
+    async fn head_of_upload(
+        &self,
+        request: RequestBuilder,
+        mut file: File,
+    ) -> Result<reqwest::Response, ProviderError> {
+        let patience = self.first_event.max(self.idle);
+        let mut sending = pin!(request.send());
+        let mut last_place = None;
+        loop {
+            if let Ok(sent) = timeout_at(Instant::now() + patience, &mut sending).await {
+                return sent.map_err(|error| self.cannot_send(&error));
+            }
+            let place = file.stream_position().ok();
+            if place == last_place {
+                return Err(self.silent(patience));
+            }
+            last_place = place;
+        }
+    }
+
+    /// Writes a body down as it comes.
+    async fn write(
+        &self,
+        mut response: reqwest::Response,
+        download: &mut Download<'_>,
+    ) -> Result<(), ProviderError> {
+        download.begin(response.content_length())?;
+        loop {
+            let chunk = match timeout_at(Instant::now() + self.idle, response.chunk()).await {
+                Ok(chunk) => chunk.map_err(|error| broken(&error))?,
+                Err(_) => return Err(fell_silent(self.idle)),
+            };
+            let Some(chunk) = chunk else { return Ok(()) };
+            download.take(&chunk)?;
+        }
+    }
+
     /// Asks for what is at a path. Of the body, what was whole in time is enough: it may be empty.
     ///
     /// # Errors
@@ -371,6 +477,25 @@ impl HttpEvents {
                 .iter()
                 .any(|it| head.starts_with(it))
     }
+}
+
+/// Makes the form that sends a file, and returns it with a handle that shares its place in the file.
+fn multipart(form: &Form<'_>) -> anyhow::Result<(multipart::Form, File)> {
+    let file = File::open(form.path)?;
+    let handle = file.try_clone()?;
+    let body = reqwest::Body::from(tokio::fs::File::from_std(file));
+    let part = multipart::Part::stream_with_length(body, form.bytes);
+    let part = part.file_name(form.filename.to_owned()).mime_str("application/octet-stream")?;
+    let fields = form.fields.iter();
+    let made =
+        fields.fold(multipart::Form::new(), |it, (name, value)| it.text(*name, value.clone()));
+    Ok((made.part("file", part), handle))
+}
+
+fn unreadable_file(form: &Form<'_>, error: &anyhow::Error) -> ProviderError {
+    let message = format!("cannot read `{}` to upload it: {error:#}", form.path.display());
+    ProviderError::new(ProviderErrorKind::Rejected, message)
+        .hint("check that the file is there, and run the command again")
 }
 
 fn kept(headers: &HeaderMap) -> Headers {

@@ -1,7 +1,8 @@
-//! How a request travels and its answer comes back: over HTTP, or out of a cassette.
+//! How a request or a call travels and its answer comes back: over HTTP, or out of a cassette.
 //!
 //! A transport moves JSON and reads none of it. Recording stands around either.
 
+pub mod call;
 pub mod cassette;
 pub mod fingerprint;
 pub mod http;
@@ -15,6 +16,7 @@ use crate::conversation::Request;
 use crate::provider::error::ProviderError;
 use crate::provider::wire::Api;
 
+use call::{Call, Download, Reply};
 use cassette::{Cassette, Recorder};
 use http::{Http, HttpEvents};
 
@@ -157,6 +159,46 @@ impl Transport {
             events.heard = Some(Vec::new());
         }
         Ok(answer)
+    }
+
+    /// Makes a call and reads its reply. A file that comes goes into `download`, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the server cannot be reached or stays silent, the file cannot be taken, or the cassette
+    /// has no such call. A reply that is no success is none of these.
+    pub async fn call(
+        &mut self,
+        call: &Call<'_>,
+        download: Option<&mut Download<'_>>,
+    ) -> Result<Reply, ProviderError> {
+        match &mut self.source {
+            Source::Http(http) => http.call(call, download).await,
+            Source::Cassette(cassette) => cassette.play_call(call, download).await,
+        }
+    }
+
+    /// Returns whether a cassette plays or records, which compares the bytes of files.
+    pub fn has_cassette(&self) -> bool {
+        self.recorder.is_some() || matches!(self.source, Source::Cassette(_))
+    }
+
+    /// Records a call that has its reply, if asked to.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the cassette cannot be written or would be too large, or what was fetched cannot be
+    /// read again.
+    pub fn settle_call(
+        &mut self,
+        call: &Call<'_>,
+        reply: &Reply,
+        download: Option<&Download<'_>>,
+    ) -> std::io::Result<()> {
+        match &mut self.recorder {
+            Some(recorder) => recorder.write_call(call, reply, download),
+            None => Ok(()),
+        }
     }
 
     /// Takes an answer that was read as far as it will be, and records the exchange if asked to.

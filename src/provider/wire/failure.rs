@@ -80,6 +80,29 @@ const UNKNOWN_KEY_CODES: &[&str] = &["invalid_api_key", "no_db_connection"];
 /// Codes of a parameter that the server does not know at all.
 const UNKNOWN_CODES: &[&str] = &["unknown_parameter", "unsupported_parameter", "extra_forbidden"];
 
+/// Words for what a provider has no more.
+const GONE_WORDS: &[&str] =
+    &["not found", "no such", "not exist", "expired", "deleted", "invalid file id"];
+/// Words that name a file of the provider's.
+const FILE_WORDS: &[&str] = &["file object", "file-", "cfile_", "file id", "file with id"];
+/// Words that name a container.
+const CONTAINER_WORDS: &[&str] = &["cntr_", "container with id", "container not found"];
+
+/// What to do without a container that was there before.
+pub const CONTAINER_EXPIRED_HINT: &str =
+    "go on in a new container with `--on-expired new`; what only the old one held is lost";
+
+/// What a call is about, which says what a status means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// A file that is uploaded.
+    Upload,
+    /// A file that was uploaded, or that is in a container.
+    File,
+    /// A container.
+    Container,
+}
+
 /// An error as a provider tells it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Complaint {
@@ -145,6 +168,56 @@ impl Complaint {
         // Some servers put the status that they could not send any more into the code.
         let status = status.or_else(|| self.code.parse().ok().filter(|it| *it < 600));
         let kind = self.kind(status, headers);
+        let hint = self.hint(&kind, status, model);
+        self.tell(kind, hint, status, headers)
+    }
+
+    /// Says what it means when it answers a call about files or containers.
+    pub fn judge_call(&self, status: u16, headers: &Headers, subject: Subject) -> ProviderError {
+        let kind = self.kind_of_call(status, headers, subject);
+        let hint = match kind {
+            ProviderErrorKind::Unauthorized if status == 403 => {
+                let hint = "check that the key's project may keep files and use containers";
+                Some(hint.to_owned())
+            }
+            ProviderErrorKind::NoEndpoint => {
+                let hint = "the server keeps no files or containers: run code on this machine with \
+                            `--interpreter local`, or set `--base-url`";
+                Some(hint.to_owned())
+            }
+            ProviderErrorKind::Rejected if !(300..400).contains(&status) => None,
+            _ => self.hint(&kind, Some(status), ""),
+        };
+        self.tell(kind, hint, Some(status), headers)
+    }
+
+    fn kind_of_call(&self, status: u16, headers: &Headers, subject: Subject) -> ProviderErrorKind {
+        // A page that says 404 is no word on what was looked for.
+        let is_told = !self.kind.is_empty() || !self.code.is_empty();
+        match self.kind(Some(status), headers) {
+            // These are about conversations, of which a call has none.
+            ProviderErrorKind::UnsupportedField(_)
+            | ProviderErrorKind::ContextTooLong
+            | ProviderErrorKind::NoTools
+            | ProviderErrorKind::NoImages
+            | ProviderErrorKind::NoEndpoint
+            | ProviderErrorKind::Rejected => match (status, subject) {
+                (404, Subject::Container) if is_told => ProviderErrorKind::ContainerExpired,
+                (404, Subject::File) if is_told => ProviderErrorKind::NoSuchFile,
+                (404 | 405 | 501, _) => ProviderErrorKind::NoEndpoint,
+                _ => ProviderErrorKind::Rejected,
+            },
+            kind => kind,
+        }
+    }
+
+    fn tell(
+        &self,
+        kind: ProviderErrorKind,
+        hint: Option<String>,
+        status: Option<u16>,
+        headers: &Headers,
+    ) -> ProviderError {
         let lead = match &kind {
             ProviderErrorKind::Unauthorized if status == Some(403) => {
                 "the provider does not allow this to the API key"
@@ -157,6 +230,8 @@ impl Complaint {
                 "the provider limits how much is asked of it"
             }
             ProviderErrorKind::Transient { .. } => "the provider failed",
+            ProviderErrorKind::ContainerExpired => "the provider has the container no more",
+            ProviderErrorKind::NoSuchFile => "the provider has a file no more",
             _ => "the provider refused the request",
         };
         let request_id = headers.get("x-request-id").map(|id| one_line(id));
@@ -173,7 +248,6 @@ impl Complaint {
         let of_request = request_id.as_ref().map(|it| format!(" (request `{it}`)"));
         let of_request = of_request.unwrap_or_default();
         let message = format!("{lead}{with_status}{detail}{of_request}");
-        let hint = self.hint(&kind, status, model);
         ProviderError { kind, message, hint, http_status: status, request_id, is_unsent: false }
     }
 
@@ -194,6 +268,12 @@ impl Complaint {
         }
         if matches!(status, Some(401 | 403)) || is_one_of(UNKNOWN_KEY_CODES) {
             return ProviderErrorKind::Unauthorized;
+        }
+        if is_client_error && self.says_container_gone() {
+            return ProviderErrorKind::ContainerExpired;
+        }
+        if is_client_error && self.says_file_gone() {
+            return ProviderErrorKind::NoSuchFile;
         }
         if self.says_no_tools(status) {
             return ProviderErrorKind::NoTools;
@@ -277,6 +357,11 @@ impl Complaint {
             ProviderErrorKind::NoTools => {
                 "choose a model that calls tools with `--model`".to_owned()
             }
+            ProviderErrorKind::ContainerExpired => CONTAINER_EXPIRED_HINT.to_owned(),
+            ProviderErrorKind::NoSuchFile => {
+                "it expired or was deleted there: ask again, and it is uploaded or made anew"
+                    .to_owned()
+            }
             ProviderErrorKind::NoImages => {
                 "check the image, or choose a model that reads images with `--model`".to_owned()
             }
@@ -312,6 +397,29 @@ impl Complaint {
         let may_be_a_page = matches!(status, Some(300..400 | 404 | 405 | 501));
         NO_IMAGES_WORDS.iter().any(|it| words.contains(it))
             || (!may_be_a_page && words.contains("image"))
+    }
+
+    /// Returns whether a container is gone: twenty minutes after its last use, or since it was deleted.
+    fn says_container_gone(&self) -> bool {
+        let words = self.message.to_ascii_lowercase();
+        let has_one_of = |texts: &[&str]| texts.iter().any(|it| words.contains(it));
+        words.contains("container is expired")
+            || words.contains("expected container_id")
+            || (!self.kind.is_empty()
+                && has_one_of(GONE_WORDS)
+                && has_one_of(CONTAINER_WORDS)
+                && !has_one_of(FILE_WORDS))
+    }
+
+    /// Returns whether a file is gone. Only who writes errors with a type knows files: a page that says
+    /// the same is about its own path.
+    fn says_file_gone(&self) -> bool {
+        let words = self.message.to_ascii_lowercase();
+        let has_one_of = |texts: &[&str]| texts.iter().any(|it| words.contains(it));
+        let is_file = self.param.contains("file_id")
+            || has_one_of(FILE_WORDS)
+            || words.starts_with("file not found");
+        !self.kind.is_empty() && is_file && has_one_of(GONE_WORDS) && !self.is_about_model()
     }
 
     /// Returns whether it is the tools that the server refuses, whatever their form.
@@ -367,12 +475,12 @@ mod tests {
     use std::time::Duration;
 
     use crate::provider::error::ProviderErrorKind::{
-        self, ContextTooLong, NoEndpoint, NoImages, NoTools, Overloaded, QuotaExceeded, Rejected,
-        Transient, Unauthorized, UnsupportedField,
+        self, ContainerExpired, ContextTooLong, NoEndpoint, NoImages, NoSuchFile, NoTools,
+        Overloaded, QuotaExceeded, Rejected, Transient, Unauthorized, UnsupportedField,
     };
     use crate::provider::transport::Headers;
 
-    use super::{Complaint, one_line};
+    use super::{Complaint, Subject, one_line};
 
     #[track_caller]
     fn check(status: u16, body: &str, kind: &ProviderErrorKind) {
@@ -483,6 +591,63 @@ mod tests {
             &error("", "", "reasoning_effort", mixed),
             &UnsupportedField("reasoning_effort".into()),
         );
+    }
+
+    #[test]
+    fn a_container_and_a_file_that_are_gone_are_told_by_words() {
+        let wrong = |param: &str, words: &str| error("invalid_request_error", "", param, words);
+        for words in [
+            "Container is expired.",
+            "Expected container_id: cntr_1.",
+            "Container with id 'cntr_1' not found.",
+        ] {
+            check(400, &wrong("", words), &ContainerExpired);
+        }
+        check(404, &wrong("", "Container with id 'cntr_1' not found."), &ContainerExpired);
+        for (param, words) in [
+            ("id", "No such File object: file-abc"),
+            ("tools[0].container.file_ids", "Some of these were not found."),
+            ("", "File with id 'cfile_1' not found in container 'cntr_1'."),
+            ("", "File not found."),
+        ] {
+            check(404, &wrong(param, words), &NoSuchFile);
+            check(400, &wrong(param, words), &NoSuchFile);
+        }
+        // What others say of paths, images of theirs, and models.
+        check(404, "File not found.", &NoEndpoint);
+        check(502, &wrong("", "the container not found"), &SOON);
+        check(404, &wrong("model", "The model `file-1` does not exist"), &Rejected);
+        check(400, &wrong("tools[0].container", "Invalid value."), &Rejected);
+    }
+
+    #[track_caller]
+    fn check_call(status: u16, body: &str, subject: Subject, kind: &ProviderErrorKind) {
+        let error = Complaint::of_body(body).judge_call(status, &Headers::new(), subject);
+        assert_eq!((&error.kind, error.http_status), (kind, Some(status)), "{body}");
+    }
+
+    #[test]
+    fn what_is_not_there_for_a_call_is_told_by_what_it_is_about() {
+        let told = error("invalid_request_error", "", "", "No.");
+        check_call(404, &told, Subject::Container, &ContainerExpired);
+        check_call(404, &told, Subject::File, &NoSuchFile);
+        check_call(404, &told, Subject::Upload, &NoEndpoint);
+        let elsewhere =
+            error("invalid_request_error", "", "", "Container with id 'cntr_1' not found.");
+        check_call(404, &elsewhere, Subject::File, &ContainerExpired);
+        for subject in [Subject::Container, Subject::File, Subject::Upload] {
+            check_call(404, "404 page not found", subject, &NoEndpoint);
+            check_call(405, &told, subject, &NoEndpoint);
+            check_call(413, "too large", subject, &Rejected);
+            check_call(400, &told, subject, &Rejected);
+            check_call(401, &told, subject, &Unauthorized);
+            check_call(429, "", subject, &SOON);
+            check_call(500, "", subject, &SOON);
+        }
+        let hint =
+            |status| Complaint::default().judge_call(status, &Headers::new(), Subject::File).hint;
+        assert!(hint(405).unwrap().contains("`--interpreter local`"));
+        assert_eq!(hint(400), None);
     }
 
     #[test]

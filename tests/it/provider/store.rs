@@ -1,0 +1,637 @@
+//! The provider's files and containers, against a server that answers in every way that calls can go.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use csv_agent::provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent::provider::hosted::store::{Container, ContainerFile, Upload};
+use csv_agent::provider::{Key, Progress, Provider, RemoteOptions};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{PATIENCE, SHORT, block_on};
+use crate::bench::KEY;
+
+/// Reads of 256 KiB that a slow server is slow with. What the system holds back on its own, it takes at once.
+const N_SLOW_READS: usize = 120;
+const DAY: Duration = Duration::from_hours(24);
+
+/// One answer of the server.
+#[derive(Default)]
+struct Answer {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+    /// Bytes of the body after which the connection breaks, or falls silent.
+    n_sent: Option<usize>,
+    is_silent: bool,
+    /// Whether it comes before what is sent was read.
+    is_early: bool,
+    /// Whether the body has no length.
+    is_unmeasured: bool,
+    /// Time before each of the first reads of what is sent; the rest is read at once.
+    reads_every: Option<Duration>,
+}
+
+fn answer(status: u16, body: impl Into<Vec<u8>>) -> Answer {
+    Answer { status, body: body.into(), ..Answer::default() }
+}
+
+fn json_answer(body: &Value) -> Answer {
+    answer(200, body.to_string())
+}
+
+fn complaint(status: u16, message: &str) -> Answer {
+    let error = json!({"message": message, "type": "invalid_request_error", "param": null});
+    let mut answer = answer(status, json!({"error": error}).to_string());
+    answer.headers.push(("x-request-id", "req_7".to_owned()));
+    answer
+}
+
+/// One call as it came.
+#[derive(Debug, Clone)]
+struct Seen {
+    /// Like `GET /v1/files`.
+    line: String,
+    head: String,
+    body: Vec<u8>,
+}
+
+/// A server that answers these, one connection each.
+struct Store {
+    base_url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    n_answers: usize,
+}
+
+impl Store {
+    fn start(answers: impl IntoIterator<Item = Answer>) -> Store {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let answers: Vec<Answer> = answers.into_iter().collect();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (n_answers, shared) = (answers.len(), seen.clone());
+        thread::spawn(move || {
+            for answer in answers {
+                let (stream, _) = listener.accept().unwrap();
+                // The client may leave whenever it has enough.
+                let _ = serve(&stream, &answer, &shared);
+            }
+        });
+        Store { base_url, seen, n_answers }
+    }
+
+    fn options(&self) -> RemoteOptions {
+        RemoteOptions {
+            base_url: self.base_url.clone(),
+            key: Some(Key::new(KEY)),
+            retries: 2,
+            first_event: PATIENCE,
+            idle: PATIENCE,
+            ..RemoteOptions::default()
+        }
+    }
+
+    fn provider(&self) -> Provider {
+        Provider::remote(self.options()).unwrap()
+    }
+
+    /// Returns the calls when all answers were given.
+    #[track_caller]
+    fn seen(&self) -> Vec<Seen> {
+        let seen = self.seen.lock().unwrap().clone();
+        assert_eq!(seen.len(), self.n_answers, "{seen:?}");
+        seen
+    }
+
+    #[track_caller]
+    fn lines(&self) -> Vec<String> {
+        self.seen().into_iter().map(|it| it.line).collect()
+    }
+}
+
+fn serve(stream: &TcpStream, answer: &Answer, seen: &Mutex<Vec<Seen>>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head)? == 0 {
+            return Ok(());
+        }
+    }
+    let line = head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
+    let length = head.lines().find_map(|it| it.strip_prefix("content-length: "));
+    let length = length.map_or(0, |it| it.parse().unwrap());
+    if answer.is_early {
+        seen.lock().unwrap().push(Seen { line, head, body: Vec::new() });
+        give(stream, answer)?;
+        std::io::copy(&mut reader, &mut std::io::sink())?;
+        return Ok(());
+    }
+    let mut body = vec![0; length];
+    for (at, piece) in body.chunks_mut(256 * 1024).enumerate() {
+        if let Some(pause) = answer.reads_every.filter(|_| at < N_SLOW_READS) {
+            thread::sleep(pause);
+        }
+        reader.read_exact(piece)?;
+    }
+    seen.lock().unwrap().push(Seen { line, head, body });
+    give(stream, answer)?;
+    if answer.is_silent {
+        // Until the client has had enough.
+        let _ = reader.read(&mut [0]);
+    }
+    Ok(())
+}
+
+fn give(mut stream: &TcpStream, answer: &Answer) -> std::io::Result<()> {
+    write!(stream, "HTTP/1.1 {} x\r\nconnection: close\r\n", answer.status)?;
+    for (name, value) in &answer.headers {
+        write!(stream, "{name}: {value}\r\n")?;
+    }
+    if !answer.is_unmeasured {
+        write!(stream, "content-length: {}\r\n", answer.body.len())?;
+    }
+    let n_sent = answer.n_sent.unwrap_or(answer.body.len());
+    stream.write_all(b"\r\n")?;
+    stream.write_all(&answer.body[..n_sent])
+}
+
+/// A file to upload, in a directory of its own.
+fn file(content: &[u8]) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("made.csv");
+    fs::write(&path, content).unwrap();
+    (directory, path)
+}
+
+fn upload(path: &Path) -> Upload<'_> {
+    Upload { path, filename: "orders.csv", dataset: "orders", expires_after: DAY }
+}
+
+/// Returns a line for what is told.
+fn told(progress: &Progress<'_>) -> String {
+    match progress {
+        Progress::Calling { bytes, .. } => format!("calling with {bytes}"),
+        Progress::Uploading { dataset, filename, bytes, .. } => {
+            format!("uploading {filename} of {dataset}, {bytes}")
+        }
+        Progress::Fetched { bytes } => format!("fetched {bytes}"),
+        Progress::Unsent => "unsent".to_owned(),
+        Progress::Retrying { attempt, reason, .. } => format!("try {attempt}: {reason}"),
+        Progress::Warning { code, message } => format!("{code}: {message}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Does something with a provider and returns what came of it and what was told.
+macro_rules! hear {
+    ($provider:expr, $method:ident($($argument:expr),*)) => {{
+        let mut lines = Vec::new();
+        let mut hear = |progress: Progress<'_>| lines.push(told(&progress));
+        let outcome = block_on($provider.$method($($argument,)* &mut hear));
+        (outcome, lines)
+    }};
+}
+
+fn ids(id: &str) -> Answer {
+    json_answer(&json!({"id": id, "object": "file"}))
+}
+
+#[test]
+fn an_upload_is_a_form_with_the_file_and_its_end() {
+    let store = Store::start([ids("file-1")]);
+    let (_directory, path) = file(b"day,price\n1,2\n");
+    let (id, lines) = hear!(store.provider(), upload(&upload(&path)));
+    assert_eq!(id.unwrap(), "file-1");
+    assert_eq!(lines, ["uploading orders.csv of orders, 14"]);
+    let seen = &store.seen()[0];
+    assert_eq!(seen.line, "POST /v1/files");
+    assert!(seen.head.contains(&format!("authorization: Bearer {KEY}\r\n")), "{}", seen.head);
+    assert!(seen.head.contains("content-type: multipart/form-data; boundary="), "{}", seen.head);
+    let body = String::from_utf8(seen.body.clone()).unwrap();
+    let field = |name: &str, value: &str| format!("name=\"{name}\"\r\n\r\n{value}\r\n");
+    for field in [
+        field("purpose", "user_data"),
+        field("expires_after[anchor]", "created_at"),
+        field("expires_after[seconds]", "86400"),
+    ] {
+        assert!(body.contains(&field), "{field} in {body}");
+    }
+    let file = "name=\"file\"; filename=\"orders.csv\"\r\nContent-Type: application/octet-stream\r\n\r\n\
+                day,price\n1,2\n\r\n";
+    assert!(body.contains(file), "{body}");
+    assert!(!body.contains(KEY) && !body.contains("made.csv"), "{body}");
+}
+
+#[track_caller]
+fn check_refused(upload: &Upload<'_>, words: &str) {
+    let store = Store::start([]);
+    let (outcome, lines) = hear!(store.provider(), upload(upload));
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind, ProviderErrorKind::Rejected);
+    assert!(error.message.starts_with(words), "{error}");
+    assert!(error.hint.is_some(), "{error}");
+    assert_eq!(lines, [] as [&str; 0], "nothing leaves");
+}
+
+#[test]
+fn what_hosted_code_cannot_be_given_is_not_sent() {
+    let (directory, path) = file(b"x");
+    for filename in ["orders.parquet", "notes.ipynb", "orders", "orders.csv.exe"] {
+        let words =
+            format!("cannot upload `{filename}`: hosted code is given no files that end in");
+        check_refused(&Upload { filename, ..upload(&path) }, &words);
+    }
+    for filename in ["a/b.csv", "a\r\nx: y.csv"] {
+        let words = format!(
+            "cannot upload `{}`: no form can carry that name",
+            filename.replace("\r\n", " ")
+        );
+        check_refused(&Upload { filename, ..upload(&path) }, &words);
+    }
+    let missing = directory.path().join("missing.csv");
+    check_refused(&upload(&missing), "cannot upload `orders.csv`: cannot read `");
+    let large = directory.path().join("large.csv");
+    File::create(&large).unwrap().set_len(512 * 1024 * 1024 + 1).unwrap();
+    check_refused(
+        &upload(&large),
+        "cannot upload `orders.csv`: it has 536870913 bytes; at most 536870912 are uploaded",
+    );
+}
+
+#[test]
+fn a_call_that_fails_is_made_again_whole() {
+    let limit = Answer { headers: vec![("retry-after-ms", "3".to_owned())], ..answer(429, "slow") };
+    let cut = Answer { n_sent: Some(3), ..ids("file-1") };
+    let store = Store::start([limit, cut, ids("file-2")]);
+    let (_directory, path) = file(b"a\n1\n");
+    let (id, lines) = hear!(store.provider(), upload(&upload(&path)));
+    assert_eq!(id.unwrap(), "file-2");
+    let up = "uploading orders.csv of orders, 4";
+    let [first, limited, second, cut, third] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!([first, second, third], [up; 3]);
+    assert_eq!(limited, "try 1: the provider limits how much is asked of it with status 429: slow");
+    assert!(cut.starts_with("try 2: the connection broke within the provider's answer"), "{cut}");
+    for seen in store.seen() {
+        assert!(String::from_utf8(seen.body).unwrap().contains("\r\n\r\na\n1\n\r\n"));
+    }
+}
+
+#[test]
+fn tries_run_out_and_the_error_names_the_request_and_not_the_key() {
+    let fails = || {
+        let mut answer = complaint(500, &format!("oops {KEY}"));
+        answer.headers.push(("retry-after-ms", "1".to_owned()));
+        answer
+    };
+    let store = Store::start([fails(), fails(), fails()]);
+    let error = hear!(store.provider(), container("cntr_1")).0.unwrap_err();
+    assert_eq!(
+        error.message,
+        "the provider failed with status 500: oops *** (request `req_7`); gave up after 3 tries"
+    );
+    assert_eq!(error.request_id.as_deref(), Some("req_7"));
+    assert_eq!(error.exit_status().code(), 6);
+    assert_eq!(store.seen().len(), 3);
+}
+
+#[test]
+fn a_server_that_is_not_there_got_nothing() {
+    let mut options = Store::start([]).options();
+    options.base_url = "http://127.0.0.1:1/v1".to_owned();
+    options.retries = 0;
+    let mut provider = Provider::remote(options).unwrap();
+    let (outcome, lines) = hear!(provider, delete_container("cntr_1"));
+    assert!(outcome.unwrap_err().is_unsent);
+    assert_eq!(lines, ["calling with 0", "unsent"]);
+}
+
+#[test]
+fn containers_are_looked_at_filled_and_deleted() {
+    let found = json!({"id": "cntr_1", "object": "container", "status": "running",
+        "memory_limit": "4g"});
+    let store = Store::start([
+        json_answer(&found),
+        ids("cfile_1"),
+        json_answer(&json!({"deleted": true})),
+        json_answer(&json!({"deleted": true})),
+    ]);
+    let mut provider = store.provider();
+    let container = hear!(provider, container("cntr_1")).0.unwrap();
+    let expected = Container {
+        id: "cntr_1".into(),
+        status: "running".into(),
+        memory_limit: Some("4g".into()),
+    };
+    assert_eq!(container, expected);
+    let (added, lines) = hear!(provider, add_to_container("cntr_1", "file-1"));
+    added.unwrap();
+    assert_eq!(lines, ["calling with 20"]);
+    hear!(provider, delete_upload("file-1")).0.unwrap();
+    hear!(provider, delete_container("cntr_1")).0.unwrap();
+    assert_eq!(
+        store.lines(),
+        [
+            "GET /v1/containers/cntr_1",
+            "POST /v1/containers/cntr_1/files",
+            "DELETE /v1/files/file-1",
+            "DELETE /v1/containers/cntr_1",
+        ]
+    );
+    assert_eq!(store.seen()[1].body, br#"{"file_id":"file-1"}"#);
+}
+
+#[track_caller]
+fn check_gone(answer: Answer, kind: &ProviderErrorKind, message: &str) {
+    let store = Store::start([answer]);
+    let error = hear!(store.provider(), container("cntr_1")).0.unwrap_err();
+    assert_eq!((&error.kind, error.message.as_str()), (kind, message));
+    assert!(error.hint.is_some());
+}
+
+#[test]
+fn a_container_that_is_gone_is_told_in_all_ways() {
+    let gone = &ProviderErrorKind::ContainerExpired;
+    check_gone(
+        complaint(400, "Container is expired."),
+        gone,
+        "the provider has the container no more with status 400: Container is expired. (request `req_7`)",
+    );
+    check_gone(
+        complaint(404, "No."),
+        gone,
+        "the provider has the container no more with status 404: No. (request `req_7`)",
+    );
+    check_gone(
+        json_answer(&json!({"id": "cntr_1", "status": "expired"})),
+        gone,
+        "the container `cntr_1` can be used no more: it is `expired`",
+    );
+    check_gone(
+        answer(404, "404 page not found"),
+        &ProviderErrorKind::NoEndpoint,
+        "the provider refused the request with status 404: 404 page not found",
+    );
+    check_gone(
+        answer(200, "<html>hello</html>"),
+        &ProviderErrorKind::Malformed,
+        "the provider's answer is no response: <html>hello</html>",
+    );
+}
+
+#[test]
+fn what_is_gone_is_as_good_as_deleted() {
+    let store = Store::start([
+        complaint(404, "No such File object: file-1"),
+        complaint(400, "Container is expired."),
+        answer(403, "no"),
+    ]);
+    let mut provider = store.provider();
+    hear!(provider, delete_upload("file-1")).0.unwrap();
+    hear!(provider, delete_container("cntr_1")).0.unwrap();
+    let error = hear!(provider, delete_container("cntr_1")).0.unwrap_err();
+    assert_eq!(error.kind, ProviderErrorKind::Unauthorized);
+}
+
+#[test]
+fn no_name_from_outside_becomes_a_path() {
+    let bad = ["", "../files", "cntr_1/files", "a b", "cntr_1?x=1", "ä", &"x".repeat(129)];
+    for id in bad {
+        let mut provider = Store::start([]).provider();
+        let outcomes: [Result<(), ProviderError>; 6] = [
+            hear!(provider, container(id)).0.map(|_| ()),
+            hear!(provider, add_to_container("cntr_1", id)).0,
+            hear!(provider, container_files(id)).0.map(|_| ()),
+            hear!(provider, fetch_file("cntr_1", id, &mut tempfile::tempfile().unwrap(), 9))
+                .0
+                .map(|_| ()),
+            hear!(provider, delete_upload(id)).0,
+            hear!(provider, delete_container(id)).0,
+        ];
+        for outcome in outcomes {
+            assert_eq!(outcome.unwrap_err().kind, ProviderErrorKind::Malformed, "{id}");
+        }
+        let store = Store::start([ids(id)]);
+        let (_directory, path) = file(b"x");
+        let error = hear!(store.provider(), upload(&upload(&path))).0.unwrap_err();
+        assert_eq!(error.kind, ProviderErrorKind::Malformed, "{id}");
+    }
+}
+
+fn listed(id: &str) -> Value {
+    json!({"id": id, "object": "container.file", "bytes": 5, "path": format!("/mnt/data/{id}.csv"),
+        "source": "assistant"})
+}
+
+#[test]
+fn files_are_listed_page_by_page() {
+    let odd = json!({"id": "../x", "path": "/mnt/data/x"});
+    let first = json!({"data": [listed("cfile_1"), odd, listed("cfile_2")], "has_more": true});
+    let bare = json!({"id": "cfile_3", "path": "/mnt/data/y", "bytes": null});
+    let second = json!({"data": [bare, {"id": "cfile_4"}], "has_more": false});
+    let store = Store::start([json_answer(&first), json_answer(&second)]);
+    let files = hear!(store.provider(), container_files("cntr_1")).0.unwrap();
+    let found: Vec<&str> = files.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(found, ["cfile_1", "cfile_2", "cfile_3"]);
+    assert_eq!(
+        files[0],
+        ContainerFile {
+            id: "cfile_1".into(),
+            path: "/mnt/data/cfile_1.csv".into(),
+            bytes: Some(5),
+            source: "assistant".into(),
+        }
+    );
+    assert_eq!((files[2].bytes, files[2].source.as_str()), (None, ""));
+    assert_eq!(
+        store.lines(),
+        [
+            "GET /v1/containers/cntr_1/files?limit=100&order=desc",
+            "GET /v1/containers/cntr_1/files?limit=100&order=desc&after=cfile_2",
+        ]
+    );
+}
+
+#[test]
+fn a_list_without_end_is_cut_and_told() {
+    let page = |at: usize| {
+        let data: Vec<Value> = (0..100).map(|it| listed(&format!("cfile_{at}_{it}"))).collect();
+        json_answer(&json!({"data": data, "has_more": true}))
+    };
+    let store = Store::start((0..10).map(page));
+    let (files, lines) = hear!(store.provider(), container_files("cntr_1"));
+    assert_eq!(files.unwrap().len(), 1_000);
+    let warning =
+        "files_unlisted: the container `cntr_1` has more than 1000 files: these are the newest";
+    assert_eq!(lines.last().map(String::as_str), Some(warning));
+    assert_eq!(store.seen().len(), 10);
+    let idle = Store::start([json_answer(&json!({"data": [], "has_more": true}))]);
+    assert_eq!(hear!(idle.provider(), container_files("cntr_1")).0.unwrap(), []);
+}
+
+/// Fetches a file into one that holds something else, and returns what it holds then.
+#[track_caller]
+fn fetch(
+    options: RemoteOptions,
+    bytes_max: u64,
+) -> (Result<u64, ProviderError>, Vec<u8>, Vec<String>) {
+    let mut provider = Provider::remote(options).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("fetched");
+    fs::write(&path, "something longer that was there before").unwrap();
+    let mut into = File::options().read(true).write(true).open(&path).unwrap();
+    let (outcome, lines) = hear!(provider, fetch_file("cntr_1", "cfile_1", &mut into, bytes_max));
+    (outcome, fs::read(&path).unwrap(), lines)
+}
+
+#[test]
+fn a_file_is_fetched_byte_by_byte() {
+    let content: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    let store = Store::start([answer(200, content.clone())]);
+    let (bytes, found, lines) = fetch(store.options(), 100_000);
+    assert_eq!((bytes.unwrap(), found == content), (100_000, true));
+    assert_eq!(lines, ["calling with 0", "fetched 100000"]);
+    let seen = &store.seen()[0];
+    assert_eq!(seen.line, "GET /v1/containers/cntr_1/files/cfile_1/content");
+    assert!(seen.head.contains("accept: */*\r\n"), "{}", seen.head);
+}
+
+#[test]
+fn a_download_that_breaks_or_falls_silent_begins_anew() {
+    let half = |is_silent| Answer { n_sent: Some(3), is_silent, ..answer(200, "a,b\n1,2\n") };
+    let store = Store::start([half(false), half(true), answer(200, "a,b\n1,2\n")]);
+    let options = RemoteOptions { idle: SHORT, ..store.options() };
+    let (bytes, found, lines) = fetch(options, 100);
+    assert_eq!((bytes.unwrap(), found.as_slice()), (8, &b"a,b\n1,2\n"[..]));
+    let tries: Vec<&String> = lines.iter().filter(|it| it.starts_with("try ")).collect();
+    assert!(tries[0].starts_with("try 1: the connection broke within"), "{tries:?}");
+    assert_eq!(tries[1], "try 2: the provider sent nothing for 0.15 s");
+    assert_eq!(lines.last().unwrap(), "fetched 8");
+}
+
+#[test]
+fn a_file_beyond_the_bound_is_refused_at_once_or_as_it_comes() {
+    // The server that says so never gets to send the rest.
+    let said = Answer { n_sent: Some(0), is_silent: true, ..answer(200, "123456789") };
+    let unsaid = Answer { is_unmeasured: true, ..answer(200, "123456789") };
+    for answer in [said, unsaid] {
+        let store = Store::start([answer]);
+        let (outcome, found, lines) = fetch(store.options(), 8);
+        let error = outcome.unwrap_err();
+        assert_eq!(error.message, "the file `cfile_1` is larger than the 8 bytes that are fetched");
+        assert_eq!(error.kind, ProviderErrorKind::Malformed);
+        assert!(found.len() <= 38, "nothing beyond the bound is written");
+        assert_eq!(lines, ["calling with 0"], "it is not tried again, and nothing was fetched");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_says_so_and_writes_nothing() {
+    let store = Store::start([complaint(404, "File not found.")]);
+    let (outcome, found, _) = fetch(store.options(), 100);
+    assert_eq!(outcome.unwrap_err().kind, ProviderErrorKind::NoSuchFile);
+    assert_eq!(found, b"something longer that was there before");
+}
+
+#[test]
+fn an_upload_may_be_slow_but_not_stop() {
+    let (_directory, path) = file(&vec![b'x'; 40 * 1024 * 1024]);
+    let reads =
+        |every_ms| Answer { reads_every: Some(Duration::from_millis(every_ms)), ..ids("f") };
+    // Loopback connections take a megabyte at once or nothing.
+    let patience = Duration::from_millis(400);
+    let send = |store: &Store| {
+        let (first_event, idle) = (patience, patience);
+        let options = RemoteOptions { first_event, idle, retries: 0, ..store.options() };
+        hear!(Provider::remote(options).unwrap(), upload(&upload(&path))).0
+    };
+    let begin = Instant::now();
+    assert_eq!(send(&Store::start([reads(10)])).unwrap(), "f");
+    assert!(2 * patience < begin.elapsed(), "it took longer than a silence may");
+    let error = send(&Store::start([reads(3_600_000)])).unwrap_err();
+    assert!(error.message.ends_with("did not answer within 0.4 s"), "{error}");
+    assert!(error.may_pass());
+}
+
+#[test]
+fn a_refusal_may_come_before_the_file_is_through() {
+    let (_directory, path) = file(&vec![b'x'; 40 * 1024 * 1024]);
+    let store = Store::start([Answer { is_early: true, ..complaint(413, "Too large.") }]);
+    let error = hear!(store.provider(), upload(&upload(&path))).0.unwrap_err();
+    assert_eq!(error.kind, ProviderErrorKind::Rejected);
+    let message = "the provider refused the request with status 413: Too large. (request `req_7`)";
+    assert_eq!(error.message, message);
+}
+
+#[test]
+fn calls_are_recorded_and_replayed_with_their_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let cassette = directory.path().join("q.cass.jsonl");
+    let (_directory, path) = file(b"day\n1\n");
+    let png: Vec<u8> = (0..=255).rev().collect();
+    let secret = format!("key,{KEY}\n");
+    let limit = Answer { headers: vec![("retry-after-ms", "1".to_owned())], ..answer(429, "slow") };
+    let store =
+        Store::start([limit, ids("file-1"), answer(200, png.clone()), answer(200, secret.clone())]);
+    let mut live = store.provider().recording(&cassette).unwrap();
+    hear!(live, upload(&upload(&path))).0.unwrap();
+    let fetch = |provider: &mut Provider, file_id: &str| {
+        let fetched = directory.path().join("fetched");
+        let mut into = File::options();
+        let mut into =
+            into.read(true).write(true).create(true).truncate(true).open(&fetched).unwrap();
+        let (bytes, lines) = hear!(provider, fetch_file("cntr_1", file_id, &mut into, 1_000));
+        (bytes.unwrap(), fs::read(fetched).unwrap(), lines)
+    };
+    assert_eq!(fetch(&mut live, "cfile_1").1, png);
+    assert_eq!(fetch(&mut live, "cfile_2").1, secret.as_bytes());
+    let text = fs::read_to_string(&cassette).unwrap();
+    assert!(!text.contains(KEY), "{text}");
+    let lines: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(lines.len(), 4);
+    let file = &lines[0]["call"]["file"];
+    assert_eq!(file["filename"], "orders.csv");
+    assert_eq!(file["sha256"], "5189ae7d0873608981b847e6365dd8fbae327c86548ab7bce963f3bc25223cd4");
+    assert_eq!(lines[0]["key"], lines[1]["key"]);
+    assert_eq!(lines[2]["headers"], json!({}), "{}", lines[2]);
+
+    let mut replay = Provider::replay(&cassette).unwrap();
+    let (id, told) = hear!(replay, upload(&upload(&path)));
+    assert_eq!(id.unwrap(), "file-1");
+    // Nothing leaves, and the failure comes again.
+    assert_eq!(told, ["try 1: the provider limits how much is asked of it with status 429: slow"]);
+    let (bytes, found, told) = fetch(&mut replay, "cfile_1");
+    assert_eq!((bytes, found == png, told), (256, true, Vec::new()));
+    assert_eq!(fetch(&mut replay, "cfile_2").1, b"key,***\n", "secrets are masked in text");
+
+    fs::write(&path, "day\n2\n").unwrap();
+    let error = hear!(replay, upload(&upload(&path))).0.unwrap_err();
+    assert_eq!(error.exit_status().code(), 12);
+    let words = "has no such call; the nearest is on line 1, where `file.sha256` is `\"";
+    assert!(error.message.contains(words), "{error}");
+}
+
+#[test]
+fn a_cassette_without_calls_says_that_it_has_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let cassette = directory.path().join("q.cass.jsonl");
+    fs::write(&cassette, r#"{"v":1,"request":{},"status":200,"body":""}"#).unwrap();
+    let mut replay = Provider::replay(&cassette).unwrap();
+    let error = hear!(replay, container("cntr_1")).0.unwrap_err();
+    let path = cassette.display();
+    assert_eq!(error.message, format!("the cassette `{path}` has no such call"));
+    assert_eq!(error.kind, ProviderErrorKind::Mismatch);
+}
+
+#[test]
+fn the_analyst_inside_the_binary_has_no_store() {
+    let (_directory, path) = file(b"x");
+    let error = hear!(Provider::Builtin, upload(&upload(&path))).0.unwrap_err();
+    assert_eq!(error.message, "the built-in analyst keeps no files and runs no containers");
+    assert!(hear!(Provider::Builtin, delete_container("cntr_1")).0.is_err());
+}
