@@ -10,19 +10,28 @@ use serde::{Deserialize, Serialize};
 pub struct Egress {
     /// Scheme, host and port of each server; empty when nothing was sent.
     pub destinations: Vec<String>,
-    /// Requests, with those that failed and were sent again.
+    /// Requests, with those that failed and were sent again, and calls about files and containers.
     pub requests: u64,
     /// Columns whose names were sent, and their values perhaps, as `dataset.column`.
     pub columns: Vec<String>,
-    /// Rows of tables whose values were shown, of datasets and of what was computed from them.
+    /// Rows of tables whose values were shown, of datasets and of what was computed from them; all rows of
+    /// a dataset that was uploaded.
     pub rows: u64,
-    /// Bytes of the bodies of all requests.
+    /// Bytes of the bodies of all requests; of an upload, those of the file.
     pub bytes: u64,
     /// Bytes of outputs that are text: what code printed, errors, older turns that were summarised. Values
     /// may stand in them that no row counts.
     pub text_bytes: u64,
     /// Bytes of images, as they were sent.
     pub image_bytes: u64,
+    /// Files that were uploaded, with those that failed and were sent again.
+    pub uploads: u64,
+    /// Bytes of these files.
+    pub upload_bytes: u64,
+    /// Files that hosted code made and that were fetched.
+    pub downloads: u64,
+    /// Bytes of these files.
+    pub download_bytes: u64,
 }
 
 /// What left the machine of one dataset.
@@ -31,9 +40,9 @@ pub struct Egress {
 pub struct DatasetEgress {
     /// Names that were sent, in the order of the dataset.
     pub columns: Vec<String>,
-    /// Rows of tables that have no columns but those of the dataset.
+    /// Rows of tables that have no columns but those of the dataset; all of its rows once it was uploaded.
     pub rows: u64,
-    /// Bytes of the requests that name the dataset.
+    /// Bytes of the requests that name the dataset, and of its uploads.
     pub bytes: u64,
 }
 
@@ -51,8 +60,9 @@ pub struct Record {
 impl Record {
     /// Adds another record. A row that was shown in both counts twice.
     pub fn add(&mut self, other: &Record) {
-        let Egress { destinations, requests, columns, rows, bytes, text_bytes, image_bytes } =
-            &other.all;
+        let Egress { destinations, requests, columns, rows, bytes, .. } = &other.all;
+        let Egress { text_bytes, image_bytes, .. } = &other.all;
+        let Egress { uploads, upload_bytes, downloads, download_bytes, .. } = &other.all;
         let all = &mut self.all;
         add_names(&mut all.destinations, destinations);
         add_names(&mut all.columns, columns);
@@ -61,6 +71,10 @@ impl Record {
         all.bytes = all.bytes.saturating_add(*bytes);
         all.text_bytes = all.text_bytes.saturating_add(*text_bytes);
         all.image_bytes = all.image_bytes.saturating_add(*image_bytes);
+        all.uploads = all.uploads.saturating_add(*uploads);
+        all.upload_bytes = all.upload_bytes.saturating_add(*upload_bytes);
+        all.downloads = all.downloads.saturating_add(*downloads);
+        all.download_bytes = all.download_bytes.saturating_add(*download_bytes);
         for (name, more) in &other.datasets {
             let dataset = self.datasets.entry(name.clone()).or_default();
             add_names(&mut dataset.columns, &more.columns);
@@ -82,11 +96,21 @@ mod tests {
     #[test]
     fn records_add_up() {
         let one = Record {
-            all: Egress { columns: vec!["a.b".into()], rows: 1, ..Egress::default() },
+            all: Egress {
+                columns: vec!["a.b".into()],
+                rows: 1,
+                uploads: 2,
+                upload_bytes: 3,
+                downloads: 4,
+                download_bytes: 5,
+                ..Egress::default()
+            },
             ..Record::default()
         };
         let mut sum = one.clone();
         sum.add(&one);
         assert_eq!((sum.all.columns.len(), sum.all.rows), (1, 2));
+        let Egress { uploads, upload_bytes, downloads, download_bytes, .. } = sum.all;
+        assert_eq!((uploads, upload_bytes, downloads, download_bytes), (4, 6, 8, 10));
     }
 }

@@ -60,6 +60,15 @@ impl Ledger {
                 inner.before = Some(inner.counter.clone());
                 inner.counter.count(body, Some(to), is_transcript);
             }
+            Progress::Calling { bytes, to } => {
+                inner.before = Some(inner.counter.clone());
+                inner.counter.count_request(*bytes, Some(to));
+            }
+            Progress::Uploading { dataset, bytes, to, .. } => {
+                inner.before = Some(inner.counter.clone());
+                inner.counter.count_upload(dataset, *bytes, to);
+            }
+            Progress::Fetched { bytes } => inner.counter.count_download(*bytes),
             Progress::Unsent => {
                 let Some(before) = inner.before.take() else { return };
                 inner.counter = before;
@@ -101,7 +110,10 @@ pub struct Counter {
 struct Known {
     name: String,
     columns: Vec<String>,
+    n_rows: u64,
     was_sent: Vec<bool>,
+    /// Whether all of its rows were sent in one.
+    was_uploaded: bool,
 }
 
 impl Counter {
@@ -110,7 +122,9 @@ impl Counter {
         let known = |(name, dataset): (&str, &Dataset)| Known {
             name: name.to_owned(),
             columns: dataset.columns.iter().map(|it| it.name.clone()).collect(),
+            n_rows: dataset.row_count,
             was_sent: vec![false; dataset.columns.len()],
+            was_uploaded: false,
         };
         Counter { datasets: catalog.iter().map(known).collect(), ..Counter::default() }
     }
@@ -118,13 +132,7 @@ impl Counter {
     /// Counts a body that goes to a server. In a transcript, what earlier turns showed is text.
     pub fn count(&mut self, body: &Value, destination: Option<&str>, is_transcript: bool) {
         let n_bytes = body.to_string().len() as u64;
-        let all = &mut self.record.all;
-        all.requests += 1;
-        all.bytes += n_bytes;
-        if let Some(it) = destination.filter(|it| all.destinations.iter().all(|known| known != it))
-        {
-            all.destinations.push(it.to_owned());
-        }
+        self.count_request(n_bytes, destination);
         let mut said = Vec::new();
         for it in SAID {
             texts(&body[it], &mut said);
@@ -159,11 +167,44 @@ impl Counter {
         &self.record
     }
 
+    /// Counts that a request leaves, whatever is in it.
+    fn count_request(&mut self, n_bytes: u64, destination: Option<&str>) {
+        let all = &mut self.record.all;
+        all.requests += 1;
+        all.bytes += n_bytes;
+        if let Some(it) = destination.filter(|it| all.destinations.iter().all(|known| known != it))
+        {
+            all.destinations.push(it.to_owned());
+        }
+    }
+
+    /// Counts a dataset that leaves whole: each of its columns, and each of its rows that was not shown
+    /// before.
+    fn count_upload(&mut self, dataset: &str, n_bytes: u64, destination: &str) {
+        self.count_request(n_bytes, Some(destination));
+        let all = &mut self.record.all;
+        all.uploads += 1;
+        all.upload_bytes += n_bytes;
+        let Some(known) = self.datasets.iter_mut().find(|it| it.name == dataset) else { return };
+        known.was_sent.fill(true);
+        known.was_uploaded = true;
+        let sent = self.record.datasets.entry(known.name.clone()).or_default();
+        sent.bytes += n_bytes;
+        all.rows += known.n_rows.saturating_sub(sent.rows);
+        sent.rows = sent.rows.max(known.n_rows);
+        self.record_columns();
+    }
+
+    /// Counts a file that came.
+    fn count_download(&mut self, n_bytes: u64) {
+        self.record.all.downloads += 1;
+        self.record.all.download_bytes += n_bytes;
+    }
+
     /// Names count as sent when all their words stand in what is said.
     fn count_names(&mut self, said: &[&str], n_bytes: u64) {
         let there: HashSet<&str> = said.iter().flat_map(|it| words(it)).collect();
         let is_there = |name: &str| words(name).all(|it| there.contains(it));
-        let mut columns = Vec::new();
         for known in &mut self.datasets {
             if is_there(&known.name) {
                 for (name, was_sent) in known.columns.iter().zip(&mut known.was_sent) {
@@ -173,6 +214,14 @@ impl Counter {
                 }
                 self.record.datasets.entry(known.name.clone()).or_default().bytes += n_bytes;
             }
+        }
+        self.record_columns();
+    }
+
+    /// Writes down which columns were sent.
+    fn record_columns(&mut self) {
+        let mut columns = Vec::new();
+        for known in &self.datasets {
             let sent: Vec<&String> = known
                 .columns
                 .iter()
@@ -202,7 +251,8 @@ impl Counter {
             }
             self.record.all.rows += 1;
             let Some(row) = row.as_object() else { continue };
-            for known in self.datasets.iter().filter(|it| it.has_all_of(row)) {
+            let of_dataset = |it: &&Known| !it.was_uploaded && it.has_all_of(row);
+            for known in self.datasets.iter().filter(of_dataset) {
                 self.record.datasets.entry(known.name.clone()).or_default().rows += 1;
             }
         }
@@ -262,9 +312,11 @@ fn hash(text: &str) -> u64 {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Counter;
+    use super::{Counter, Ledger};
     use crate::agent::prompt::tests::catalog;
     use crate::egress::{Egress, Record};
+    use crate::provider::Progress;
+    use crate::session::departed::EgressFile;
 
     fn body(items: &Value) -> Value {
         let told = "Datasets:\n- sales: 3 rows\n  - \"unit price\" float64\n";
@@ -293,10 +345,61 @@ mod tests {
                 rows: 2,
                 bytes: n_bytes,
                 text_bytes: 9,
-                image_bytes: 0,
+                ..Egress::default()
             }
         );
         assert_eq!((datasets["sales"].rows, datasets["sales"].bytes), (1, n_bytes));
+    }
+
+    #[test]
+    fn an_upload_takes_all_columns_and_all_rows_along() {
+        let catalog = catalog(&[("sales", &["day", "price"]), ("stock", &["item"])]);
+        let n_rows = catalog.get("sales").unwrap().row_count;
+        assert!(1 < n_rows);
+        let mut counter = Counter::new(&catalog);
+        let head = json!({"head": [{"day": 1}]}).to_string();
+        let shown = json!([{"type": "function_call_output", "output": head}]);
+        counter.count(&json!({"input": shown}), Some("https://host"), false);
+        let before = counter.record().all.bytes;
+        counter.count_upload("sales", 100, "https://host");
+        counter.count_upload("sales", 100, "https://host");
+        counter.count_request(10, Some("https://host"));
+        counter.count_download(7);
+        let more = json!({"head": [{"day": 2}]}).to_string();
+        let shown = json!([{"type": "function_call_output", "output": more}]);
+        counter.count(&json!({"input": shown}), Some("https://host"), false);
+        let Record { all, datasets } = counter.record();
+        assert_eq!(all.columns, ["sales.day", "sales.price"]);
+        // The last row that was shown may have been computed.
+        assert_eq!((all.rows, datasets["sales"].rows), (n_rows + 1, n_rows));
+        assert_eq!((all.requests, all.uploads, all.upload_bytes), (5, 2, 200));
+        assert_eq!((all.downloads, all.download_bytes), (1, 7));
+        assert_eq!(datasets["sales"].bytes, 200);
+        assert!(before + 210 < all.bytes);
+        assert_eq!(all.destinations, ["https://host"]);
+        assert!(!datasets.contains_key("stock"));
+    }
+
+    #[test]
+    fn the_ledger_hears_uploads_and_takes_back_what_found_no_server() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = EgressFile::of_turn(dir.path());
+        let ledger = Ledger::begin(&catalog(&[("sales", &["day"])]), file.clone());
+        let upload = Progress::Uploading {
+            dataset: "sales",
+            filename: "sales.csv",
+            bytes: 5,
+            to: "http://h",
+        };
+        ledger.hear(&upload, false);
+        assert_eq!(file.read().unwrap().all.upload_bytes, 5, "it is written before it leaves");
+        ledger.hear(&Progress::Unsent, false);
+        assert_eq!(ledger.record(), Record::default());
+        ledger.hear(&Progress::Calling { bytes: 3, to: "http://h" }, false);
+        ledger.hear(&Progress::Fetched { bytes: 9 }, false);
+        ledger.check().unwrap();
+        let all = file.read().unwrap().all;
+        assert_eq!((all.requests, all.bytes, all.uploads, all.download_bytes), (1, 3, 0, 9));
     }
 
     #[test]

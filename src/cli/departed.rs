@@ -48,5 +48,44 @@ pub fn sentence(egress: &Egress) -> String {
     let (requests, bytes) = (count(egress.requests, "request"), number(egress.bytes));
     let columns = count(egress.columns.len() as u64, "column");
     let rows = count(egress.rows, "row");
-    format!("{requests} to {to}, {bytes} bytes, the names of {columns}, {rows} shown")
+    let mut sentence =
+        format!("{requests} to {to}, {bytes} bytes, the names of {columns}, {rows} shown");
+    let files = [
+        (egress.uploads, egress.upload_bytes, "uploaded"),
+        (egress.downloads, egress.download_bytes, "fetched"),
+    ];
+    for (n_files, n_bytes, what) in files {
+        if 0 < n_files {
+            let files = count(n_files, "file");
+            // Writing to a string cannot fail.
+            let _ = write!(sentence, ", {files} {what} ({})", count(n_bytes, "byte"));
+        }
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+    use crate::egress::Egress;
+
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Egress), end: &str) {
+        let mut egress = Egress {
+            destinations: vec!["https://host".to_owned()],
+            requests: 2,
+            bytes: 1_234,
+            ..Egress::default()
+        };
+        change(&mut egress);
+        let lead = "2 requests to https://host, 1,234 bytes, the names of 0 columns, 0 rows shown";
+        assert_eq!(sentence(&egress), format!("{lead}{end}"));
+    }
+
+    #[test]
+    fn files_are_told_where_there_are_any() {
+        check(|_| {}, "");
+        check(|it| (it.uploads, it.upload_bytes) = (1, 1_200), ", 1 file uploaded (1,200 bytes)");
+        check(|it| (it.downloads, it.download_bytes) = (2, 1), ", 2 files fetched (1 byte)");
+    }
 }

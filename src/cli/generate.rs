@@ -165,7 +165,8 @@ mod tests {
         }
         report["cost_usd"] = json!(0.5);
         let egress = json!({"destinations": ["https://host"], "requests": 1, "columns": ["d.c"],
-            "rows": 1, "bytes": 1, "text_bytes": 1, "image_bytes": 0});
+            "rows": 1, "bytes": 1, "text_bytes": 1, "image_bytes": 0, "uploads": 1,
+            "upload_bytes": 1, "downloads": 1, "download_bytes": 1});
         let file = json!({"format": "png", "path": "p", "width": 1, "height": 1, "bytes": 1,
             "sha256": "0".repeat(64)});
         let series = json!([{"name": "n", "y_field": "y"}]);
