@@ -408,10 +408,26 @@ impl ChartDrawn {
     }
 }
 
+/// A file that code at the provider made, as a file of the turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FetchedFile {
+    /// As the provider named it, which says nothing of where it is here.
+    pub name: String,
+    /// Whether the answer refers to it.
+    pub cited: bool,
+    /// Where it was fetched from; none for what came with the response.
+    pub container_id: Option<String>,
+    /// The provider's name for it; none for what came with the response.
+    pub file_id: Option<String>,
+    /// The file itself.
+    #[serde(flatten)]
+    pub artifact: Artifact,
+}
+
 /// A file that a turn left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// `parquet`, `svg`, `png`.
+    /// `parquet`, `svg`, `png`; of a fetched file the ending of its name, or `bin`.
     pub format: String,
     /// Relative to the session directory.
     pub path: String,
@@ -501,6 +517,10 @@ pub struct ReplyBody {
     pub tables: Vec<String>,
     /// Logical names of the charts, in order.
     pub charts: Vec<String>,
+    /// Files that code at the provider made and that were fetched, in order. Turns of earlier versions
+    /// had none.
+    #[serde(default)]
+    pub files: Vec<FetchedFile>,
     /// Requests to the model.
     pub rounds: u32,
     /// Tool calls in all.

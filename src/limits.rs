@@ -93,10 +93,22 @@ pub const EXPORT_SOURCE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Pieces of 30 000 characters that an answer of our own Python may have.
 pub const STUDY_PIECES_MAX: usize = 1_000;
 
-/// Characters of a file name that is made of a table's or a chart's name.
+/// Characters of a file name that is made of the name of a table, a chart or a file. With four bytes each,
+/// a number and an ending, it is within the 255 bytes of a file system.
 pub const SLUG_CHARS_MAX: usize = 60;
-/// Tables or charts of one name in one turn.
+/// Characters of the ending of a fetched file that is kept.
+pub const ENDING_CHARS_MAX: usize = 8;
+/// Tables, charts or files of one name in one turn.
 pub const SLUGS_PER_TURN_MAX: usize = 10_000;
+
+/// Files of one turn that are fetched from the provider. A container may have a thousand.
+pub const FETCHED_FILES_MAX: usize = 100;
+/// Bytes of one of them. An answer is a table or a picture, not an archive.
+pub const FETCHED_FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
+/// Bytes of all of them.
+pub const FETCHED_BYTES_MAX: u64 = 500 * 1024 * 1024;
+/// Characters of the name of a fetched file that are told.
+pub const FETCHED_NAME_CHARS_MAX: usize = 255;
 
 /// Bytes of a session's log before a new one is begun; the one before is kept.
 pub const LOG_BYTES_MAX: u64 = 1024 * 1024;

@@ -13,8 +13,8 @@ use crate::agent::egress::Ledger;
 use crate::agent::grounding::Grounds;
 use crate::conversation::{Finding, Price, ToolCall, Usage};
 use crate::event::{
-    Body, CallError, CallStatus, ChartDrawn, Event, ReplyBody, Shown, Status, ToolOutput,
-    UsageReport, VERSION,
+    Body, CallError, CallStatus, ChartDrawn, Event, FetchedFile, ReplyBody, Shown, Status,
+    ToolOutput, UsageReport, VERSION,
 };
 use crate::render::blocks;
 use crate::render::chart::ChartStyle;
@@ -99,6 +99,8 @@ pub struct Turn<'a> {
     last_run: Option<String>,
     /// Logical names of the charts sent.
     pub charts: Vec<ChartDrawn>,
+    /// Files that code at the provider made and that were fetched, in order.
+    pub files: Vec<FetchedFile>,
     /// What the thresholds found, without the model.
     pub rated: Vec<Finding>,
     /// What numbers of the answer may come from.
@@ -149,6 +151,7 @@ impl<'a> Turn<'a> {
             tables: Vec::new(),
             last_run: None,
             charts: Vec::new(),
+            files: Vec::new(),
             rated: Vec::new(),
             grounds,
             n_calls: 0,
@@ -192,6 +195,7 @@ impl<'a> Turn<'a> {
             stop_reason,
             tables: self.tables.iter().map(|it| it.name.clone()).collect(),
             charts: self.charts.iter().map(|it| it.logical_name.clone()).collect(),
+            files: self.files.clone(),
             rounds: 0,
             tool_calls: self.n_calls,
             usage: self.usage_report(),

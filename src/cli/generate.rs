@@ -169,6 +169,8 @@ mod tests {
             "upload_bytes": 1, "downloads": 1, "download_bytes": 1});
         let file = json!({"format": "png", "path": "p", "width": 1, "height": 1, "bytes": 1,
             "sha256": "0".repeat(64)});
+        let fetched = json!({"name": "n", "cited": true, "container_id": "c", "file_id": null,
+            "format": "csv", "path": "p", "bytes": 1, "sha256": "0".repeat(64)});
         let series = json!([{"name": "n", "y_field": "y"}]);
         let spec = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar",
             "x_field": "x", "x_label": null, "y_label": null, "series": series, "title": null,
@@ -216,7 +218,7 @@ mod tests {
                 "findings": [finding],
                 "ungrounded": [{"text": "7", "offset": 0, "finding": null, "path": "$.n"}],
                 "output": null, "computed": true, "stop_reason": "complete", "tables": [], "charts": [],
-                "rounds": 1, "tool_calls": 0, "usage": report, "egress": egress, "duration_ms": 1,
+                "files": [fetched], "rounds": 1, "tool_calls": 0, "usage": report, "egress": egress, "duration_ms": 1,
                 "code_path": null, "exit_code": 0}),
             json!({"type": "error", "fatal": true, "code": "c", "message": "m", "hint": null,
                 "retryable": false, "http_status": null, "request_id": null,

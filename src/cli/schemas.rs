@@ -23,7 +23,7 @@ pub const EVENTS: &str = include_str!("events.schema.json");
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Members of a reply that the document has as well. Those of a turn that failed are null or empty.
-const OF_REPLY: [&str; 14] = [
+const OF_REPLY: [&str; 15] = [
     "blocks",
     "assessment",
     "findings",
@@ -31,6 +31,7 @@ const OF_REPLY: [&str; 14] = [
     "ungrounded",
     "computed",
     "stop_reason",
+    "files",
     "rounds",
     "tool_calls",
     "usage",

@@ -155,7 +155,7 @@ impl Session {
         Ok(Session { dir: dir.to_owned(), meta, catalog, warnings: Vec::new(), keeper })
     }
 
-    /// Makes a session that is gone with the process, but for charts that it drew. It sees the
+    /// Makes a session that is gone with the process, but for charts and files of its answer. It sees the
     /// datasets of `base`, if given.
     ///
     /// # Errors
@@ -503,7 +503,7 @@ impl Session {
 }
 
 impl Session {
-    /// Drops the turns of a temporary session, charts included, where no answer says where they are.
+    /// Drops the turns of a temporary session, charts and files included, where no answer says where they are.
     pub fn drop_charts(&self) {
         if let Keeper::Temporary(_) = self.keeper {
             // What is left of it is in a temporary directory.
@@ -513,16 +513,17 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// Ends a temporary session. Its charts stay where the answer says they are: they are a part of
-    /// the answer that stdout cannot carry. Everything else goes.
+    /// Ends a temporary session. Its charts and files stay where the answer says they are: they are a part
+    /// of the answer that stdout cannot carry. Everything else goes.
     fn drop(&mut self) {
         let Keeper::Temporary(dir) = &mut self.keeper else { return };
         // What is left of it is in a temporary directory.
         let _ = store::remove(&self.dir.join("scratch"));
         let turns = self.dir.join("turns");
-        let charts = |it: std::fs::DirEntry| it.path().join("charts").is_dir();
-        let has_charts = std::fs::read_dir(&turns).is_ok_and(|it| it.flatten().any(charts));
-        if !has_charts {
+        let stays = |it: std::fs::DirEntry| {
+            ["charts", "artifacts"].iter().any(|name| it.path().join(name).is_dir())
+        };
+        if !std::fs::read_dir(&turns).is_ok_and(|it| it.flatten().any(stays)) {
             return;
         }
         dir.disable_cleanup(true);
@@ -677,16 +678,18 @@ mod tests {
     }
 
     #[test]
-    fn charts_outlive_an_ephemeral_session_and_nothing_else_does() {
-        let session = Session::ephemeral(None).unwrap();
-        let dir = session.dir().to_owned();
-        let turn = session.begin_turn("draw it").unwrap();
-        let charts = turn.path().join("charts");
-        std::fs::create_dir(&charts).unwrap();
-        drop(session);
-        assert!(charts.is_dir());
-        let left = dir.read_dir().unwrap().map(|it| it.unwrap().file_name());
-        assert_eq!(left.collect::<Vec<_>>(), ["turns"]);
-        std::fs::remove_dir_all(dir).unwrap();
+    fn charts_and_files_outlive_an_ephemeral_session_and_nothing_else_does() {
+        for name in ["charts", "artifacts"] {
+            let session = Session::ephemeral(None).unwrap();
+            let dir = session.dir().to_owned();
+            let turn = session.begin_turn("draw it").unwrap();
+            let kept = turn.path().join(name);
+            std::fs::create_dir(&kept).unwrap();
+            drop(session);
+            assert!(kept.is_dir());
+            let left = dir.read_dir().unwrap().map(|it| it.unwrap().file_name());
+            assert_eq!(left.collect::<Vec<_>>(), ["turns"]);
+            std::fs::remove_dir_all(dir).unwrap();
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What each turn leaves behind: `turns/0007/` with its question, events, reply, code, tables, charts.
+//! What each turn leaves behind: `turns/0007/` with its question, events, reply, code, tables, charts, artifacts.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -179,7 +179,7 @@ pub fn remove_temporaries(session_dir: &Path) -> anyhow::Result<()> {
     let turns = session_dir.join("turns");
     let last = ids(&turns)?.pop();
     let Some(turn) = last.map(|it| turns.join(it)) else { return Ok(()) };
-    for dir in [turn.join("tables"), turn.join("charts"), turn] {
+    for dir in [turn.join("tables"), turn.join("charts"), turn.join("artifacts"), turn] {
         store::remove_temporaries(&dir);
     }
     Ok(())
@@ -234,6 +234,7 @@ mod tests {
             stop_reason: StopReason::Complete,
             tables: Vec::new(),
             charts: Vec::new(),
+            files: Vec::new(),
             rounds: 1,
             tool_calls: 0,
             usage: UsageReport::default(),
@@ -292,14 +293,18 @@ mod tests {
         remove_temporaries(session.path()).unwrap();
         let turn = TurnDir::create(session.path(), "one?").unwrap();
         let tables = turn.path().join("tables");
+        let artifacts = turn.path().join("artifacts");
         std::fs::create_dir(&tables).unwrap();
-        let left = [turn.path().join(".reply.md.7.tmp"), tables.join(".x1.tmp")];
+        std::fs::create_dir(&artifacts).unwrap();
+        let files = [turn.path().join(".reply.md.7.tmp"), tables.join(".x1.tmp")];
+        let left = files.into_iter().chain([artifacts.join(".y2.tmp")]);
+        let left: Vec<_> = left.collect();
         let kept = tables.join("top.parquet");
         for path in left.iter().chain([&kept]) {
             std::fs::write(path, "x").unwrap();
         }
         remove_temporaries(session.path()).unwrap();
-        assert_eq!(left.map(|it| it.exists()), [false, false]);
+        assert!(!left.iter().any(|it| it.exists()), "{left:?}");
         assert!(kept.exists() && turn.path().join("question.txt").exists());
     }
 }

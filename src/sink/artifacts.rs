@@ -68,13 +68,13 @@ impl TurnFiles<'_> {
 
     /// Moves a file of the worker into the turn.
     fn take_table(&self, name: &str, file: &str) -> anyhow::Result<Artifact> {
-        let directory = self.directory("tables")?;
+        let directory = directory_in(self.turn_dir, "tables")?;
         let slug = free_slug(&directory, name, "table", &["parquet"])?;
         let target = directory.join(format!("{slug}.parquet"));
         take(self.scratch, file, &target)
             .with_context(|| format!("cannot take the table `{file}` from the worker"))?;
         let (bytes, sha256) = digest(&target)?;
-        let path = self.relative(&target)?;
+        let path = relative(self.session_dir, &target)?;
         Ok(Artifact { format: "parquet".into(), path, width: None, height: None, bytes, sha256 })
     }
 
@@ -85,7 +85,7 @@ impl TurnFiles<'_> {
         drawing: &chart::Drawing,
     ) -> anyhow::Result<Body> {
         let (spec, frame) = (chart.spec(), chart.frame());
-        let directory = self.directory("charts")?;
+        let directory = directory_in(self.turn_dir, "charts")?;
         let slug = free_slug(&directory, &spec.logical_name, "chart", &["json", "svg", "png"])?;
         let data = Value::Array(frame.objects());
         let alt = chart::alt(chart);
@@ -99,7 +99,7 @@ impl TurnFiles<'_> {
             write_whole(&path, bytes)?;
             files.push(Artifact {
                 format: format.into(),
-                path: self.relative(&path)?,
+                path: relative(self.session_dir, &path)?,
                 width: Some(width),
                 height: Some(height),
                 bytes: bytes.len() as u64,
@@ -125,19 +125,21 @@ impl TurnFiles<'_> {
             files,
         })))
     }
+}
 
-    fn directory(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let directory = self.turn_dir.join(name);
-        fs::create_dir_all(&directory)
-            .and_then(|()| fs::set_permissions(&directory, Permissions::from_mode(0o700)))
-            .with_context(|| format!("cannot make {}", directory.display()))?;
-        Ok(directory)
-    }
+/// Makes a directory of the turn that only the user can look into.
+pub(super) fn directory_in(turn_dir: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let directory = turn_dir.join(name);
+    fs::create_dir_all(&directory)
+        .and_then(|()| fs::set_permissions(&directory, Permissions::from_mode(0o700)))
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    Ok(directory)
+}
 
-    fn relative(&self, path: &Path) -> anyhow::Result<String> {
-        let path = path.strip_prefix(self.session_dir).context("the turn is not in its session")?;
-        Ok(path.to_string_lossy().into_owned())
-    }
+/// Returns the path of a file of the turn as events name it.
+pub(super) fn relative(session_dir: &Path, path: &Path) -> anyhow::Result<String> {
+    let path = path.strip_prefix(session_dir).context("the turn is not in its session")?;
+    Ok(path.to_string_lossy().into_owned())
 }
 
 fn data_frame(
@@ -175,9 +177,9 @@ fn chart_rejected(call_id: &str, spec: Box<ChartSpec>, rejected: ChartRejected) 
     }
 }
 
-/// Returns a file name for a logical name: letters and digits of any script in lower case, and `_`
-/// and `-`. With any of `extensions` it is free in `directory`.
-fn free_slug(
+/// Returns a file name for a name that anybody may have given: letters and digits of any script in lower
+/// case, and `_` and `-`. With any of `extensions` it is free in `directory`.
+pub(super) fn free_slug(
     directory: &Path,
     name: &str,
     fallback: &str,
@@ -192,15 +194,27 @@ fn free_slug(
         }
     }
     let slug = slug.trim_matches(['_', '-']);
-    let slug = if slug.is_empty() { fallback } else { slug };
+    let slug = match slug {
+        "" => fallback.to_owned(),
+        // A copy of the session may go to a system where such a name is a device.
+        slug if is_device(slug) => format!("{fallback}_{slug}"),
+        slug => slug.to_owned(),
+    };
     let numbered = (2..=SLUGS_PER_TURN_MAX).map(|it| format!("{slug}_{it}"));
     let is_free = |it: &String| {
         let taken = |extension: &&str| directory.join(format!("{it}.{extension}"));
         extensions.iter().all(|it| fs::symlink_metadata(taken(it)).is_err())
     };
-    std::iter::once(slug.to_owned()).chain(numbered).find(is_free).with_context(|| {
+    std::iter::once(slug.clone()).chain(numbered).find(is_free).with_context(|| {
         format!("{SLUGS_PER_TURN_MAX} files of the turn are called `{slug}` already")
     })
+}
+
+/// Returns whether Windows takes the name, whatever its ending, for a device.
+fn is_device(slug: &str) -> bool {
+    let numbered = |it: &str| matches!(it.as_bytes(), [b'0'..=b'9']);
+    ["con", "prn", "aux", "nul"].contains(&slug)
+        || ["com", "lpt"].iter().any(|it| slug.strip_prefix(it).is_some_and(numbered))
 }
 
 /// Moves the regular file `name` out of a directory that somebody else writes.
@@ -248,12 +262,12 @@ fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 
 /// Makes a file that only the user can read and that vanishes unless it gets its name. After a kill its
 /// name tells the session that it may go.
-fn temporary_in(directory: &Path) -> io::Result<NamedTempFile> {
+pub(super) fn temporary_in(directory: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(directory)
 }
 
 /// Returns the size of a file and its SHA-256.
-fn digest(path: &Path) -> anyhow::Result<(u64, String)> {
+pub(super) fn digest(path: &Path) -> anyhow::Result<(u64, String)> {
     let read = || -> io::Result<(u64, String)> {
         let mut file = File::open(path)?;
         let mut sha256 = Sha256::new();
@@ -352,6 +366,7 @@ mod tests {
             ("../../x", "turns/0001/tables/x.parquet"),
             ("東京", "turns/0001/tables/東京.parquet"),
             ("///", "turns/0001/tables/table.parquet"),
+            ("COM1", "turns/0001/tables/table_com1.parquet"),
         ] {
             fs::write(session.path("scratch/f1"), "no Parquet").unwrap();
             let Body::DataFrame(table) = session.table(name, "f1").unwrap() else { panic!() };

@@ -68,6 +68,7 @@ impl Document {
             "stop_reason": ending["stop_reason"],
             "tables": std::mem::take(&mut self.tables),
             "charts": std::mem::take(&mut self.charts),
+            "files": or_empty("files"),
             "rejected": std::mem::take(&mut self.rejected),
             "warnings": std::mem::take(&mut self.warnings),
             "rounds": ending["rounds"],

@@ -5,6 +5,7 @@
 
 pub mod seal;
 pub mod artifacts;
+pub mod fetched;
 pub mod jsonl;
 pub mod rows;
 pub mod document;

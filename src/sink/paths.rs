@@ -26,7 +26,7 @@ pub fn add_absolute(value: &mut Value, session_dir: &Path) {
 
 fn add(value: &mut Value, session_dir: &Path) {
     let Some(object) = value.as_object_mut() else { return };
-    for member in ["artifact", "files", "tables", "charts"] {
+    for member in ["artifact", "files", "tables", "charts", "result"] {
         match object.get_mut(member) {
             Some(Value::Array(items)) => items.iter_mut().for_each(|it| add(it, session_dir)),
             Some(item) => add(item, session_dir),
