@@ -83,6 +83,10 @@ pub const PAGE_ROWS_MIN: usize = 25;
 pub const PAGE_CELL_CHARS_MAX: usize = 2_000;
 /// Characters of what was asked, what a call was given and what it gave, each, on a page.
 pub const PAGE_TEXT_CHARS_MAX: usize = 20_000;
+/// Bytes of one image that a page has in it; of a larger one it says where it is.
+pub const PAGE_IMAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Bytes of all images that a page has in it, those of the last turns first. They take a third more as text.
+pub const PAGE_IMAGES_BYTES_MAX: u64 = 24 * 1024 * 1024;
 /// Columns of one dataset that a page names.
 pub const PAGE_COLUMNS_MAX: usize = 200;
 
@@ -107,8 +111,8 @@ pub const FETCHED_FILES_MAX: usize = 100;
 pub const FETCHED_FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
 /// Bytes of all of them.
 pub const FETCHED_BYTES_MAX: u64 = 500 * 1024 * 1024;
-/// Characters of the name of a fetched file that are told.
-pub const FETCHED_NAME_CHARS_MAX: usize = 255;
+/// Bytes of the name of a fetched file that are told: file systems have no longer ones.
+pub const FETCHED_NAME_BYTES_MAX: usize = 255;
 
 /// Bytes of a session's log before a new one is begun; the one before is kept.
 pub const LOG_BYTES_MAX: u64 = 1024 * 1024;

@@ -10,7 +10,7 @@ use crate::agent::{Agent, TurnEnd, evidence, prompt};
 use crate::catalog::Catalog;
 use crate::conversation::{Question, Reply};
 use crate::event::{Body, ReplyBody, Status, Ungrounded};
-use crate::render::report;
+use crate::render::{links, report};
 use crate::session::Session;
 use crate::status::StopReason;
 
@@ -38,7 +38,11 @@ impl Agent {
         answer: &Answer,
         turn: &mut Turn,
     ) -> anyhow::Result<TurnEnd> {
-        let Said { text, verdict, output, misfit } = self.form(question).read(&answer.text);
+        let Said { mut text, verdict, output, misfit } = self.form(question).read(&answer.text);
+        // JSON for a program stays as the model wrote it.
+        if verdict.is_some() || output.is_none() {
+            text = links::to_fetched(&text, &turn.files);
+        }
         let said = verdict.as_ref().map_or(&[][..], |it| &it.findings);
         let (findings, notes) = evidence::shown(said, turn, catalog, session.dir());
         let assessment = turn.rated.iter().map(|it| it.severity).max();

@@ -10,3 +10,4 @@ pub mod blocks;
 pub mod page;
 pub mod report;
 pub mod prose;
+pub mod links;

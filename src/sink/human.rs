@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody, Status};
+use crate::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody, Status};
 use crate::render::chart::screen;
 use crate::render::prose::live::{Live, Window};
 use crate::render::prose::{self, ProseStyle};
 use crate::render::table::{self, TableStyle};
-use crate::render::{report, sanitize};
+use crate::render::{links, report, sanitize};
 use crate::sink::{EventSink, Format, OutputOptions, paths, write};
 
 /// Columns of a terminal that does not say.
@@ -87,9 +87,7 @@ impl Human {
         let text = match self.options.format {
             Format::Md => {
                 let alt = sanitize::one_line(&chart.alt).replace('[', "\\[").replace(']', "\\]");
-                // A link with a space needs brackets, and one with brackets has no way out.
-                let path = path.replace(' ', "%20").replace('(', "%28").replace(')', "%29");
-                format!("![{alt}]({path})\n")
+                format!("![{alt}]({})\n", links::destination(&path))
             }
             _ if self.is_terminal() => {
                 self.n_charts += 1;
@@ -102,6 +100,31 @@ impl Human {
             _ => format!("chart: {path}\n"),
         };
         self.show(&text)
+    }
+
+    /// Returns where the files of a reply are, a line each.
+    fn files(&self, reply: &ReplyBody) -> String {
+        let line = |file: &FetchedFile| {
+            let path = paths::shown(&self.options, &file.artifact.path);
+            if self.options.format != Format::Md {
+                return format!("file: {path}\n");
+            }
+            let name = sanitize::one_line(&file.name);
+            let signs = ['\\', '[', ']', '<', '`', '*', '_', '&'];
+            let name: String = name
+                .chars()
+                .flat_map(|it| signs.contains(&it).then_some('\\').into_iter().chain([it]))
+                .collect();
+            format!("- [{name}]({})\n", links::destination(&path))
+        };
+        reply.files.iter().map(line).collect()
+    }
+
+    /// Returns text of a reply with links to its files leading to where they are from here.
+    fn linked(&self, text: &str, reply: &ReplyBody) -> String {
+        // Text that was shown as it came has the links of the model still.
+        let text = links::to_fetched(text, &reply.files);
+        links::to_place(&text, &reply.files, |it| paths::shown(&self.options, it))
     }
 
     /// Shows text as it comes. What an earlier item or attempt said stays on lines of its own.
@@ -146,23 +169,33 @@ impl Human {
         Window { style, rows: size.map_or(0, |it| usize::from(it.rows).saturating_sub(2)) }
     }
 
-    fn reply(&mut self, text: &str) -> anyhow::Result<()> {
+    fn reply(&mut self, reply: &ReplyBody) -> anyhow::Result<()> {
+        let text = match self.options.format {
+            Format::Reply => reply.text.clone(),
+            _ => self.linked(reply.text.trim_end(), reply) + &verdict(reply),
+        };
         let text = text.trim_end();
         if self.is_terminal() {
-            return self.reply_on_terminal(text);
+            self.reply_on_terminal(text, reply)?;
+            let files = self.files(reply);
+            return write(&mut *self.out, &files);
         }
         let mut answer = std::mem::take(&mut self.waiting);
+        if !reply.files.is_empty() && self.options.format != Format::Reply {
+            answer += &self.files(reply);
+            answer.push('\n');
+        }
         answer += &sanitize::for_terminal(text);
         answer.push('\n');
         write(&mut *self.out, &answer)
     }
 
-    fn reply_on_terminal(&mut self, text: &str) -> anyhow::Result<()> {
+    fn reply_on_terminal(&mut self, text: &str, reply: &ReplyBody) -> anyhow::Result<()> {
         // What stands at the end of a text is no part of the reply, and more may follow it there.
         let rest =
             |shown: &str| text.strip_prefix(shown).or_else(|| text.strip_prefix(shown.trim_end()));
         if let Some(live) = &self.live
-            && let Some(rest) = rest(&live.text)
+            && let Some(rest) = rest(&self.linked(&live.text, reply))
         {
             // The reply has been read as it came; only what is missing is written.
             let (item, rest) = (live.item, rest.to_owned());
@@ -205,11 +238,7 @@ impl EventSink for Human {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         match &event.body {
             Body::Partial { delta, item } => self.partial(*item, delta),
-            Body::Reply(reply) if self.options.format == Format::Reply => self.reply(&reply.text),
-            Body::Reply(reply) => {
-                let text = format!("{}{}", reply.text.trim_end(), verdict(reply));
-                self.reply(&text)
-            }
+            Body::Reply(reply) => self.reply(reply),
             // The next attempt says it all again.
             Body::Status(Status::Retrying { .. }) => self.end_live(),
             Body::Error(error) if error.fatal => self.end_live(),

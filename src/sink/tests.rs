@@ -75,6 +75,19 @@ fn reply(text: &str) -> Event {
         "usage": usage, "duration_ms": 4_200, "code_path": null, "exit_code": 0}))
 }
 
+/// A reply with files; its text has what a model writes and what is made of it.
+fn filed(text: &str) -> Event {
+    let mut event = reply(text);
+    let Body::Reply(body) = &mut event.body else { panic!() };
+    for (name, path) in [("plot.png", "plot.png"), ("b\u{1b}[2J]_(x).csv", "b_2j__x.csv")] {
+        let file = json!({"name": name, "cited": true, "container_id": "c", "file_id": "f",
+            "format": "x", "path": format!("turns/0007/artifacts/{path}"), "bytes": 1,
+            "sha256": "00"});
+        body.files.push(serde_json::from_value(file).unwrap());
+    }
+    event
+}
+
 fn failed() -> Event {
     let mut event = started();
     let error = ErrorBody {
@@ -160,6 +173,51 @@ fn markdown_is_one_text_with_images() {
     ![Column chart: n by q.](.csv-agent/turns/0007/charts/by_quarter.svg)
 
     Only **Anvil** fell.
+    ");
+}
+
+#[test]
+fn files_are_told_by_where_they_are() {
+    let turn = [chart(), filed("See [it](turns/0007/artifacts/plot.png).\n")];
+    insta::assert_snapshot!(run(options(Format::Text), &turn).0, @r"
+    chart: .csv-agent/turns/0007/charts/by_quarter.svg
+
+    file: .csv-agent/turns/0007/artifacts/plot.png
+    file: .csv-agent/turns/0007/artifacts/b_2j__x.csv
+
+    See [it](.csv-agent/turns/0007/artifacts/plot.png).
+    ");
+    insta::assert_snapshot!(run(options(Format::Md), &turn).0, @r"
+    ![Column chart: n by q.](.csv-agent/turns/0007/charts/by_quarter.svg)
+
+    - [plot.png](.csv-agent/turns/0007/artifacts/plot.png)
+    - [b\\x1b\[2J\]\_(x).csv](.csv-agent/turns/0007/artifacts/b_2j__x.csv)
+
+    See [it](.csv-agent/turns/0007/artifacts/plot.png).
+    ");
+    let terminal = OutputOptions { is_tty: true, quiet: true, ..options(Format::Text) };
+    insta::assert_snapshot!(run(terminal, &turn).0, @r"
+    chart 1: by_quarter → .csv-agent/turns/0007/charts/by_quarter.svg
+    See it (.csv-agent/turns/0007/artifacts/plot.png).
+    file: .csv-agent/turns/0007/artifacts/plot.png
+    file: .csv-agent/turns/0007/artifacts/b_2j__x.csv
+    ");
+    let of_reply = "See [it](turns/0007/artifacts/plot.png).\n";
+    assert_eq!(run(options(Format::Reply), &turn).0, of_reply);
+}
+
+#[test]
+fn live_text_with_links_to_files_is_not_repeated() {
+    let live = OutputOptions { is_tty: true, stream: true, ..options(Format::Text) };
+    let events = [
+        partial(1, "See [it](sandbox:/mnt/"),
+        partial(1, "data/plot.png), and"),
+        filed("See [it](turns/0007/artifacts/plot.png), and that."),
+    ];
+    insta::assert_snapshot!(run(live, &events).0, @r"
+    See it (sandbox:/mnt/data/plot.png), and that.
+    file: .csv-agent/turns/0007/artifacts/plot.png
+    file: .csv-agent/turns/0007/artifacts/b_2j__x.csv
     ");
 }
 
@@ -265,6 +323,10 @@ fn json_is_one_document_with_everything() {
     assert_eq!(document["tables"][0]["rows"], json!([{"product": "Anvil", "Q3": 98_210}]));
     assert_eq!(document["charts"][0]["alt"], "Column chart: n by q.");
     assert_eq!(document["usage"]["total_tokens"], 15);
+    assert_eq!(document["files"], json!([]));
+    let document: Value =
+        serde_json::from_str(&run(options(Format::Json), &[filed("x")]).0).unwrap();
+    assert_eq!(document["files"][0]["path"], "turns/0007/artifacts/plot.png");
 }
 
 #[test]
@@ -274,6 +336,17 @@ fn absolute_paths_are_given_beside_the_relative_ones() {
     let lines: Vec<Value> = out.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     assert_eq!(lines[1]["artifact"]["abs_path"], "/s/turns/0007/tables/q3.parquet");
     assert_eq!(lines[2]["files"][0]["abs_path"], "/s/turns/0007/charts/by_quarter.svg");
+    let Body::Reply(reply) = filed("x").body else { panic!() };
+    let result = json!({"kind": "text", "text": "", "container_id": "c", "files": reply.files});
+    let called = event(&json!({"type": "tool_result", "call_id": "c", "name": "code_interpreter",
+        "status": "ok", "duration_ms": 1, "result": result, "truncated": false,
+        "bytes_to_model": 0}));
+    let jsonl_there = OutputOptions { session_dir: "/s".into(), ..jsonl.clone() };
+    for (told, pointer) in [(filed("x"), "/files/0"), (called, "/result/files/0")] {
+        let line: Value = serde_json::from_str(&run(jsonl_there.clone(), &[told]).0).unwrap();
+        let file = line.pointer(pointer).unwrap();
+        assert_eq!(file["abs_path"], "/s/turns/0007/artifacts/plot.png");
+    }
     let json = OutputOptions { format: Format::Json, session_dir: "/s".into(), ..jsonl };
     let document: Value = serde_json::from_str(&run(json, &turn()).0).unwrap();
     assert_eq!(

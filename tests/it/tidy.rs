@@ -44,7 +44,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("pulldown_cmark", &["render/"]),
     ("ab_glyph", &["render/chart/"]),
     ("quick_xml", &["render/report/junit.rs"]),
-    ("percent_encoding", &["render/report/sarif.rs"]),
+    ("percent_encoding", &["render/report/sarif.rs", "render/links.rs"]),
     ("plotters_backend", &["render/chart/"]),
     ("unicode_bidi", &["render/chart/glyphs.rs"]),
     ("deunicode", &["render/chart/glyphs.rs"]),

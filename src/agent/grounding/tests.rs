@@ -126,6 +126,7 @@ fn what_names_numbers_or_quotes_claims_nothing() {
         "~~~ {.python}\ny = 98\n~~~\n```SQL\nlimit 97\n```\nno more",
         "Column `q77`, `model_2` and Q3 of A320-214, see orders.csv:12 or COVID-19",
         "see https://example.com/2013/12?page=99#a4 or www.example.com/99",
+        "[the plot](turns/0001/artifacts/2024_plot_99.png), [not](sandbox:/mnt/data/plot_99.png)",
         "It ranks 17th, as #4, of version 1.22.3",
         "",
         "no number at all",
