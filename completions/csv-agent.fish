@@ -182,7 +182,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l dry-run -d 'Show the request that would be sent first, and send nothing; needs no key'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'Answer without what was asked before; this turn is remembered'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Keep rows back: the model sees schemas and aggregates only'
@@ -270,7 +270,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l width -d 'C
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fresh -d 'Answer without what was asked before; this turn is remembered'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data: good, warning or bad, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Keep rows back: the model sees schemas and aggregates only'
@@ -323,7 +323,7 @@ blocks\t'Coloured characters'
 sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l chart-theme -d 'Paper of charts that a terminal shows as pictures [default: light]' -r -f -a "light\t'White paper'
 dark\t'Dark paper'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l html -d 'Write one page for a browser instead: answers, tables, charts, code and what happened' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l html -d 'Write one page for a browser instead: answers, tables, charts, files, code and what happened' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
@@ -340,7 +340,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l abs-paths -d 'Add absolute paths of tables and charts to JSON'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l egress -d 'Show what the turn sent to a server instead, and all turns together: text or JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l no-config -d 'Read no configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l json -d 'Short for `--format json`'

@@ -244,7 +244,7 @@ pub struct TurnFlags {
     #[arg(long, value_name = "FILE|fd:N", help_heading = "Answer")]
     pub events: Option<String>,
 
-    /// Add absolute paths of tables and charts to JSON
+    /// Add absolute paths of tables, charts and files to JSON
     #[arg(long, help_heading = "Answer")]
     pub abs_paths: bool,
 

@@ -1,6 +1,7 @@
 //! `show`: a turn of the past, in any format, or turns as one page for a browser.
 
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 
@@ -14,8 +15,10 @@ use super::out;
 use super::output::{Output, missing_table};
 use super::{past, report};
 use crate::agent::again::past::number;
+use crate::directory;
 use crate::event::{self, Body, ErrorBody, Event};
-use crate::render::page::{PageTurn, page};
+use crate::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
+use crate::render::page::{Contents, PageTurn, is_image, page};
 use crate::render::report::ungrounded;
 use crate::session::Session;
 use crate::session::departed::{EgressFile, total};
@@ -48,7 +51,7 @@ pub struct ShowFlags {
     #[arg(long, value_name = "THEME", value_enum)]
     pub chart_theme: Option<ChartTheme>,
 
-    /// Add absolute paths of tables and charts to JSON
+    /// Add absolute paths of tables, charts and files to JSON
     #[arg(long)]
     pub abs_paths: bool,
 
@@ -56,7 +59,7 @@ pub struct ShowFlags {
     #[arg(long, conflicts_with_all = ["table", "abs_paths"])]
     pub egress: bool,
 
-    /// Write one page for a browser instead: answers, tables, charts, code and what happened
+    /// Write one page for a browser instead: answers, tables, charts, files, code and what happened
     #[arg(
         long,
         value_name = "FILE",
@@ -173,16 +176,45 @@ fn show_page(
         return Err(failure.hint("write it to a file: `--html page.html`").into());
     }
     let colour = options.terminal.stderr.colour;
+    let mut room = PAGE_IMAGES_BYTES_MAX;
     let page_turn = |turn: &TurnSummary| {
         let events = events(turn, colour)?;
         let egress = departed::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);
-        anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress })
+        let images = images(&events, &options.session.dir, &mut room);
+        anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })
     };
+    // The page opens with the last turn, whose pictures matter most.
     let turns = past::choose(&flags.turns, options)?;
-    let turns = turns.iter().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
+    let turns = turns.iter().rev().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
+    let turns: Vec<PageTurn> = turns.into_iter().rev().collect();
     let page = page(&turns, &Session::read_catalog(&options.session.dir)?);
     out::answer_to(file, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ExitStatus::Ok)
+}
+
+/// Reads the files of a turn that a page can show as pictures. What is gone, or larger than there is room,
+/// is left out: the page names it.
+fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Contents {
+    let Some(Body::Reply(reply)) = events.last().map(|it| &it.body) else { return Contents::new() };
+    let mut images = Contents::new();
+    for artifact in reply.files.iter().map(|it| &it.artifact).filter(|it| is_image(&it.format)) {
+        // A session that others made leads nowhere else.
+        let is_inside =
+            Path::new(&artifact.path).components().all(|it| matches!(it, Component::Normal(_)));
+        let bytes_max = PAGE_IMAGE_BYTES_MAX.min(*room);
+        let Some(file) =
+            directory::open_file(&session_dir.join(&artifact.path)).ok().filter(|_| is_inside)
+        else {
+            continue;
+        };
+        let mut content = Vec::new();
+        let read = file.take(bytes_max + 1).read_to_end(&mut content);
+        if read.is_ok_and(|it| it as u64 <= bytes_max) {
+            *room -= content.len() as u64;
+            images.insert(artifact.path.clone(), content);
+        }
+    }
+    images
 }
 
 /// Writes what left the machine in a turn and in all of them.

@@ -23,6 +23,7 @@ mod config;
 mod conventions;
 mod export;
 mod failures;
+mod files;
 mod findings;
 mod grounding;
 mod guide;

@@ -27,13 +27,13 @@ const HOSTILE: [&str; 9] = [
     "javascript:alert(5)",
 ];
 
-/// Elements that a page may have. None of them loads anything.
+/// Elements that a page may have. Pictures are in it; nothing else of them loads anything.
 const ELEMENTS: &str = "html head meta title style script body header main nav aside article section figure \
     figcaption details summary div span p a h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tr th td \
-    pre code em strong s blockquote hr br bdi time button svg use desc g rect line path circle polyline polygon text";
+    pre code em strong s blockquote hr br bdi time button img svg use desc g rect line path circle polyline polygon text";
 
 /// A page as a browser's tokenizer sees it.
-struct Page {
+pub struct Page {
     /// Each with its attributes.
     elements: Vec<(String, BTreeMap<String, String>)>,
     /// One after another, each with the element that was begun before it, if none was ended since.
@@ -43,7 +43,7 @@ struct Page {
 impl Page {
     /// Writes the page of these turns and reads it back.
     #[track_caller]
-    fn of(bench: &Bench, turns: &[&str]) -> Page {
+    pub fn of(bench: &Bench, turns: &[&str]) -> Page {
         let path = bench.path("page.html");
         let given = turns.iter().copied().chain(["--html", "page.html"]);
         let run = bench.run(["show"].into_iter().chain(given)).succeeds();
@@ -92,8 +92,14 @@ impl Page {
         self.elements.iter().filter(|(it, attributes)| it == name && has(attributes)).count()
     }
 
+    /// Returns what pictures are said to show.
+    pub fn pictures(&self) -> Vec<&str> {
+        let pictures = self.elements.iter().filter(|it| it.0 == "img");
+        pictures.map(|it| it.1["alt"].as_str()).collect()
+    }
+
     /// Returns all text but the script and the style.
-    fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let texts = self.texts.iter().filter(|it| it.0 != "script" && it.0 != "style");
         texts.map(|it| it.1.as_str()).collect::<Vec<_>>().join("\n")
     }
@@ -101,12 +107,16 @@ impl Page {
     /// Demands that nothing but the page's own script runs, nothing is loaded, and links lead to the page or
     /// the web.
     #[track_caller]
-    fn is_inert(&self) {
+    pub fn is_inert(&self) {
         let known: BTreeSet<&str> = ELEMENTS.split_whitespace().collect();
         let mut ids = BTreeSet::new();
         for (name, attributes) in &self.elements {
             assert!(known.contains(name.as_str()), "<{name}>");
             for (attribute, value) in attributes {
+                if name == "img" && attribute == "src" {
+                    assert!(value.starts_with("data:image/png;base64,"), "{value}");
+                    continue;
+                }
                 let is_refused = attribute.starts_with("on")
                     || ["src", "srcset", "style", "action", "data", "xlink:href"]
                         .contains(&attribute.as_str());
@@ -125,6 +135,8 @@ impl Page {
         let policy = self.elements.iter().find(|it| it.1.contains_key("http-equiv")).unwrap();
         let policy = &policy.1["content"];
         assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        let has_pictures = !self.pictures().is_empty();
+        assert_eq!(policy.contains("img-src data:; "), has_pictures, "{policy}");
         for name in ["script", "style"] {
             let [only] = self.texts(name)[..] else { panic!("one {name}") };
             let digest = STANDARD.encode(Sha256::digest(only));

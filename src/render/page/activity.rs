@@ -267,6 +267,11 @@ fn read(result: &Value) -> String {
             // The text says the same, and where.
             ("error", _) if members.contains_key("text") => {}
             ("text" | "stdout", Value::String(text)) => parts.push(text.trim_end().to_owned()),
+            // Their paths are with the answer.
+            ("files", Value::Array(files)) if members.contains_key("container_id") => {
+                let names = files.iter().filter_map(|it| it["name"].as_str());
+                parts.push(format!("files: {}", names.collect::<Vec<_>>().join(", ")));
+            }
             (name, Value::Array(rows)) => {
                 let rows: Vec<String> = rows.iter().map(|it| format!("  {it}")).collect();
                 parts.push(format!("{name}:\n{}", rows.join("\n")));

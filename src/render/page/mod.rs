@@ -2,10 +2,11 @@
 //!
 //! Everything is HTML from the start, so the page reads and prints without its script, which adds tabs,
 //! sorting, paging and finding. The page is one file and loads nothing: its policy names its one script
-//! and its one style by their digests, and forbids everything else. All text of others is escaped by the
+//! and its one style by their digests, and forbids everything else. Pictures of a turn are in it. All text of others is escaped by the
 //! templates, and made safe before that by `words::shown`.
 
 mod activity;
+mod files;
 mod look;
 mod picture;
 mod prose;
@@ -30,6 +31,8 @@ use told::{Ending, Told};
 use turn::Place;
 use words::line;
 
+pub use files::{Contents, is_image};
+
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -41,6 +44,8 @@ pub struct PageTurn {
     pub events: Vec<Event>,
     /// What left the machine, in one sentence.
     pub egress: String,
+    /// Files of the turn that may be shown as pictures, as far as they are there and small enough.
+    pub images: Contents,
 }
 
 /// Returns the page of these turns, oldest first, and of the datasets that they could see.
@@ -59,19 +64,20 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
     let mut room = Room::new();
     let mut articles: Vec<Markup> = (0..turns.len())
         .rev()
-        .map(|at| turn::article(&told[at], &places[at], &turns[at].egress, &mut room))
+        .map(|at| turn::article(&told[at], &places[at], &turns[at], &mut room))
         .collect();
     articles.reverse();
     let title = match &told[..] {
         [only] => line(only.question),
         all => format!("{} turns", all.len()),
     };
+    let has_images = turns.iter().any(|it| !it.images.is_empty());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta http-equiv="Content-Security-Policy" content=(policy(has_images));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 meta name="color-scheme" content="light dark";
@@ -100,11 +106,13 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
     page.into_string()
 }
 
-/// Returns the policy: the one style and the one script of this file, and nothing from anywhere.
-fn policy() -> String {
+/// Returns the policy: the one style and the one script of this file, pictures that are in it, and nothing
+/// from anywhere.
+fn policy(has_images: bool) -> String {
+    let images = if has_images { "img-src data:; " } else { "" };
     let digest = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; {images}base-uri 'none'; form-action 'none'",
         digest(SCRIPT),
         digest(STYLE)
     )

@@ -2,12 +2,13 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::activity;
+use super::files::{Contents, list_of, pictures_of};
 use super::picture::{Picture, picture};
 use super::prose::prose;
 use super::table::{Room, Table, table};
 use super::told::{Call, Ending, Told};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
+use super::{PageTurn, activity};
 use crate::conversation::Assessment;
 use crate::event::{ChartDrawn, DataFrame, Encoding, ErrorBody, FindingShown, ReplyBody};
 use crate::limits::PAGE_TEXT_CHARS_MAX;
@@ -38,13 +39,13 @@ impl Place<'_> {
 type Pictures = Vec<Option<Picture>>;
 
 /// Draws a turn.
-pub fn article(told: &Told, place: &Place, egress: &str, room: &mut Room) -> Markup {
+pub fn article(told: &Told, place: &Place, turn: &PageTurn, room: &mut Room) -> Markup {
     let n_code = told.calls().filter(|it| it.code().is_some()).count();
     let pictures: Pictures = (told.charts.iter().enumerate())
         .map(|(at, chart)| picture(chart, &place.part("chart", at)))
         .collect();
     let parts = [
-        ("summary", "Summary", None, summary(told, place, &pictures)),
+        ("summary", "Summary", None, summary(told, place, &pictures, &turn.images)),
         ("data", "Data", Some(told.tables.len()), data(told, place, room)),
         ("charts", "Charts", Some(told.charts.len()), charts(told, place, &pictures, room)),
         ("code", "Code", Some(n_code), code(told, place)),
@@ -78,7 +79,7 @@ pub fn article(told: &Told, place: &Place, egress: &str, room: &mut Room) -> Mar
                     }
                 }
             }
-            (activity::pane(told, place, egress))
+            (activity::pane(told, place, &turn.egress))
         }
     }
 }
@@ -93,13 +94,15 @@ fn eyebrow(told: &Told, place: &Place) -> Markup {
     }
 }
 
-fn summary(told: &Told, place: &Place, pictures: &Pictures) -> Markup {
+fn summary(told: &Told, place: &Place, pictures: &Pictures, images: &Contents) -> Markup {
     html! {
         @match told.ending {
             Some(Ending::Reply(reply)) => (answer(reply, told, place)),
             Some(Ending::Error(error)) => (failure(error)),
             None => p.none { "The turn has no answer." },
         }
+        @let fetched = told.reply().map_or(&[][..], |it| &it.files);
+        (pictures_of(fetched, images))
         @if !told.charts.is_empty() {
             ul.cards aria-label="Charts" {
                 @for (at, (chart, picture)) in told.charts.iter().zip(pictures).enumerate() {
@@ -125,6 +128,7 @@ fn summary(told: &Told, place: &Place, pictures: &Pictures) -> Markup {
                 }
             }
         }
+        (list_of(fetched))
     }
 }
 

@@ -1,0 +1,88 @@
+//! Files of a turn on the page: pictures as they are, all of them by name and size.
+//!
+//! What a file says it is counts for nothing. Shown as a picture is only what begins as one of four kinds
+//! does that hold no text; anything else, SVG and HTML above all, is named and no more.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{Markup, html};
+
+use super::words::{line, shown};
+use crate::event::FetchedFile;
+use crate::render::digits::bytes;
+
+/// Contents of files, by their paths in the session.
+pub type Contents = BTreeMap<String, Vec<u8>>;
+
+/// Returns whether a page can show files of a format as pictures.
+pub fn is_image(format: &str) -> bool {
+    ["png", "jpg", "jpeg", "gif", "webp"].contains(&format)
+}
+
+/// Draws the pictures among the files of an answer.
+pub fn pictures_of(files: &[FetchedFile], images: &Contents) -> Markup {
+    let picture = |it: &FetchedFile| Some((line(&it.name), url(images.get(&it.artifact.path)?)?));
+    let pictures: Vec<(String, String)> = files.iter().filter_map(picture).collect();
+    html! {
+        @if !pictures.is_empty() {
+            ul.pictures aria-label="Pictures" {
+                @for (name, url) in &pictures {
+                    li { img src=(url) alt=(name); span.name aria-hidden="true" { (name) } }
+                }
+            }
+        }
+    }
+}
+
+/// Lists the files of an answer.
+pub fn list_of(files: &[FetchedFile]) -> Markup {
+    html! {
+        @if !files.is_empty() {
+            ul.files aria-label="Files" {
+                @for file in files {
+                    li {
+                        span.name { (line(&file.name)) }
+                        code.dim { (shown(&file.artifact.path)) }
+                        span.dim.size { (bytes(file.artifact.bytes)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns a picture as an address that holds it; none when it is none.
+fn url(content: &[u8]) -> Option<String> {
+    let kind = match content {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "png",
+        [0xff, 0xd8, 0xff, ..] => "jpeg",
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "gif",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "webp",
+        _ => return None,
+    };
+    Some(format!("data:image/{kind};base64,{}", STANDARD.encode(content)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::url;
+
+    #[test]
+    fn only_a_picture_is_shown_as_one() {
+        let kind = |content: &[u8]| url(content)?.split_once(';').map(|it| it.0.to_owned());
+        for (content, expected) in [
+            (&b"\x89PNG\r\n\x1a\n..."[..], Some("data:image/png")),
+            (b"\xff\xd8\xff\xe0...", Some("data:image/jpeg")),
+            (b"GIF89a...", Some("data:image/gif")),
+            (b"RIFF\x01\x02\x03\x04WEBPVP8 ", Some("data:image/webp")),
+            (b"<svg xmlns=\"http://www.w3.org/2000/svg\">", None),
+            (b"<html><script>", None),
+            (b"RIFF\x01\x02\x03\x04WAVE", None),
+            (b"", None),
+        ] {
+            assert_eq!(kind(content).as_deref(), expected);
+        }
+    }
+}
