@@ -241,15 +241,16 @@ impl Chat<'_> {
             let numbers = (1..=names.len()).map(|it| it.to_string()).collect::<Vec<_>>();
             names.into_iter().chain(numbers).collect()
         };
-        let (tables, charts) = shown::names(dir).unwrap_or_default();
+        let names = shown::names(dir).unwrap_or_default();
         let turn = |it: PathBuf| Some(it.file_name()?.to_str()?.trim_start_matches('0').to_owned());
         let columns = self.visible().flat_map(|it| it.1.columns.iter().map(|it| it.name.clone()));
         Words {
             commands: commands::names().collect(),
             datasets: self.visible().map(|it| it.0.to_owned()).collect(),
             columns: columns.collect(),
-            tables: numbered(tables),
-            charts: numbered(charts),
+            tables: numbered(names.tables),
+            charts: numbered(names.charts),
+            files: names.files,
             turns: turns::dirs(dir).unwrap_or_default().into_iter().filter_map(turn).collect(),
             models: self.models.clone(),
             home: self.home.clone(),

@@ -8,6 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Round, round};
+use crate::files::add_files;
 
 const ENTER: &str = "\r";
 const TAB: &str = "\t";
@@ -204,6 +205,30 @@ fn tables_and_charts_can_be_looked_at_again_and_saved() {
     chat.press("/save none/a.csv").press(ENTER).shows("`none/a.csv`: no such directory").is_ready();
     chat.press(CTRL_D).ends_with(0);
     assert_eq!(read("a.md"), b"mine");
+}
+
+#[test]
+fn a_file_of_an_answer_is_saved_as_it_is() {
+    let bench = bench([round().says("There it is.")]);
+    bench.ask("Where is it?").succeeds();
+    add_files(
+        &bench,
+        &[("by product.xlsx", b"PK"), ("fit.pickle", b"one"), ("fit.pickle", b"two")],
+    );
+    let chat = bench.on_terminal(CHAT, 80);
+    chat.is_ready().press("/save by").press(TAB).has_line("> /save by\\ product.xlsx");
+    chat.press(" a.xlsx").press(ENTER).shows("file by product.xlsx → a.xlsx").is_ready();
+    chat.press("/save b.xlsx").press(ENTER).shows("→ b.xlsx").is_ready();
+    chat.press("/save fit.pickle c.pickle").press(ENTER).shows("→ c.pickle").is_ready();
+    chat.press("/save fit.pickle c.csv").press(ENTER).shows("and not as `csv`").is_ready();
+    chat.press("/save d.csv").press(ENTER).shows("no answer has a table").is_ready();
+    chat.press(CTRL_D).ends_with(0);
+    let read = |name: &str| fs::read(bench.path(name)).unwrap();
+    assert_eq!(
+        [read("a.xlsx"), read("b.xlsx"), read("c.pickle")],
+        [b"PK".to_vec(), b"PK".to_vec(), b"two".to_vec()]
+    );
+    assert!(!bench.path("c.csv").exists());
 }
 
 #[test]

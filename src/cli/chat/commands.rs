@@ -34,6 +34,8 @@ pub enum Takes {
     Tables,
     /// Charts of an answer.
     Charts,
+    /// Files of an answer.
+    Fetched,
     /// Turns.
     Turns,
     /// Models.
@@ -76,10 +78,10 @@ pub enum Command {
         #[arg(value_name = "TURN", default_value = "last", hide_default_value = true)]
         turn: String,
     },
-    /// Save a table as csv, tsv, json, md or parquet, or a chart as svg or png
+    /// Save a table as csv, tsv, json, md or parquet, a chart as svg or png, or a file as it is
     #[command(name = "/save", allow_missing_positional = true)]
     Save {
-        /// Number or name of the table or chart [default: the last]
+        /// Number or name of the table or chart, or name of the file [default: the last]
         #[arg(value_name = "N|NAME")]
         which: Option<String>,
         /// The file; its ending says what is saved
@@ -122,7 +124,7 @@ pub fn takes(command: &str) -> &'static [Takes] {
         "/table" => &[Takes::Tables],
         "/chart" => &[Takes::Charts],
         "/code" => &[Takes::Turns],
-        "/save" => &[Takes::Tables, Takes::Charts, Takes::FileLast],
+        "/save" => &[Takes::Tables, Takes::Charts, Takes::Fetched, Takes::FileLast],
         "/model" => &[Takes::Models],
         "/help" => &[Takes::Commands],
         _ => &[],

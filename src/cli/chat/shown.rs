@@ -1,4 +1,4 @@
-//! Tables and charts of the last answers, to look at again and to save.
+//! Tables, charts and files of the last answers, to look at again and to save.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::cli::options::GlobalOptions;
 use crate::cli::out::WholeFile;
 use crate::cli::usage;
 use crate::dataset::head;
-use crate::event::{Body, ChartDrawn, DataFrame, Event, ReplyBody};
+use crate::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody};
 use crate::frame::Frame;
 use crate::limits::SAVED_CELLS_MAX;
 use crate::render::sanitize;
@@ -22,26 +22,36 @@ use crate::status::{ExitStatus, Failure};
 /// What a file can be, by its ending.
 const ENDINGS: [&str; 7] = ["csv", "tsv", "json", "md", "parquet", "svg", "png"];
 
-/// Returns the names of the tables of the last answer that has one, and those of the charts of the last
-/// that has one; none when none has.
+/// What the last answers have, by name: the tables of the last one that has any, and so on.
+#[derive(Debug, Default)]
+pub struct Names {
+    pub tables: Vec<String>,
+    pub charts: Vec<String>,
+    pub files: Vec<String>,
+}
+
+/// Returns the names of what the last answers have.
 ///
 /// # Errors
 ///
 /// Fails when the turns cannot be listed.
-pub fn names(session_dir: &Path) -> anyhow::Result<(Vec<String>, Vec<String>)> {
-    let (mut tables, mut charts) = (Vec::new(), Vec::new());
+pub fn names(session_dir: &Path) -> anyhow::Result<Names> {
+    let mut names = Names::default();
     for (_, reply) in turns::replies(session_dir)? {
-        if tables.is_empty() {
-            tables = reply.tables;
+        if names.tables.is_empty() {
+            names.tables = reply.tables;
         }
-        if charts.is_empty() {
-            charts = reply.charts;
+        if names.charts.is_empty() {
+            names.charts = reply.charts;
         }
-        if !tables.is_empty() && !charts.is_empty() {
+        if names.files.is_empty() {
+            names.files = reply.files.into_iter().map(|it| it.name).collect();
+        }
+        if !(names.tables.is_empty() || names.charts.is_empty() || names.files.is_empty()) {
             break;
         }
     }
-    Ok((tables, charts))
+    Ok(names)
 }
 
 /// Finds a table of the last answer that has one, by number or name; the last of it when none is wanted.
@@ -129,13 +139,14 @@ pub fn write(
     Ok(writeln!(out, " {name} · {n_rows} of {n_all} rows{rest}")?)
 }
 
-/// Saves what the ending of the file says: a table, or a chart. Returns what it was.
+/// Saves a file that is wanted by its name, as it is, or else what the ending says: a table, or a chart.
+/// Returns what it was.
 ///
 /// `may_replace` is asked when there is such a file.
 ///
 /// # Errors
 ///
-/// Fails when there is no such table or chart, it is too large for text, or the file cannot be written.
+/// Fails when there is no such table, chart or file, it is too large for text, or the file cannot be written.
 pub fn save(
     session_dir: &Path,
     wanted: Option<&str>,
@@ -143,14 +154,15 @@ pub fn save(
     may_replace: impl FnOnce() -> anyhow::Result<bool>,
 ) -> anyhow::Result<Option<String>> {
     let ending = file.extension().map(|it| it.to_string_lossy().to_lowercase()).unwrap_or_default();
-    if !ENDINGS.contains(&ending.as_str()) {
-        let message = format!("cannot tell from `{}` what to save", file.display());
-        let hint = format!("end its name with one of {}", ENDINGS.join(", "));
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
-    }
-    let saved = match ending.as_str() {
-        "svg" | "png" => Saved::chart(session_dir, wanted, &ending)?,
-        ending => Saved::table(session_dir, wanted, ending)?,
+    let saved = match (Saved::fetched(session_dir, wanted, &ending)?, ending.as_str()) {
+        (Some(fetched), _) => fetched,
+        (None, "svg" | "png") => Saved::chart(session_dir, wanted, &ending)?,
+        (None, ending) if ENDINGS.contains(&ending) => Saved::table(session_dir, wanted, ending)?,
+        (None, _) => {
+            let message = format!("cannot tell from `{}` what to save", file.display());
+            let hint = format!("end its name with one of {}", ENDINGS.join(", "));
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
     };
     if file.exists() && !may_replace()? {
         return Ok(None);
@@ -168,6 +180,31 @@ struct Saved {
 }
 
 impl Saved {
+    /// Reads a file of the last answer that has one, if one of this name is wanted, or any that only its
+    /// ending can mean.
+    fn fetched(
+        session_dir: &Path,
+        wanted: Option<&str>,
+        ending: &str,
+    ) -> anyhow::Result<Option<Saved>> {
+        let reply = turns::replies(session_dir)?.map(|it| it.1).find(|it| !it.files.is_empty());
+        let files = reply.map(|it| it.files).unwrap_or_default();
+        let is_wanted = |it: &FetchedFile| match wanted {
+            Some(name) => it.name == name,
+            None => it.artifact.format == ending && !ENDINGS.contains(&ending),
+        };
+        // Of several with the name, code wrote the last one last.
+        let Some(found) = files.iter().rfind(|it| is_wanted(it)) else { return Ok(None) };
+        let (name, format) = (sanitize::one_line(&found.name), &found.artifact.format);
+        if format != ending && format != "bin" {
+            let message = format!("`{name}` can be saved as it is, and not as `{ending}`");
+            let hint = format!("end the name of the file with `.{format}`");
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        let content = read(&session_dir.join(&found.artifact.path))?;
+        Ok(Some(Saved { what: format!("file {name}"), content }))
+    }
+
     fn chart(session_dir: &Path, wanted: Option<&str>, format: &str) -> anyhow::Result<Saved> {
         let (chart, _) = chart(session_dir, wanted)?;
         let file = chart.files.iter().find(|it| it.format == format);

@@ -26,6 +26,8 @@ pub struct Words {
     pub tables: Vec<String>,
     /// Charts of the last answer that has one.
     pub charts: Vec<String>,
+    /// Files of the last answer that has one.
+    pub files: Vec<String>,
     /// Numbers of turns.
     pub turns: Vec<String>,
     /// Models that the user has named.
@@ -80,13 +82,14 @@ impl Words {
             Takes::Datasets => plain(&self.datasets),
             Takes::Tables => plain(&self.tables),
             Takes::Charts => plain(&self.charts),
+            Takes::Fetched => plain(&self.files),
             Takes::Turns => plain(&self.turns),
             Takes::Models => plain(&self.models),
             Takes::Commands => {
                 plain(&self.commands.iter().map(|it| it.0[1..].to_owned()).collect::<Vec<_>>())
             }
             Takes::Files => self.files(&prefix),
-            // A table or chart may come before the file, and only there.
+            // A table, a chart or a file of an answer may come before the file, and only there.
             Takes::FileLast if n_before == 1 || n_before == 2 => self.files(&prefix),
             Takes::FileLast => Vec::new(),
         });
