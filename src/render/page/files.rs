@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 use super::words::{line, shown};
 use crate::event::FetchedFile;
-use crate::render::digits::bytes;
+use crate::render::digits::size;
 
 /// Contents of files, by their paths in the session.
 pub type Contents = BTreeMap<String, Vec<u8>>;
@@ -45,7 +45,7 @@ pub fn list_of(files: &[FetchedFile]) -> Markup {
                     li {
                         span.name { (line(&file.name)) }
                         code.dim { (shown(&file.artifact.path)) }
-                        span.dim.size { (bytes(file.artifact.bytes)) }
+                        span.dim.size { (size(file.artifact.bytes)) }
                     }
                 }
             }
