@@ -29,6 +29,7 @@ mod grounding;
 mod guide;
 mod help;
 mod honest;
+mod hosted;
 mod doctor;
 mod dry_run;
 mod egress;

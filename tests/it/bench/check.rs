@@ -20,8 +20,12 @@ pub fn check(body: &Value, responses: &[Vec<Value>]) -> Vec<String> {
     demand(body["store"].is_boolean(), "`store` is not said");
     demand(!goes_on || body["store"] == true, "a response that is not kept is to be gone on from");
     demand(body["stream"].is_boolean(), "`stream` is not said");
-    for tool in body["tools"].as_array().into_iter().flatten() {
+    let is_hosted = |it: &&Value| it["type"] == "code_interpreter";
+    let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let runs_code = tools.iter().any(|it| is_hosted(&it));
+    for tool in tools.iter().filter(|it| !is_hosted(it)) {
         let name = tool["name"].as_str().unwrap_or_default();
+        demand(tool["type"] == "function", &format!("the tool `{name}` is no function"));
         demand(tool["strict"] == true, &format!("the tool `{name}` is not strict"));
         let is_object = tool["parameters"]["type"] == "object";
         demand(is_object, &format!("the parameters of `{name}` are no object"));
@@ -39,13 +43,20 @@ pub fn check(body: &Value, responses: &[Vec<Value>]) -> Vec<String> {
         return faults;
     };
     demand(!input.is_empty(), "`input` is empty");
+    for item in input.iter().filter(|it| it["type"] == "code_interpreter_call") {
+        check_interpretation(item, &mut demand);
+    }
     // The server has the calls of the outputs, and what it answered before.
     if goes_on {
         return faults;
     }
     check_pairing(input, &mut demand);
     for response in responses {
-        check_echo(input, response, &mut demand);
+        if runs_code {
+            check_echo_with_code(input, response, &mut demand);
+        } else {
+            check_echo(input, response, &mut demand);
+        }
     }
     faults
 }
@@ -133,12 +144,59 @@ fn check_echo(input: &[Value], response: &[Value], demand: &mut Demand) {
     demand(is_there, &format!("a response did not go back as it came: {expected:?}"));
 }
 
+/// A call that the provider ran has all its members: the API refuses one that lacks any.
+fn check_interpretation(item: &Value, demand: &mut Demand) {
+    let id = item["id"].as_str().unwrap_or_default();
+    demand(id.starts_with("ci_"), &format!("`{id}` is no id of code that ran"));
+    let status = item["status"].as_str();
+    let has_ended = matches!(status, Some("completed" | "failed" | "incomplete"));
+    demand(has_ended, &format!("`{id}` has not ended: {status:?}"));
+    demand(item["container_id"].is_string(), &format!("`{id}` ran nowhere"));
+    for name in ["code", "outputs"] {
+        demand(item.get(name).is_some(), &format!("`{id}` has no `{name}`"));
+    }
+}
+
+/// When a call of this response is there, the whole response is, in its order and as it came.
+///
+/// Calls that ran in a container that is gone may stay behind, and so may reasoning; what followed
+/// it then goes without ids.
+fn check_echo_with_code(input: &[Value], response: &[Value], demand: &mut Demand) {
+    let is_code = |it: &Value| it["type"] == "code_interpreter_call";
+    let is_there = |call: &Value| input.iter().any(|it| is_code(it) && it["id"] == call["id"]);
+    let (there, gone): (Vec<_>, Vec<_>) =
+        response.iter().filter(|it| is_code(it)).partition(|it| is_there(it));
+    let call_ids: Vec<&Value> = response.iter().filter_map(|it| it.get("call_id")).collect();
+    let is_answered =
+        |it: &Value| it["type"] == "function_call_output" && call_ids.contains(&&it["call_id"]);
+    if there.is_empty() && !input.iter().any(is_answered) {
+        return;
+    }
+    let is_sealed = |it: &Value| it["encrypted_content"].as_str().is_some_and(|it| !it.is_empty());
+    let is_thought = |it: &Value| it["type"] == "reasoning";
+    let is_loose = !gone.is_empty() || response.iter().any(|it| is_thought(it) && !is_sealed(it));
+    let form = |item: &Value| {
+        let mut item = item.clone();
+        let members = item.as_object_mut()?;
+        members.retain(|name, value| !(value.is_null() || is_loose && name == "id"));
+        (!is_loose || !is_thought(&item)).then_some(item)
+    };
+    let expected = response.iter().filter(|it| !gone.contains(it));
+    let expected: Vec<Value> = expected.filter_map(form).collect();
+    let input: Vec<Value> = input.iter().filter_map(form).collect();
+    let is_echoed = input.windows(expected.len()).any(|it| it == expected);
+    demand(is_echoed, &format!("a response did not go back as it came: {expected:?}"));
+}
+
 /// Returns an item as a server that is not `OpenAI`'s must get it back, if it must.
 fn echoed(item: &Value) -> Option<Value> {
     let mut members = item.as_object()?.clone();
     members.retain(|name, value| {
         !value.is_null() && !matches!(name.as_str(), "id" | "status" | "phase")
     });
+    if members["type"] == "code_interpreter_call" {
+        return None;
+    }
     if members["type"] == "reasoning" {
         let text = item.pointer("/content/0/text")?.as_str()?;
         return (!text.is_empty()).then_some(members.into());
@@ -217,5 +275,56 @@ mod tests {
         check_fault("/input", json!([call(), output(), output()]), "has no call, or not its own");
         check_fault("/input/2/output", json!({}), "is no text");
         check_fault("/input/1/name", "g".into(), "did not go back as it came");
+    }
+
+    fn code(container_id: &str) -> Value {
+        json!({"type": "code_interpreter_call", "id": format!("ci_{container_id}"), "code": "1",
+            "status": "completed", "container_id": container_id, "outputs": null})
+    }
+
+    fn thought(seal: &str) -> Value {
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": seal})
+    }
+
+    /// Sends this back of a response with code, a call and a word.
+    #[track_caller]
+    fn check_code(input: &[Value], fault: Option<&str>) {
+        let mut said = json!({"type": "message", "id": "msg_1", "role": "assistant", "phase": null,
+            "content": [{"type": "output_text", "text": "t"}]});
+        let responses = [vec![thought("g"), code("cntr_1"), call(), said.clone()]];
+        said.as_object_mut().unwrap().shift_remove("phase");
+        let input = input.iter().map(|it| if it == "said" { said.clone() } else { it.clone() });
+        let body = json!({"model": "m", "instructions": "i", "store": false, "stream": true,
+            "input": input.collect::<Vec<_>>(), "tools": [{"type": "code_interpreter"}]});
+        let faults = check(&body, &responses);
+        match fault {
+            None => assert_eq!(faults, [""; 0]),
+            Some(words) => assert!(faults.iter().any(|it| it.contains(words)), "{faults:?}"),
+        }
+    }
+
+    #[test]
+    fn code_that_ran_goes_back_as_it_came() {
+        let (thought, code, said) = (thought("g"), code("cntr_1"), Value::from("said"));
+        let whole = [thought, code, call(), said, output()];
+        let with = |at: usize, name: &str, value: Value| {
+            let mut items = whole.clone();
+            items[at][name] = value;
+            items
+        };
+        check_code(&whole, None);
+        check_code(&[whole[2].clone(), whole[3].clone(), output()], None);
+        let other = "did not go back as it came";
+        check_code(&whole[1..], Some(other));
+        check_code(&[whole[0].clone(), whole[1].clone(), "said".into()], Some(other));
+        check_code(&with(1, "code", "2".into()), Some(other));
+        check_code(&with(1, "outputs", json!([])), Some(other));
+        check_code(&with(0, "id", Value::Null), Some(other));
+        check_code(&with(1, "id", "c1".into()), Some("`c1` is no id of code"));
+        check_code(&with(1, "status", "interpreting".into()), Some("has not ended"));
+        check_code(&with(1, "container_id", Value::Null), Some("ran nowhere"));
+        let mut short = whole.clone();
+        short[1].as_object_mut().unwrap().shift_remove("outputs");
+        check_code(&short, Some("`ci_cntr_1` has no `outputs`"));
     }
 }

@@ -2,9 +2,12 @@
 
 mod chat;
 mod check;
+mod form;
+mod hosted;
 mod pty;
 mod script;
 mod server;
+mod trouble;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -22,8 +25,10 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub use hosted::Life;
 pub use script::{LateFailure, Round, late_failure, round};
 pub use server::{Captured, Server};
+pub use trouble::{Endpoint, trouble};
 
 /// A key that no server takes. Tests look for it where it must not be.
 pub const KEY: &str = "sk-test-0123456789abcdef";
@@ -197,6 +202,11 @@ impl Bench {
         let n_requests = requests.len();
         let request = requests.into_iter().nth(index);
         request.unwrap_or_else(|| panic!("no request {index}: there were {n_requests}"))
+    }
+
+    /// Returns the server.
+    pub fn server(&self) -> &Server {
+        &self.server
     }
 
     /// Returns how many requests the server got.

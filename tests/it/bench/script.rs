@@ -6,11 +6,13 @@ use csv_agent::provider::Api;
 use serde_json::{Value, json};
 
 use super::chat;
+use super::hosted::{Hosted, Room};
 
 /// Starts a round that completes with nothing in it; the methods add to it.
 pub fn round() -> Round {
     Round {
         output: Vec::new(),
+        made: Vec::new(),
         served: None,
         usage: json!({
             "input_tokens": 100,
@@ -42,6 +44,8 @@ pub fn round() -> Round {
 #[derive(Debug, Clone)]
 pub struct Round {
     output: Vec<Value>,
+    /// Files that the code of the round leaves in the container: (path, content).
+    made: Vec<(String, Vec<u8>)>,
     /// The model that answers; none for the one that was asked.
     served: Option<String>,
     usage: Value,
@@ -99,6 +103,55 @@ impl Round {
     /// Runs code.
     pub fn runs(self, call_id: &str, code: &str) -> Round {
         self.calls(call_id, "python_repl", json!({"code": code}))
+    }
+
+    /// Runs code in the provider's container, which prints this.
+    pub fn interprets(self, code: &str, logs: &str) -> Round {
+        self.interprets_with(code, json!([{"type": "logs", "logs": logs}]))
+    }
+
+    /// Runs code in the provider's container, with these outputs.
+    pub fn interprets_with(self, code: &str, outputs: Value) -> Round {
+        self.interpretation("completed", code, outputs)
+    }
+
+    /// Runs code in the provider's container, which breaks.
+    pub fn interpretation_fails(self, code: &str) -> Round {
+        self.interpretation("failed", code, json!([]))
+    }
+
+    /// Adds a call whose id and container are filled in when the round is answered.
+    fn interpretation(self, status: &str, code: &str, outputs: Value) -> Round {
+        let mut item = json!({"id": null, "type": "code_interpreter_call", "status": status,
+            "container_id": null, "code": code});
+        item["outputs"] = outputs;
+        self.item(item)
+    }
+
+    /// Leaves a file in the provider's container; a path without a root is one of its data.
+    pub fn makes_file(mut self, path: &str, content: impl Into<Vec<u8>>) -> Round {
+        self.made.push((path.to_owned(), content.into()));
+        self
+    }
+
+    /// Says something that cites a file of the provider's container.
+    pub fn cites(self, text: &str, filename: &str) -> Round {
+        self.cites_all(text, [filename])
+    }
+
+    /// Says something that cites files of the provider's container.
+    pub fn cites_all<'a>(self, text: &str, names: impl IntoIterator<Item = &'a str>) -> Round {
+        let citation = |name: &str| {
+            let link = format!("sandbox:/mnt/data/{name}");
+            let at = |it: usize| text[..it].chars().count();
+            let start = text.find(&link).map_or(0, at);
+            let end = text.find(&link).map_or(0, |it| at(it + link.len()));
+            json!({"type": "container_file_citation", "container_id": null, "file_id": null,
+                "filename": name, "start_index": start, "end_index": end})
+        };
+        let citations: Vec<Value> = names.into_iter().map(citation).collect();
+        self.message(&json!({"type": "output_text", "text": text, "annotations": citations,
+            "logprobs": []}))
     }
 
     /// Says something.
@@ -274,6 +327,73 @@ impl Round {
         if counts { &self.output } else { &[] }
     }
 
+    /// Fills in what only the server knows: the container, the ids, and whether outputs are told.
+    /// Returns what is wrong with the script.
+    pub(super) fn settle(
+        &mut self,
+        hosted: &mut Hosted,
+        room: Option<&Room>,
+        request: &Value,
+    ) -> Vec<String> {
+        if self.http.is_some() || self.raw.is_some() || self.events.is_some() || self.is_mute {
+            return Vec::new();
+        }
+        let is_call = |it: &Value| it["type"] == "code_interpreter_call";
+        let is_forced = request["tool_choice"]["type"] == "code_interpreter";
+        if is_forced && self.ending == "completed" && !self.output.iter().any(is_call) {
+            return vec!["the interpreter was demanded, and the round runs no code".to_owned()];
+        }
+        let is_citation = |it: &Value| it["type"] == "container_file_citation";
+        let citations =
+            |item: &Value| annotations(item).iter().filter(|it| is_citation(it)).count();
+        let cites = self.output.iter().any(|it| 0 < citations(it));
+        if self.made.is_empty() && !cites && !self.output.iter().any(is_call) {
+            return Vec::new();
+        }
+        let Some(room) = room else {
+            return vec!["the round runs code, and no interpreter was offered".to_owned()];
+        };
+        let container_id = hosted.enter(room);
+        for (path, content) in std::mem::take(&mut self.made) {
+            hosted.put(&container_id, &path, content, "assistant", None);
+        }
+        let container = hosted.containers.iter().find(|it| it.id == container_id).unwrap().clone();
+        let included = request["include"].as_array().into_iter().flatten();
+        let is_told = included.filter(|it| *it == "code_interpreter_call.outputs").count() == 1;
+        let fill = |member: &mut Value, value: &str| {
+            if member.is_null() {
+                *member = value.into();
+            }
+        };
+        let mut faults = Vec::new();
+        for item in &mut self.output {
+            if is_call(item) {
+                if item["id"].is_null() {
+                    item["id"] = hosted.new_id("ci_").into();
+                }
+                fill(&mut item["container_id"], &container_id);
+                if !is_told {
+                    item["outputs"] = Value::Null;
+                }
+                continue;
+            }
+            let parts = item.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten();
+            let parts = parts.filter_map(|it| it.get_mut("annotations")?.as_array_mut());
+            for citation in parts.flatten().filter(|it| is_citation(it)) {
+                fill(&mut citation["container_id"], &container_id);
+                let name = citation["filename"].as_str().unwrap_or_default();
+                match container.file(name).map(|it| it.id.clone()) {
+                    Some(file_id) => fill(&mut citation["file_id"], &file_id),
+                    None if citation["file_id"].is_null() => {
+                        faults.push(format!("the round cites `{name}`, which is not there"));
+                    }
+                    None => {}
+                }
+            }
+        }
+        faults
+    }
+
     /// Returns the output of the response.
     pub(super) fn output(&self) -> &[Value] {
         &self.output
@@ -364,6 +484,12 @@ impl Round {
     }
 }
 
+/// Returns what the first part of a message refers to.
+fn annotations(item: &Value) -> &[Value] {
+    let annotations = item.pointer("/content/0/annotations").and_then(Value::as_array);
+    annotations.map(Vec::as_slice).unwrap_or_default()
+}
+
 /// Returns the events in which one item arrives.
 fn item_events(index: usize, item: &Value) -> Vec<Value> {
     let id = &item["id"];
@@ -397,6 +523,31 @@ fn item_events(index: usize, item: &Value) -> Vec<Value> {
             for delta in [head, tail] {
                 let delta = json!({"item_id": id, "content_index": 0, "delta": delta});
                 events.push(event(&format!("response.{kind}.delta"), delta));
+            }
+            for (annotation_index, annotation) in annotations(item).iter().enumerate() {
+                let kind = "response.output_text.annotation.added";
+                let added = json!({"item_id": id, "content_index": 0, "annotation": annotation,
+                    "annotation_index": annotation_index});
+                events.push(event(kind, added));
+            }
+        }
+        Some("code_interpreter_call") => {
+            begun["code"] = "".into();
+            begun["outputs"] = Value::Null;
+            let code = item["code"].as_str().unwrap_or_default();
+            let said = |name: &str| {
+                event(&format!("response.code_interpreter_call{name}"), json!({"item_id": id}))
+            };
+            events.push(said(".in_progress"));
+            let (head, tail) = code.split_at(code.ceil_char_boundary(code.len() / 2));
+            let kind = "response.code_interpreter_call_code.delta";
+            let delta = |it: &str| event(kind, json!({"item_id": id, "delta": it}));
+            events.extend([head, tail].map(delta));
+            let kind = "response.code_interpreter_call_code.done";
+            events.push(event(kind, json!({"item_id": id, "code": code})));
+            events.push(said(".interpreting"));
+            if item["status"] == "completed" {
+                events.push(said(".completed"));
             }
         }
         _ => {}

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use csv_agent::provider::Api;
 use serde_json::{Value, json};
 
+use super::hosted::{Call, Container, Hosted, Life, Reply, Upload, call};
 use super::script::{Finish, Round};
+use super::trouble::Trouble;
 use super::{chat, check};
 
 /// No connection lives longer, whatever a test does.
@@ -33,6 +35,10 @@ struct State {
     /// The rest of the script, last round first.
     rounds: Vec<Round>,
     requests: Vec<Captured>,
+    /// Requests that concern files and containers, which are no part of the script.
+    calls: Vec<Captured>,
+    hosted: Hosted,
+    troubles: Vec<Trouble>,
     responses: Vec<Vec<Value>>,
     faults: Vec<String>,
     /// Connections that are being answered.
@@ -49,8 +55,10 @@ pub struct Captured {
     pub line: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
-    /// JSON.
+    /// JSON; empty when the body is none.
     pub body: Value,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
 }
 
 impl Captured {
@@ -97,6 +105,9 @@ impl Server {
             listed: super::round().answers(200, r#"{"object":"list","data":[]}"#),
             rounds: Vec::new(),
             requests: Vec::new(),
+            calls: Vec::new(),
+            hosted: Hosted::default(),
+            troubles: Vec::new(),
             responses: Vec::new(),
             faults: Vec::new(),
             n_open: 0,
@@ -159,9 +170,41 @@ impl Server {
         format!("http://{}/v1", self.address)
     }
 
-    /// Returns all requests so far.
+    /// Returns all requests so far, less those that concern files and containers.
     pub fn requests(&self) -> Vec<Captured> {
         lock(&self.state).requests.clone()
+    }
+
+    /// Returns all requests so far that concern files and containers.
+    pub fn calls(&self) -> Vec<Captured> {
+        lock(&self.state).calls.clone()
+    }
+
+    /// Says what goes wrong with files and containers.
+    pub fn troubles(&self, troubles: impl IntoIterator<Item = Trouble>) {
+        lock(&self.state).troubles.extend(troubles);
+    }
+
+    /// Returns all uploads, gone ones too.
+    pub fn files(&self) -> Vec<Upload> {
+        lock(&self.state).hosted.uploads.clone()
+    }
+
+    /// Returns all containers, dead ones too.
+    pub fn containers(&self) -> Vec<Container> {
+        lock(&self.state).hosted.containers.clone()
+    }
+
+    /// Lets the time pass after which a container that nobody used is gone.
+    pub fn expire_containers(&self) {
+        let mut state = lock(&self.state);
+        let containers = state.hosted.containers.iter_mut();
+        containers.filter(|it| it.life == Life::Running).for_each(|it| it.life = Life::Expired);
+    }
+
+    /// Lets the time pass after which uploads are gone; their copies in containers stay.
+    pub fn lose_files(&self) {
+        lock(&self.state).hosted.uploads.iter_mut().for_each(|it| it.is_gone = true);
     }
 }
 
@@ -176,6 +219,8 @@ impl Drop for Server {
             assert!(state.faults.is_empty(), "wrong requests: {:#?}", state.faults);
             let n_left = state.rounds.len();
             assert_eq!(n_left, 0, "rounds of the script that nobody asked for");
+            let left: Vec<&Trouble> = state.troubles.iter().filter(|it| it.is_due()).collect();
+            assert!(left.is_empty(), "troubles that nobody had: {left:#?}");
         }
     }
 }
@@ -191,6 +236,11 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let Some(request) = receive(stream)? else { return Ok(()) };
     let asked = request.clone();
+    if let Some(call) = call(&asked.line)
+        && lock(state).api == Api::Responses
+    {
+        return serve_call(stream, &call, request, state);
+    }
     let round = next_round(&mut lock(state), request);
     let closes_at = Instant::now() + CONNECTION_MAX;
     hold(stream, state, Instant::now() + round.delay);
@@ -203,6 +253,58 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> io::Result<()> {
         hold(stream, state, closes_at);
     }
     Ok(())
+}
+
+/// Answers a request that concerns files and containers.
+fn serve_call(
+    mut stream: &TcpStream,
+    call: &Call,
+    request: Captured,
+    state: &Mutex<State>,
+) -> io::Result<()> {
+    let mut locked = lock(state);
+    let subject = locked.hosted.subject(call, &request);
+    let mut troubles = locked.troubles.iter_mut();
+    let met = troubles.position(|it| it.meets(call.endpoint, &subject));
+    let trouble = met.map(|it| locked.troubles[it].clone());
+    let reply = match trouble.as_ref().and_then(|it| it.instead.clone()) {
+        Some((status, body)) => Reply { status, content_type: "application/json", body },
+        None => locked.hosted.answer(call, &request),
+    };
+    locked.calls.push(request);
+    let n_calls = locked.calls.len();
+    drop(locked);
+    let closes_at = Instant::now() + CONNECTION_MAX;
+    if let Some(trouble) = &trouble {
+        hold(stream, state, Instant::now() + trouble.delay);
+        if trouble.is_mute {
+            hold(stream, state, closes_at);
+            return Ok(());
+        }
+    }
+    let request_id = format!("req_{n_calls}");
+    let usual = [("content-type", reply.content_type), ("x-request-id", request_id.as_str())];
+    let own = trouble.iter().flat_map(|it| &it.headers);
+    let own: Vec<_> = own.map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let usual = usual.into_iter().filter(|it| own.iter().all(|own| own.0 != it.0));
+    let mut head = format!("HTTP/1.1 {} Kept\r\nconnection: close\r\n", reply.status);
+    for (name, value) in usual.chain(own.iter().copied()) {
+        head += &[name, ": ", value, "\r\n"].concat();
+    }
+    let n_bytes = trouble.as_ref().and_then(|it| it.stops_after).unwrap_or(usize::MAX);
+    let body = &reply.body[..n_bytes.min(reply.body.len())];
+    if trouble.as_ref().is_some_and(|it| !it.is_measured) {
+        head += "transfer-encoding: chunked\r\n\r\n";
+        stream.write_all(head.as_bytes())?;
+        for chunk in body.chunks(1 << 16) {
+            write_chunk(stream, chunk)?;
+        }
+        let end: &[u8] = if n_bytes < reply.body.len() { b"" } else { b"0\r\n\r\n" };
+        return stream.write_all(end);
+    }
+    let length = trouble.and_then(|it| it.claims).unwrap_or(reply.body.len());
+    head += &["content-length: ", &length.to_string(), "\r\n\r\n"].concat();
+    stream.write_all(&[head.as_bytes(), body].concat())
 }
 
 /// Takes a request into the books and returns what to answer: the next round, or what is wrong.
@@ -228,15 +330,26 @@ fn next_round(state: &mut State, request: Captured) -> Round {
         None => vec![format!("asked for `{}`", request.line)],
     };
     let is_there = request.api() == Some(state.api);
+    let body = request.body.clone();
     state.requests.push(request);
     if !is_there && faults.is_empty() {
         return super::round()
             .answers(404, "404 page not found")
             .header("content-type", "text/plain");
     }
-    let round = state.rounds.pop();
-    if round.is_none() {
-        faults.push(format!("request {} is not in the script", state.requests.len()));
+    // A server that keeps the conversation knows the container too.
+    let kept = body.get("previous_response_id").map(|_| state.responses.iter().flatten());
+    let mut kept = kept.into_iter().flatten().filter_map(|it| it["container_id"].as_str());
+    let room = match state.hosted.admit(&body, kept.next_back()) {
+        Err(error) if faults.is_empty() => {
+            return super::round().answers(400, &error.to_string());
+        }
+        room => room.unwrap_or_default(),
+    };
+    let mut round = state.rounds.pop();
+    match &mut round {
+        Some(round) => faults.extend(round.settle(&mut state.hosted, room.as_ref(), &body)),
+        None => faults.push(format!("request {} is not in the script", state.requests.len())),
     }
     state.faults.extend(faults.iter().cloned());
     match round {
@@ -264,12 +377,33 @@ fn receive(stream: &TcpStream) -> io::Result<Option<Captured>> {
         let Some((name, value)) = header.trim_end().split_once(':') else { break };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let length = headers.iter().find(|it| it.0 == "content-length");
-    let length: usize = length.and_then(|it| it.1.parse().ok()).unwrap_or(0);
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    let body = serde_json::from_slice(&body).unwrap_or(json!({}));
-    Ok(Some(Captured { line: line.trim_end().to_owned(), headers, body }))
+    let header = |name: &str| headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str());
+    let bytes = if header("transfer-encoding") == Some("chunked") {
+        receive_chunks(&mut reader)?
+    } else {
+        let length = header("content-length").and_then(|it| it.parse().ok()).unwrap_or(0);
+        let mut bytes = vec![0; length];
+        reader.read_exact(&mut bytes)?;
+        bytes
+    };
+    let body = serde_json::from_slice(&bytes).unwrap_or(json!({}));
+    Ok(Some(Captured { line: line.trim_end().to_owned(), headers, body, bytes }))
+}
+
+/// Reads a body that does not say how long it is.
+fn receive_chunks(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let length = usize::from_str_radix(line.trim_end(), 16).map_err(io::Error::other)?;
+        let mut chunk = vec![0; length + 2];
+        reader.read_exact(&mut chunk)?;
+        if length == 0 {
+            return Ok(bytes);
+        }
+        bytes.extend_from_slice(&chunk[..length]);
+    }
 }
 
 /// Sends a head and as much of the body as the round wants.
