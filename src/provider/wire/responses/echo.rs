@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::conversation::{Item, ItemKind};
+use crate::provider::hosted::HOSTED;
 use crate::provider::wire::{Profile, SEALED_REASONING, Storage, Terms};
 
 /// Returns the `input` member for these items.
@@ -34,6 +35,11 @@ pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
             continue;
         }
         let mut value = item.0.clone();
+        // What the provider ran has all its members, or the API refuses the request.
+        if HOSTED.iter().any(|it| item.type_name() == Some(it.item)) {
+            input.push(value);
+            continue;
+        }
         drop_nulls(&mut value);
         if let Value::Object(members) = &mut value {
             match terms.profile {
@@ -194,6 +200,15 @@ mod tests {
         let unknown = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "g"});
         let items = json!([reasoning("gA"), message, call("fc_1"), output(), unknown]);
         check_with(Profile::OpenAi, &[], &items, &items);
+    }
+
+    #[test]
+    fn what_the_provider_ran_keeps_every_member() {
+        let run = json!({"type": "code_interpreter_call", "id": "ci_1", "status": "incomplete",
+            "container_id": "cntr_1", "code": null, "outputs": null});
+        check_with(Profile::OpenAi, &[], &json!([run]), &json!([run]));
+        check_with(Profile::OpenAi, &[], &json!([reasoning(""), run]), &json!([run]));
+        check_with(Profile::Tolerant, &[], &json!([run]), &json!([]));
     }
 
     #[test]
