@@ -36,6 +36,7 @@ mod egress;
 mod hostile;
 mod images;
 mod kill;
+mod live;
 mod page;
 mod parquet;
 mod provider;

@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Captured, Round, Run, round};
 
 /// A turn as its events tell it.
-struct Turn {
-    events: Vec<Value>,
+pub struct Turn {
+    pub events: Vec<Value>,
 }
 
 /// Asks for events and demands the exit status.
@@ -34,7 +34,7 @@ fn ask<const N: usize>(bench: &Bench, arguments: [&str; N], question: &str, code
 impl Turn {
     /// Reads the events, and demands the law of their order.
     #[track_caller]
-    fn of(run: &Run) -> Turn {
+    pub fn of(run: &Run) -> Turn {
         let events = run.events();
         let is_terminal = |it: &&Value| it["type"] == "reply" || it["fatal"] == true;
         assert_eq!(events[0]["phase"], "started", "{run}");
@@ -58,24 +58,24 @@ impl Turn {
         Turn { events }
     }
 
-    fn all(&self, kind: &str) -> Vec<&Value> {
+    pub fn all(&self, kind: &str) -> Vec<&Value> {
         self.events.iter().filter(|it| it["type"] == kind).collect()
     }
 
     #[track_caller]
-    fn one(&self, kind: &str) -> &Value {
+    pub fn one(&self, kind: &str) -> &Value {
         let all = self.all(kind);
         assert_eq!(all.len(), 1, "{kind}: {all:#?}");
         all[0]
     }
 
     /// Returns the terminal event.
-    fn end(&self) -> &Value {
+    pub fn end(&self) -> &Value {
         self.events.last().unwrap()
     }
 
     /// Returns the terminal event in a few words: `complete: Hello.`, `provider: it failed`.
-    fn ending(&self) -> String {
+    pub fn ending(&self) -> String {
         let end = self.end();
         let text = |key: &str| end[key].as_str().unwrap_or_default();
         match text("type") {
@@ -85,7 +85,7 @@ impl Turn {
     }
 
     /// Returns how each call ended, in order of the ends.
-    fn results(&self) -> Vec<String> {
+    pub fn results(&self) -> Vec<String> {
         let shown = |it: &&Value| {
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             match &it["error"] {
@@ -100,12 +100,12 @@ impl Turn {
     }
 
     #[track_caller]
-    fn result_of(&self, call_id: &str) -> &Value {
+    pub fn result_of(&self, call_id: &str) -> &Value {
         let is_it = |it: &&&Value| it["call_id"] == call_id;
         self.all("tool_result").iter().find(is_it).expect("the call has a result")
     }
 
-    fn phases(&self, phase: &str) -> Vec<&Value> {
+    pub fn phases(&self, phase: &str) -> Vec<&Value> {
         self.events.iter().filter(|it| it["phase"] == phase).collect()
     }
 }

@@ -138,8 +138,9 @@ pub fn call(line: &str) -> Option<Call<'_>> {
 }
 
 impl Reply {
+    /// Null is no body at all.
     fn json(status: u16, body: &Value) -> Reply {
-        let body = body.to_string().into_bytes();
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         Reply { status, content_type: "application/json", body }
     }
 
@@ -325,7 +326,7 @@ impl Hosted {
 
     fn delete_container(&mut self, id: &str) -> Result<Value, Reply> {
         self.container(id)?.life = Life::Deleted;
-        Ok(json!({"id": id, "object": "container.deleted", "deleted": true}))
+        Ok(Value::Null)
     }
 
     /// Returns a page of the files of a container, the newest first unless asked otherwise.
@@ -393,7 +394,7 @@ impl Hosted {
 
     fn delete_file(&mut self, id: &str, file_id: &str) -> Result<Value, Reply> {
         self.file(id, file_id)?.is_deleted = true;
-        Ok(json!({"id": file_id, "object": "container.file.deleted", "deleted": true}))
+        Ok(Value::Null)
     }
 
     /// Returns what a request for a response wants of containers, if it wants something, or the
@@ -479,7 +480,8 @@ impl Hosted {
         id
     }
 
-    fn add_container(&mut self, name: &str, memory_limit: &str) -> String {
+    /// Makes a container and returns its id.
+    pub fn add_container(&mut self, name: &str, memory_limit: &str) -> String {
         let id = self.new_id("cntr_");
         self.containers.push(Container {
             id: id.clone(),

@@ -198,7 +198,8 @@ fn a_container_holds_files_until_it_expires() {
     let content = ask(&server, "GET containers/cntr_1/files/cfile_3/content");
     assert_eq!((content.status, &content.bytes[..]), (200, &b"\0\r\n"[..]));
     assert!(content.head.contains("\r\ncontent-type: application/octet-stream\r\n"));
-    ask(&server, "DELETE containers/cntr_1/files/cfile_2").ok();
+    let deleted = ask(&server, "DELETE containers/cntr_1/files/cfile_2");
+    assert_eq!((deleted.status, &deleted.bytes[..]), (200, &b""[..]));
     let gone = ["containers/cntr_1/files/cfile_1", "containers/cntr_1/files/cfile_2"];
     for path in gone {
         assert_eq!(ask(&server, &format!("GET {path}/content")).status, 404);
@@ -211,7 +212,7 @@ fn a_container_holds_files_until_it_expires() {
             "type": "invalid_request_error", "code": null}});
         assert_eq!((answer.status, answer.json()), (400, error), "{line}");
     }
-    ask(&server, "DELETE containers/cntr_1").ok();
+    assert_eq!(ask(&server, "DELETE containers/cntr_1").status, 200);
     assert_eq!(ask(&server, "GET containers/cntr_1").status, 404);
     assert_eq!(server.containers()[0].life, Life::Deleted);
     let no_tier = json!({"name": "n", "memory_limit": "2g"});
