@@ -106,6 +106,33 @@ fn code_that_never_ran_goes_back_as_it_came() {
 }
 
 #[test]
+fn one_chat_has_one_container() {
+    let code = |text: &str| round().thinks("g").interprets("x", "1").says(text);
+    let bench = Bench::with(["sales.csv"]).script([code("One."), code("Two.")]);
+    let chat = ["chat", "-f", "sales.csv", "--interpreter", "hosted"];
+    let run = bench.pipe(chat, b"First?\nSecond?\n").succeeds();
+    assert!(run.stdout().contains("One.") && run.stdout().contains("Two."), "{run}");
+    assert_eq!(bench.server().containers().len(), 1);
+    let back: Vec<_> = bench.request(1).input().iter().map(|it| it["type"].clone()).collect();
+    let expected = ["message", "reasoning", "code_interpreter_call", "message", "message"];
+    assert_eq!(back[back.len() - expected.len()..], expected);
+}
+
+#[test]
+fn a_server_that_keeps_responses_keeps_the_container() {
+    let list = |call_id| round().interprets("x", "1").calls(call_id, "list_datasets", json!({}));
+    let bench = Bench::with(["sales.csv"]).script([
+        list("c1").kept_as("resp_a", None),
+        list("c2").kept_as("resp_b", Some("resp_a")),
+        round().says("So.").kept_as("resp_c", Some("resp_b")),
+    ]);
+    let turn = ask(&bench, &["--chain"], "Run it.", 0);
+    assert_eq!(turn.results(), ["ci_1 ok", "c1 ok", "ci_2 ok", "c2 ok"]);
+    assert_eq!(bench.server().containers().len(), 1);
+    assert_eq!(bench.request(2).input().len(), 1);
+}
+
+#[test]
 fn both_interpreters_run_in_one_turn() {
     let bench = Bench::with(["sales.csv"])
         .script([round().interprets("1", "1\n").runs("c1", "print(6 * 7)"), round().says("Both.")]);
