@@ -30,7 +30,7 @@ fn told(turn: &Turn) -> [Value; 2] {
 #[track_caller]
 fn check_told(code: &str, logs: &str, arguments: &[&str]) {
     let bench = Bench::with(["sales.csv"]).script([
-        round().interprets(code, logs).says("So."),
+        round().interprets(code, logs).says("So.").header("x-request-id", "req_7"),
         round().runs("c1", code),
         round().says("So."),
     ]);
@@ -38,6 +38,8 @@ fn check_told(code: &str, logs: &str, arguments: &[&str]) {
     let [container] = &hosted.phases("container")[..] else { panic!("one container") };
     let container_id = &hosted.one("tool_result")["result"]["container_id"];
     assert_eq!([&container["container_id"], container_id], ["cntr_1"; 2]);
+    let told_ids = [container, hosted.phases("model_response")[0]].map(|it| &it["request_id"]);
+    assert_eq!(told_ids, ["req_7"; 2]);
     let locally = ["--format", "jsonl"].into_iter().chain(arguments.iter().copied());
     let local = Turn::of(&bench.ask_with(locally, "Run it.").succeeds());
     assert_eq!(told(&hosted), told(&local));
@@ -197,6 +199,39 @@ fn a_forced_run_of_code_is_forced_once_a_turn() {
     ask(&bench, &["--tool-choice", "code_interpreter"], "Use Python.", 0);
     let choices = [0, 1].map(|it| bench.request(it).body["tool_choice"].clone());
     assert_eq!(choices, [json!({"type": "code_interpreter"}), json!("auto")]);
+}
+
+#[test]
+fn an_answer_that_is_filtered_is_a_refusal_whatever_ran() {
+    let filtered = || round().interprets("1", "1").says("So").ends_early_for("content_filter");
+    let bench = Bench::with(["sales.csv"]).script([filtered(), filtered()]);
+    for (arguments, result) in [(&[][..], "ci_1 ok"), (&["--no-stream"], "ci_2 ok")] {
+        let turn = ask(&bench, arguments, "Run it.", 9);
+        assert_eq!((turn.ending(), turn.results()), ("refused: So".into(), vec![result.into()]));
+    }
+}
+
+#[test]
+fn what_a_server_tells_of_code_is_bounded_and_cannot_write_to_a_terminal() {
+    let hostile = |id: &str| {
+        json!({"type": "code_interpreter_call", "id": id, "status": "completed",
+            "container_id": "cntr_\u{1b}]0;x\u{7}/../..", "code": "\u{1b}[2J1",
+            "outputs": [{"type": "logs", "logs": "\u{1b}[31mred\n".repeat(100_000)},
+                {"type": "logs"}, {"type": "image", "url": "file:///etc/passwd"}, 7]})
+    };
+    let bench = Bench::with(["sales.csv"]).script([
+        round().item(hostile("ci_\u{1b}[2J")).item(hostile("ci_\u{1b}[2J")).says("So."),
+        round().item(hostile("ci_x")).says("So."),
+    ]);
+    let turn = ask(&bench, &[], "Run it.", 0);
+    for result in turn.all("tool_result") {
+        assert_eq!(result["truncated"], true);
+        assert!(result.to_string().len() < 100_000);
+    }
+    let run = bench.ask_with(["--interpreter", "hosted", "-vv"], "Run it.").succeeds();
+    assert!(!run.stderr().contains('\u{1b}') && !run.stdout().contains('\u{1b}'), "{run}");
+    let shown = bench.run(["show", "last", "-vv"]).succeeds();
+    assert!(!shown.stderr().contains('\u{1b}') && !shown.stdout().contains('\u{1b}'), "{shown}");
 }
 
 /// Demands that a command is refused before anything is sent.
