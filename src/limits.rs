@@ -207,6 +207,20 @@ pub const REPEATS_MAX: u32 = 5;
 pub const CALLS_PER_ROUND_MAX: usize = 128;
 /// Runs of hosted tools within one response, which the provider counts.
 pub const HOSTED_CALLS_MAX: u32 = 64;
+/// Datasets that are uploaded for one question. Source: OpenAI API reference, `file_ids`, at most 50.
+pub const UPLOADS_MAX: usize = 50;
+/// Time after which the provider deletes an upload by itself: longer than a day of questions.
+pub const UPLOAD_LIFE: Duration = Duration::from_hours(24);
+/// Time that an upload must last yet to be used again: longer than a turn.
+pub const UPLOAD_MARGIN: Duration = Duration::from_hours(1);
+/// Bytes of the instructions that say how the files in a container are read.
+pub const CONTAINER_FILES_BYTES_MAX: usize = 8 * 1024;
+/// Time in which a provider must have deleted what it keeps for a session that is over.
+pub const HOSTED_DELETE: Duration = Duration::from_secs(15);
+/// Containers whose files are fetched in one turn.
+pub const CONTAINERS_PER_TURN_MAX: usize = 8;
+/// Files of a container that are known to have been fetched.
+pub const FETCHED_KNOWN_MAX: usize = 2_000;
 
 /// Bytes of one line of the worker's protocol, either way. A longer one is a protocol error.
 pub const WORKER_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;

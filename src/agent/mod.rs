@@ -35,25 +35,23 @@ pub mod verdict;
 
 use std::future::Future;
 use std::rc::Rc;
-use std::time::Instant;
 
 use serde_json::{Map, json};
 
 use crate::agent::answer::{Answer, CONTENT_FILTER, Said, said};
 use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::form::Form;
-use crate::agent::hosted::{Hosted, Interpreter};
+use crate::agent::hosted::{AtProvider, Hosted, Interpreter};
 use crate::agent::keeping::Masked;
 use crate::agent::memory::Memory;
 use crate::agent::prompt::{Briefing, Instructions};
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
 use crate::agent::room::Room;
-use crate::agent::round::Round;
+use crate::agent::round::{Code, Round};
 use crate::agent::schema::AnswerSchema;
 use crate::agent::standing::{Next, Standing};
-use crate::agent::turn::{Ended, News, Turn, milliseconds_since};
-use crate::agent::untooled::needs_no_tools;
+use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::verdict::Gates;
 use crate::catalog::Catalog;
 use crate::conversation::{
@@ -294,6 +292,7 @@ impl Agent {
     /// Begins afresh, with a session that has forgotten everything: its turns are counted anew.
     pub async fn forget(&mut self) {
         self.repl.stop().await;
+        self.hosted = Hosted::default();
         self.forgotten = None;
     }
 
@@ -310,9 +309,11 @@ impl Agent {
         }
     }
 
-    /// Stops what the agent started.
-    pub async fn close(mut self) {
+    /// Stops what the agent started. What a provider keeps for a session that is over goes, too; returns
+    /// what the user should know of that.
+    pub async fn close(mut self) -> Option<String> {
         self.repl.stop().await;
+        self.close_hosted().await
     }
 
     /// Returns what the answer to a question must be.
@@ -341,7 +342,10 @@ impl Agent {
             self.rate(session, catalog, turn).await?;
         }
         let catalog = self.keep_back(session, catalog, key, turn).await?;
-        self.rounds(session, &catalog, question, conversation, turn).await
+        self.prepare_hosted(session, &catalog, conversation, turn).await?;
+        let answer = self.rounds(session, &catalog, question, conversation, turn).await?;
+        self.fetch_files_in_time(session, conversation.items, turn).await?;
+        Ok(answer)
     }
 
     async fn rounds(
@@ -387,7 +391,7 @@ impl Agent {
                 .respond_in_room(session, &instructions, question, conversation, how, turn)
                 .await;
             let asked = match asked {
-                Err(Ended::Failed(error)) if needs_no_tools(&error) => {
+                Err(Ended::Failed(error)) if self.may_go_untooled(&error) => {
                     self.has_no_tools = true;
                     return self.ask_untooled(session, catalog, question, conversation, turn).await;
                 }
@@ -426,7 +430,12 @@ impl Agent {
                         session,
                         catalog,
                         interpreter: &self.options.interpreter,
-                        repl: &mut self.repl,
+                        code: if self.options.interpreter.is_local() {
+                            Code::Here(&mut self.repl)
+                        } else {
+                            let (provider, hosted) = (&mut self.provider, &mut self.hosted);
+                            Code::AtProvider(AtProvider { provider, hosted })
+                        },
                         repeats: &mut repeats,
                         memory: &mut memory,
                         keeps_rows,
@@ -450,13 +459,14 @@ impl Agent {
         let mut items = conversation.history.items();
         items.extend_from_slice(conversation.items);
         let interpreter = &self.options.interpreter;
-        let items = self.hosted.conversation(interpreter, items);
+        let items = pairing::repair(self.hosted.conversation(interpreter, items));
         let tools = interpreter.tools().map(crate::tools::Tool::declaration);
+        let tools = tools.chain(self.hosted.declarations(interpreter, &items)).collect();
         Request {
             model: self.options.model.clone(),
             instructions: instructions.to_owned(),
-            items: pairing::repair(items),
-            tools: tools.chain(self.hosted.declarations(interpreter)).collect(),
+            items,
+            tools,
             tool_choice,
             format: self.form(question).format(),
             reasoning: self.options.reasoning,
@@ -471,7 +481,6 @@ impl Agent {
         turn: &mut Turn<'_>,
     ) -> Result<Response, Ended> {
         let message = format!("asking {}", self.options.model);
-        let asked = Instant::now();
         turn.status(Status::ModelRequest { round, message })?;
         let (news, ledger) = (turn.news(), turn.ledger.clone());
         let mut on_progress = |progress: Progress| {
@@ -498,8 +507,6 @@ impl Agent {
             let message = "the model thought before it answered".to_owned();
             turn.status(Status::Reasoning { round, message, text })?;
         }
-        let (request_id, duration_ms) = (response.request_id.as_deref(), milliseconds_since(asked));
-        self.hosted.tell(&response.items, request_id, duration_ms, turn)?;
         Ok(response)
     }
 
@@ -602,8 +609,8 @@ fn news_of(progress: Progress) -> Option<News> {
     Some(match progress {
         Progress::Delta(delta) => News::Delta(delta.to_owned()),
         Progress::Superseded => News::Superseded,
-        Progress::Sending { .. } | Progress::Calling { .. } | Progress::Unsent => return None,
         Progress::Hosted(name) => News::Hosted(name.to_owned()),
+        Progress::Sending { .. } | Progress::Calling { .. } | Progress::Unsent => return None,
         Progress::Uploading { filename, bytes, .. } => {
             loading(format!("uploading `{filename}` ({})", size(bytes)))
         }

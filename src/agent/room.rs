@@ -3,8 +3,11 @@
 
 use serde_json::json;
 
+use std::time::Instant;
+
 use crate::agent::answer::{Said, said};
 use crate::agent::compact::{self, Cut};
+use crate::agent::hosted::is_about_hosted;
 use crate::agent::turn::{Ended, News, Turn};
 use crate::agent::{Agent, Conversation, news_of};
 use crate::conversation::{Ending, Item, ItemKind, Question, Request, Response, ToolChoice, Usage};
@@ -39,8 +42,17 @@ impl Agent {
     ) -> Result<(Vec<Item>, Response), Ended> {
         loop {
             let request = self.request(session, instructions, question, conversation, tool_choice);
+            let asked = Instant::now();
             let error = match self.respond(&request, round, turn).await {
+                Ok(response) => {
+                    self.tell_hosted(session, &response, asked, turn)?;
+                    return Ok((request.items, response));
+                }
                 Err(Ended::Failed(error)) if is_too_long(&error) => error,
+                Err(Ended::Failed(error)) if is_about_hosted(&error) => {
+                    self.mend_hosted(error, session, conversation, turn).await?;
+                    continue;
+                }
                 Err(Ended::Failed(error)) if is_about_images(&error) => {
                     if drop_old_images(conversation) {
                         turn.status(images_dropped(&error))?;
@@ -48,7 +60,7 @@ impl Agent {
                     }
                     return Err(Ended::Failed(error));
                 }
-                other => return other.map(|it| (request.items, it)),
+                Err(error) => return Err(error),
             };
             if !self.make_room(session, conversation, turn).await? {
                 return Err(Ended::Failed(error));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use crate::agent::aggregates::{self, Known, Sieve};
-use crate::agent::hosted::Interpreter;
+use crate::agent::hosted::{AtProvider, Interpreter};
 use crate::agent::memory::{FROM_MEMORY, Memory};
 use crate::agent::repeat::{Repeats, Repetition};
 use crate::agent::repl::Repl;
@@ -36,14 +36,37 @@ pub struct Round<'a> {
     pub catalog: &'a Catalog,
     /// Where code runs, and therefore which tools there are.
     pub interpreter: &'a Interpreter,
-    /// The Python of this machine.
-    pub repl: &'a mut Repl,
+    /// Who is asked for what code made.
+    pub code: Code<'a>,
     /// How often which call came in the turn so far.
     pub repeats: &'a mut Repeats,
     /// What the turn remembers of its calls.
     pub memory: &'a mut Memory,
     /// Whether the model sees aggregates only.
     pub keeps_rows: bool,
+}
+
+/// Where the variables are.
+pub enum Code<'a> {
+    /// In the REPL on this machine.
+    Here(&'a mut Repl),
+    /// In a container of the provider's.
+    AtProvider(AtProvider<'a>),
+}
+
+impl Code<'_> {
+    async fn ask(
+        &mut self,
+        command: Command,
+        session: &Session,
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<Outcome, ToolError>, Ended> {
+        match self {
+            Code::Here(repl) => repl.ask(command, session, catalog, turn).await,
+            Code::AtProvider(provider) => provider.ask(command, session, turn).await,
+        }
+    }
 }
 
 /// What the calls of a round gave.
@@ -159,7 +182,7 @@ impl Round<'_> {
             return Ok(());
         }
         let Some(command) = stash::keep(&call.name, output) else { return Ok(()) };
-        let kept = self.repl.ask(command, self.session, self.catalog, turn).await?;
+        let kept = self.code.ask(command, self.session, self.catalog, turn).await?;
         if let Ok(Outcome { status: OutcomeStatus::Ok, result, .. }) = kept {
             output.result = stash::summary(&output.result, &result);
         }
@@ -222,7 +245,7 @@ impl Round<'_> {
                     .and_then(finish))
             }
             Running::Asking(command, finish) => {
-                let asked = self.repl.ask(command, self.session, self.catalog, turn).await?;
+                let asked = self.code.ask(command, self.session, self.catalog, turn).await?;
                 Ok(asked.and_then(finish))
             }
         }

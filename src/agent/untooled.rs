@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::agent::answer::{Answer, Said, said};
 use crate::agent::form::{self, Form};
+use crate::agent::hosted::Interpreter;
 use crate::agent::profile::profile;
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::{Agent, Conversation, prompt, tell_cut, verdict, warn};
@@ -27,13 +28,15 @@ const FORM: &str = include_str!("prompt/untooled_form.md");
 const NOT_COMPUTED: &str = "**Not computed.** The model has no tools; it answered from a profile of \
                             the data, so its numbers need a check.";
 
-/// Returns whether a turn failed because the model knows no tools.
-pub fn needs_no_tools(error: &anyhow::Error) -> bool {
-    let error = error.downcast_ref::<ProviderError>();
-    error.is_some_and(|it| it.kind == ProviderErrorKind::NoTools)
-}
-
 impl Agent {
+    /// Returns whether a request failed because the model knows no tools, and the user can do without:
+    /// who wants code to run at the provider cannot.
+    pub(super) fn may_go_untooled(&self, error: &anyhow::Error) -> bool {
+        let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
+        let is_local = self.options.interpreter == Interpreter::Local;
+        is_local && kind == Some(&ProviderErrorKind::NoTools)
+    }
+
     /// Asks the question without tools, once, and once more where the answer does not hold to its schema.
     ///
     /// # Errors

@@ -274,7 +274,10 @@ impl Chat<'_> {
 
     /// Ends what the chat started. A session that it made and nobody filled goes.
     fn close(mut self, is_new: bool) -> anyhow::Result<()> {
-        self.runtime.block_on(self.agent.close());
+        let colour = self.global().terminal.stderr.colour;
+        if let Some(warning) = self.runtime.block_on(self.agent.close()) {
+            report::warning(&warning, colour);
+        }
         // The thread that waits for a line ends with the process.
         self.runtime.shutdown_background();
         let is_empty = self.session.catalog().iter().next().is_none();

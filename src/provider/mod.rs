@@ -306,6 +306,13 @@ impl Provider {
         }
     }
 
+    /// Returns the server that keeps files and containers, under a name that may be written down, and
+    /// whether what is said to it is recorded. None for a cassette and the analyst, which keep nothing.
+    pub fn keeper(&self) -> Option<(&str, bool)> {
+        let Provider::Remote(remote) = self else { return None };
+        remote.server.as_deref().map(|it| (it, remote.transport.has_cassette()))
+    }
+
     /// Returns whether the form of the answer is demanded with a request that lists tools. Otherwise
     /// it is only asked for in words, and the answer may have another.
     pub fn enforces_format(&self, tool_choice: ToolChoice) -> bool {

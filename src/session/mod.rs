@@ -5,6 +5,7 @@
 
 pub mod departed;
 pub mod history;
+pub mod hosted;
 pub mod lock;
 mod log;
 mod servers;
@@ -455,7 +456,7 @@ impl Session {
         let conversation =
             ["history.jsonl", "summary.md", "turns", "exports", "repl", "logs", typed::FILE];
         let datasets = ["datasets.json", "datasets"];
-        let rest = ["session.json", ".gitignore", "scratch", "lock"];
+        let rest = [hosted::FILE, "session.json", ".gitignore", "scratch", "lock"];
         let names: Vec<&str> = match scope {
             ResetScope::Conversation => conversation.to_vec(),
             ResetScope::Datasets => [&conversation[..], &datasets].concat(),

@@ -16,7 +16,7 @@ use crate::agent::hosted::Interpreter;
 use crate::agent::memory::Memory;
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
-use crate::agent::round::Round;
+use crate::agent::round::{Code, Round};
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::Catalog;
 use crate::conversation::{Reply, ToolCall, Usage};
@@ -123,7 +123,7 @@ impl Again<'_> {
                 session,
                 catalog,
                 interpreter: &Interpreter::Local,
-                repl,
+                code: Code::Here(repl),
                 repeats,
                 memory,
                 keeps_rows: false,

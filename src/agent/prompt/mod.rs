@@ -7,6 +7,7 @@
 //! Each part has a bound of its own, and all together have one. Rules, thresholds and knowledge are never
 //! cut for the sake of others; schemas get what these leave, findings what schemas leave.
 
+pub mod container;
 pub mod datasets;
 pub mod findings;
 pub mod knowledge;
@@ -18,8 +19,8 @@ use serde_json::Value;
 use crate::agent::hosted::Interpreter;
 use crate::catalog::Catalog;
 use crate::limits::{
-    FINDINGS_BYTES_MAX, INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX,
-    THRESHOLDS_BYTES_MAX,
+    CONTAINER_FILES_BYTES_MAX, FINDINGS_BYTES_MAX, INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX,
+    SCHEMA_BYTES_MAX, THRESHOLDS_BYTES_MAX,
 };
 
 use crate::withheld::Withheld;
@@ -94,7 +95,13 @@ pub fn instructions(parts: &Parts) -> Instructions {
     let ([language, knowledge, thresholds], notes) = said(briefing, catalog);
     let rules = joined([OUTPUT.to_owned(), form(verdict, None)]);
     let withheld = withheld::withheld(withheld);
-    let n_bytes: usize = [&role, &language, &knowledge, &thresholds, &withheld, &rules]
+    let files = match interpreter {
+        Interpreter::Local => String::new(),
+        Interpreter::Hosted(_) | Interpreter::Both(_) => {
+            container::files(catalog, CONTAINER_FILES_BYTES_MAX)
+        }
+    };
+    let n_bytes: usize = [&role, &language, &knowledge, &thresholds, &files, &withheld, &rules]
         .iter()
         .map(|it| it.len() + 1)
         .sum();
@@ -104,7 +111,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
     let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);
-    let all = [role, language, knowledge, thresholds, schemas, withheld, findings, rules];
+    let all = [role, language, knowledge, thresholds, schemas, files, withheld, findings, rules];
     Instructions { text: joined(all), notes }
 }
 

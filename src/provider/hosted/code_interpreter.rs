@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::conversation::{Item, ToolDeclaration};
+use crate::provider::hosted::store::is_id;
 use crate::provider::hosted::{HostedCall, HostedTool, has_ended_well, output, status, tool_call};
 use crate::status::{ExitStatus, Failure};
 
@@ -19,9 +20,6 @@ pub const TOOL: HostedTool = HostedTool {
 
 /// What responses are to tell of runs; without it nobody knows what code printed.
 const INCLUDE: &[&str] = &["code_interpreter_call.outputs"];
-
-/// Letters of a container's id.
-const CONTAINER_ID_BYTES_MAX: usize = 128;
 
 /// Where code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,9 +71,7 @@ impl Container {
         if text == "auto" {
             return Ok(Container::Auto(memory.unwrap_or_default()));
         }
-        let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-        let is_id = text.starts_with("cntr_") && text.chars().all(is_letter);
-        if !is_id || CONTAINER_ID_BYTES_MAX < text.len() {
+        if !text.starts_with("cntr_") || !is_id(text) {
             let message = format!("`{text}` is no id of a container");
             let hint = "ids begin with `cntr_`; `--container auto` has the provider make one";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
@@ -127,7 +123,8 @@ fn read(item: &Item) -> HostedCall {
         (_, true) => logs,
     };
     let code = item.0["code"].as_str().unwrap_or_default();
-    let container_id = item.container_id().map(str::to_owned);
+    // What is no name of a container is not written down as one.
+    let container_id = item.container_id().filter(|it| is_id(it)).map(str::to_owned);
     let mut output = output(succeeded, text.trim_end());
     if let Some(id) = &container_id {
         output.result["container_id"] = Value::from(id.as_str());

@@ -1,0 +1,237 @@
+//! Files that code at the provider made: fetched when the answer is there.
+
+use std::io::Write;
+
+use crate::agent::Agent;
+use crate::agent::hosted::listener;
+use crate::agent::turn::{Ended, Turn};
+use crate::conversation::Item;
+use crate::event::{FetchedFile, Status};
+use crate::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX};
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::hosted::store::ContainerFile;
+use crate::provider::hosted::{self, Citation};
+use crate::session::Session;
+use crate::session::hosted::KeptContainer;
+use crate::sink::fetched::{self, Origin};
+
+/// Who put a file into a container that the user's data came in.
+const BY_USER: &str = "user";
+
+/// A file that is to be fetched.
+struct Wanted {
+    container_id: String,
+    file_id: String,
+    path: String,
+    bytes: u64,
+    cited: bool,
+}
+
+impl Agent {
+    /// Fetches the files that code made in the turn, whether the answer names them or not. One that
+    /// cannot be fetched is told and does not stop the others.
+    async fn fetch_files(
+        &mut self,
+        session: &Session,
+        items: &[Item],
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let runs = hosted::calls(items);
+        let cited = hosted::citations(items);
+        let of_runs = runs.iter().filter_map(|it| it.container_id.clone());
+        let mut containers: Vec<String> = Vec::new();
+        for id in of_runs.chain(cited.iter().map(|it| it.container_id.clone())) {
+            if !containers.contains(&id) && containers.len() < CONTAINERS_PER_TURN_MAX {
+                containers.push(id);
+            }
+        }
+        for container_id in containers {
+            let cited: Vec<&Citation> =
+                cited.iter().filter(|it| it.container_id == container_id).collect();
+            let mut on_progress = listener(turn);
+            let listing = self.provider.container_files(&container_id, &mut on_progress);
+            let listed = turn.wait(listing).await?;
+            turn.ledger.check()?;
+            let listed = match listed {
+                Ok(listed) => listed,
+                Err(error) => {
+                    let message = format!("cannot list the files that code made: {error}");
+                    tell_unfetched(error, "files_not_listed", message, turn)?;
+                    Vec::new()
+                }
+            };
+            let wanted = self.wanted(&container_id, listed, &cited);
+            self.fetch_all(session, wanted, turn).await?;
+        }
+        Ok(self.hosted.save(session)?)
+    }
+
+    /// Fetches the files as far as there is time. The answer is there and counts without them.
+    pub(in crate::agent) async fn fetch_files_in_time(
+        &mut self,
+        session: &Session,
+        items: &[Item],
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        match self.fetch_files(session, items, turn).await {
+            Err(Ended::TimedOut) => {
+                let message = "the time was over before all files that code made were fetched";
+                let (code, message) = ("files_left".to_owned(), message.to_owned());
+                turn.status(Status::Warning { code, message })
+            }
+            fetched => fetched,
+        }
+    }
+
+    /// Returns the files of a container that the turn made or names, oldest first.
+    fn wanted(
+        &self,
+        container_id: &str,
+        listed: Vec<ContainerFile>,
+        cited: &[&Citation],
+    ) -> Vec<Wanted> {
+        let kept = self.hosted.kept.container.as_ref();
+        let kept = kept.filter(|it| it.container_id == container_id);
+        let is_cited = |id: &str| cited.iter().any(|it| it.file_id == id);
+        let is_upload = |it: &ContainerFile| {
+            let name = it.path.rsplit('/').next().unwrap_or_default();
+            let mut uploads = self.hosted.kept.uploads.iter();
+            it.source == BY_USER
+                || it.source.is_empty() && uploads.any(|up| name == format!("{}.csv", up.dataset))
+        };
+        let is_known = |it: &ContainerFile| {
+            let fetched = kept.map_or(&[][..], |kept| &kept.fetched);
+            fetched.contains(&(it.id.clone(), it.bytes.unwrap_or(0)))
+                || self.hosted.shown.contains(&it.path)
+        };
+        let is_wanted = |it: &ContainerFile| is_cited(&it.id) || !is_upload(it) && !is_known(it);
+        // The newest come first.
+        let listed: Vec<Wanted> = listed
+            .into_iter()
+            .rev()
+            .filter(is_wanted)
+            .map(|it| Wanted {
+                container_id: container_id.to_owned(),
+                cited: is_cited(&it.id),
+                bytes: it.bytes.unwrap_or(0),
+                file_id: it.id,
+                path: it.path,
+            })
+            .collect();
+        let unlisted =
+            cited.iter().filter(|it| listed.iter().all(|known| known.file_id != it.file_id));
+        let unlisted = unlisted.map(|it| Wanted {
+            container_id: container_id.to_owned(),
+            file_id: it.file_id.clone(),
+            path: it.filename.clone(),
+            bytes: 0,
+            cited: true,
+        });
+        let unlisted: Vec<Wanted> = unlisted.collect();
+        listed.into_iter().chain(unlisted).collect()
+    }
+
+    async fn fetch_all(
+        &mut self,
+        session: &Session,
+        wanted: Vec<Wanted>,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let n_wanted = wanted.len();
+        for (at, wanted) in wanted.into_iter().enumerate() {
+            let Some(bytes_max) = fetched::room(&turn.files) else {
+                let message = format!(
+                    "{} files that code made are left in the container: a turn fetches no more",
+                    n_wanted - at
+                );
+                return turn.status(Status::Warning { code: "files_left".to_owned(), message });
+            };
+            let mut file = fetched::temporary(turn.dir().path())?;
+            let mut on_progress = listener(turn);
+            let (container_id, file_id) = (&wanted.container_id, &wanted.file_id);
+            let fetching = self.provider.fetch_file(
+                container_id,
+                file_id,
+                file.as_file_mut(),
+                bytes_max,
+                &mut on_progress,
+            );
+            let fetched = turn.wait(fetching).await?;
+            turn.ledger.check()?;
+            if let Err(error) = fetched {
+                let message = format!("cannot fetch `{}`, which code made: {error}", wanted.path);
+                let is_gone = error.kind == ProviderErrorKind::ContainerExpired;
+                tell_unfetched(error, "file_not_fetched", message, turn)?;
+                if is_gone {
+                    return Ok(());
+                }
+                continue;
+            }
+            if let Some(kept) = &mut self.hosted.kept.container {
+                remember(kept, &wanted);
+            }
+            let origin = Origin {
+                name: wanted.path,
+                cited: wanted.cited,
+                container_id: Some(wanted.container_id),
+                file_id: Some(wanted.file_id),
+            };
+            let kept = fetched::keep(session.dir(), turn.dir().path(), origin, file)?;
+            turn.files.push(kept);
+        }
+        Ok(())
+    }
+}
+
+/// A cassette that has no such call ends the turn, as it does with requests.
+fn tell_unfetched(
+    error: ProviderError,
+    code: &str,
+    message: String,
+    turn: &mut Turn,
+) -> Result<(), Ended> {
+    if error.kind == ProviderErrorKind::Mismatch {
+        return Err(Ended::Failed(error.into()));
+    }
+    turn.status(Status::Warning { code: code.to_owned(), message })
+}
+
+fn remember(container: &mut KeptContainer, file: &Wanted) {
+    if container.container_id != file.container_id {
+        return;
+    }
+    container.fetched.push((file.file_id.clone(), file.bytes));
+    let n_over = container.fetched.len().saturating_sub(FETCHED_KNOWN_MAX);
+    container.fetched.drain(..n_over);
+}
+
+/// Keeps the pictures of a run as files of the turn. What is none that a provider sends is told.
+pub(super) fn keep_images(
+    session: &Session,
+    images: &[String],
+    turn: &mut Turn,
+) -> Result<Vec<FetchedFile>, Ended> {
+    let mut kept = Vec::new();
+    for image in images {
+        let room = fetched::room(&turn.files);
+        let decoded = fetched::decode_image(image);
+        let fits = |it: &(&str, Vec<u8>)| room.is_some_and(|room| it.1.len() as u64 <= room);
+        let Some((ending, bytes)) = decoded.filter(fits) else {
+            let message =
+                "a picture that code drew is left out: it is too large, or no image that can be \
+                           kept"
+                    .to_owned();
+            turn.status(Status::Warning { code: "file_not_fetched".to_owned(), message })?;
+            continue;
+        };
+        let mut file = fetched::temporary(turn.dir().path())?;
+        file.write_all(&bytes).map_err(anyhow::Error::from)?;
+        let n_images = turn.files.iter().filter(|it| it.file_id.is_none()).count();
+        let name = format!("image_{}.{ending}", n_images + 1);
+        let origin = Origin { name, ..Origin::default() };
+        let image = fetched::keep(session.dir(), turn.dir().path(), origin, file)?;
+        turn.files.push(image.clone());
+        kept.push(image);
+    }
+    Ok(kept)
+}

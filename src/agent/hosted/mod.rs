@@ -1,0 +1,282 @@
+//! Code that the provider runs: where, over which files, and what its runs tell.
+
+mod container;
+mod files;
+mod forget;
+mod table;
+mod upload;
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use crate::agent::round::cut_middle;
+use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
+use crate::agent::{Agent, news_of};
+use crate::catalog::Catalog;
+use crate::conversation::{Item, Response, ToolDeclaration};
+use crate::event::{CallError, CallStatus, Status};
+use crate::limits::TOOL_OUTPUT_BYTES_MAX;
+use crate::provider::hosted::code_interpreter::{self, Container};
+use crate::provider::hosted::{self, HostedCall, HostedTool};
+use crate::provider::{Progress, Provider};
+use crate::session::Session;
+use crate::session::hosted::{HostedState, Kept, KeptContainer};
+use crate::tools::{TOOLS, Tool, label};
+
+pub use container::is_about_hosted;
+pub use forget::{delete_kept, left_there};
+pub use table::AtProvider;
+
+/// Where code runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Interpreter {
+    /// In the REPL on this machine.
+    Local,
+    /// At the provider only: no Python starts here.
+    Hosted(HostedOptions),
+    /// In either, as the model chooses.
+    Both(HostedOptions),
+}
+
+/// How code runs at the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostedOptions {
+    /// Where.
+    pub container: Container,
+    /// Whether each turn begins with a run.
+    pub is_forced: bool,
+    /// Whether another container takes the place of one that expired; otherwise the turn fails.
+    pub renews: bool,
+}
+
+impl Interpreter {
+    /// Returns how code runs at the provider, if it does.
+    pub fn hosted(&self) -> Option<&HostedOptions> {
+        match self {
+            Interpreter::Local => None,
+            Interpreter::Hosted(options) | Interpreter::Both(options) => Some(options),
+        }
+    }
+
+    /// Returns whether code runs on this machine.
+    pub fn is_local(&self) -> bool {
+        !matches!(self, Interpreter::Hosted(_))
+    }
+
+    /// Returns the hosted tools that a turn declares.
+    pub fn hosted_tools(&self) -> Vec<&'static HostedTool> {
+        self.hosted().map(|_| &code_interpreter::TOOL).into_iter().collect()
+    }
+
+    /// Returns the tools of ours that a turn has.
+    pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + Clone {
+        let is_local = self.is_local();
+        TOOLS.iter().filter(move |it| is_local || !it.needs_repl)
+    }
+
+    /// Returns the tool that the first response of a turn must run, if there is one.
+    pub fn forced(&self) -> Option<&'static str> {
+        self.hosted().filter(|it| it.is_forced).map(|_| code_interpreter::TOOL.name)
+    }
+}
+
+/// What a process knows of the code that the provider ran for it, and of what the provider keeps for that.
+#[derive(Debug, Default)]
+pub struct Hosted {
+    /// The server under whose name the session knows what it keeps; none for a cassette.
+    server: Option<String>,
+    kept: Kept,
+    is_loaded: bool,
+    /// Whether what is kept goes with the process.
+    is_temporary: bool,
+    /// The datasets that the turn sees, and their uploads.
+    catalog: Catalog,
+    file_ids: Vec<String>,
+    mended: Mended,
+    /// Where code runs from now on, instead of where the user said: that container has expired.
+    replacement: Option<Container>,
+    /// Ids of runs, which events pair by.
+    seen: HashSet<String>,
+    /// The turn and the container that were told of last.
+    told: Option<(String, String)>,
+    /// Files of the container that became tables and charts.
+    shown: HashSet<String>,
+}
+
+/// What was put right in a turn, which is done once.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mended {
+    container: bool,
+    uploads: bool,
+}
+
+impl Hosted {
+    /// Learns what the provider keeps for the session. A replay knows nothing of it, and a recording uses
+    /// nothing of it, so that the replay can do the same.
+    fn load(
+        &mut self,
+        session: &Session,
+        provider: &Provider,
+        is_fresh: bool,
+    ) -> anyhow::Result<()> {
+        if std::mem::replace(&mut self.is_loaded, true) {
+            return Ok(());
+        }
+        self.is_temporary = !session.is_kept();
+        let Some((server, is_recorded)) = provider.keeper() else { return Ok(()) };
+        self.kept = HostedState::read(session.dir())?.of(server);
+        self.server = Some(server.to_owned());
+        if is_recorded {
+            self.kept.uploads.iter_mut().for_each(|it| it.version.clear());
+        }
+        if is_recorded || is_fresh {
+            self.kept.container = None;
+        }
+        Ok(())
+    }
+
+    /// Writes down what the provider keeps.
+    fn save(&self, session: &Session) -> anyhow::Result<()> {
+        match &self.server {
+            Some(server) => HostedState::write(session.dir(), server, &self.kept),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns where code runs.
+    fn container<'a>(&'a self, options: &'a HostedOptions) -> &'a Container {
+        self.replacement.as_ref().unwrap_or(&options.container)
+    }
+
+    /// Returns the container that holds the variables of earlier runs.
+    fn container_id(&self) -> Option<&str> {
+        self.kept.container.as_ref().map(|it| it.container_id.as_str())
+    }
+
+    /// Returns the conversation as a request may tell it.
+    pub fn conversation(&self, interpreter: &Interpreter, items: Vec<Item>) -> Vec<Item> {
+        let container_id = interpreter.hosted().and_then(|_| self.container_id());
+        hosted::only_of_container(items, container_id)
+    }
+
+    /// Returns the declarations of a request with these items.
+    pub fn declarations(&self, interpreter: &Interpreter, items: &[Item]) -> Vec<ToolDeclaration> {
+        let Some(options) = interpreter.hosted() else { return Vec::new() };
+        let container = match (self.container(options), self.container_id()) {
+            // The provider finds the container by the runs in the conversation; where these were
+            // summarised, it is named.
+            (Container::Auto(_), Some(id))
+                if items.iter().all(|it| it.container_id() != Some(id)) =>
+            {
+                &Container::Existing(id.to_owned())
+            }
+            (container, _) => container,
+        };
+        vec![code_interpreter::declaration(container, &self.file_ids)]
+    }
+}
+
+impl Agent {
+    /// Tells what the provider ran for a response, as if each run were a call of ours.
+    pub(super) fn tell_hosted(
+        &mut self,
+        session: &Session,
+        response: &Response,
+        asked: Instant,
+        turn: &mut Turn,
+    ) -> Result<(), Ended> {
+        // How long each took is not told; each was a part of this.
+        let duration_ms = milliseconds_since(asked);
+        for mut run in hosted::calls(&response.items) {
+            self.meet(session, &run, response.request_id.as_deref(), turn)?;
+            let base = run.call.call_id.clone();
+            let mut n = 2;
+            while !self.hosted.seen.insert(run.call.call_id.clone()) {
+                run.call.call_id = format!("{base}_{n}");
+                n += 1;
+            }
+            turn.open_call(&run.call, turn.round, label(&run.call))?;
+            turn.cells.extend(code_of(&run));
+            let images = files::keep_images(session, &run.images, turn)?;
+            if !images.is_empty() {
+                run.output.result["files"] = serde_json::to_value(images).unwrap_or_default();
+            }
+            turn.close_call(&run.call, closed(&run, duration_ms))?;
+        }
+        Ok(())
+    }
+
+    /// Takes down where a run was, and tells of the container once a turn.
+    fn meet(
+        &mut self,
+        session: &Session,
+        run: &HostedCall,
+        request_id: Option<&str>,
+        turn: &mut Turn,
+    ) -> Result<(), Ended> {
+        let Some(options) = self.options.interpreter.hosted() else { return Ok(()) };
+        let Some(id) = run.container_id.as_ref() else { return Ok(()) };
+        let hosted = &mut self.hosted;
+        if hosted.container_id() != Some(id) {
+            let (memory_limit, is_ours) = match hosted.container(options) {
+                Container::Auto(memory) => (Some(memory.name().to_owned()), true),
+                Container::Existing(_) => (None, false),
+            };
+            hosted.kept.container = Some(KeptContainer {
+                container_id: id.clone(),
+                memory_limit,
+                is_ours,
+                file_ids: hosted.file_ids.clone(),
+                fetched: Vec::new(),
+            });
+            hosted.save(session)?;
+        }
+        let here = (turn.dir().id().to_owned(), id.clone());
+        if hosted.told.as_ref() == Some(&here) {
+            return Ok(());
+        }
+        hosted.told = Some(here);
+        let memory_limit = hosted.kept.container.as_ref().and_then(|it| it.memory_limit.clone());
+        let of_memory = memory_limit.as_ref().map_or(String::new(), |it| format!(" of {it}"));
+        turn.status(Status::Container {
+            message: format!("code runs in the container `{id}`{of_memory}"),
+            container_id: id.clone(),
+            memory_limit,
+            request_id: request_id.map(str::to_owned),
+        })
+    }
+}
+
+/// Returns what hears of calls to the provider: the record of what left, and the story.
+fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
+    let (news, ledger) = (turn.news(), turn.ledger.clone());
+    move |progress: Progress<'_>| {
+        ledger.hear(&progress, false);
+        // The receiver lives as long as the turn that waits here.
+        let _ = news_of(progress).map(|it| news.send(it));
+    }
+}
+
+/// Returns the code of a run, if it was code.
+fn code_of(run: &HostedCall) -> Option<String> {
+    let arguments: serde_json::Value = serde_json::from_str(&run.call.arguments).ok()?;
+    arguments["code"].as_str().map(|it| it.trim_end().to_owned())
+}
+
+/// The provider has shown the model all of it; what is told here is bounded.
+fn closed(run: &HostedCall, duration_ms: u64) -> Closed {
+    let mut result = run.output.result.clone();
+    let text = result["text"].as_str().unwrap_or_default().to_owned();
+    let kept = cut_middle(&text, TOOL_OUTPUT_BYTES_MAX);
+    let truncated = kept.len() < text.len();
+    result["text"] = kept.clone().into();
+    let error = (!run.succeeded).then(|| CallError { code: "failed".to_owned(), message: kept });
+    Closed {
+        status: if run.succeeded { CallStatus::Ok } else { CallStatus::Error },
+        duration_ms,
+        result,
+        truncated,
+        bytes_to_model: text.len() as u64,
+        error,
+    }
+}

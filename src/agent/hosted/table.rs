@@ -1,0 +1,146 @@
+//! Tables and charts where no Python runs here: the model saves a frame as CSV in the container.
+
+use std::path::Path;
+
+use serde_json::json;
+use tempfile::NamedTempFile;
+
+use crate::agent::hosted::{Hosted, listener};
+use crate::agent::turn::{Ended, Turn};
+use crate::dataset;
+use crate::event::{CallStatus, ToolOutput};
+use crate::frame::Frame;
+use crate::limits::FETCHED_FILE_BYTES_MAX;
+use crate::provider::Provider;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::python::protocol::{Command, Outcome, OutcomeStatus};
+use crate::session::Session;
+use crate::tools::ToolError;
+
+/// What answers, in the place of a REPL, for the tools that show a frame.
+pub struct AtProvider<'a> {
+    /// Who runs the code.
+    pub provider: &'a mut Provider,
+    /// Where.
+    pub hosted: &'a mut Hosted,
+}
+
+impl AtProvider<'_> {
+    /// Fetches the frame that a command names.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn ends first, or the provider cannot be asked at all. What the model can mend is
+    /// an error for it.
+    pub async fn ask(
+        &mut self,
+        command: Command,
+        session: &Session,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<Outcome, ToolError>, Ended> {
+        let Command::Fetch { variable, columns, rows_max, cells_max, write } = command else {
+            return Ok(Err(ToolError::new("unknown_tool", "no Python runs on this machine")));
+        };
+        let path = format!("/mnt/data/{variable}.csv");
+        let csv = match self.fetch(&path, session, turn).await? {
+            Ok(csv) => csv,
+            Err(error) => return Ok(Err(error)),
+        };
+        let scratch = session.scratch_dir()?;
+        let file = format!("{variable}-{}.parquet", turn.n_calls);
+        let parquet = scratch.join(&file);
+        let shown = path.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            dataset::table_of_csv(csv.path(), &shown, &parquet, rows_max, cells_max)
+        });
+        let read = turn.wait(reading).await?.map_err(anyhow::Error::from)?;
+        let frame = match read {
+            Ok(frame) => frame,
+            Err(error) => {
+                let message = format!(
+                    "`{path}` is no table: {error:#}; save the frame with \
+                     `{variable}.to_csv(\"{path}\", index=False)`"
+                );
+                return Ok(Err(ToolError::new("failed", message)));
+            }
+        };
+        self.hosted.shown.insert(path);
+        Ok(Ok(Outcome {
+            status: OutcomeStatus::Ok,
+            result: json!({"kind": "text", "text": ""}),
+            frame: Some(chosen(frame, columns)),
+            file: write.then_some(file),
+        }))
+    }
+
+    async fn fetch(
+        &mut self,
+        path: &str,
+        session: &Session,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<NamedTempFile, ToolError>, Ended> {
+        let missing = |found: &str| {
+            let message = format!(
+                "no file `{path}` in the container: {found}; save the frame there in code_interpreter, with \
+                 `to_csv(\"{path}\", index=False)`, and call again"
+            );
+            Ok(Err(ToolError::new("failed", message)))
+        };
+        let Some(container_id) = self.hosted.container_id().map(str::to_owned) else {
+            return missing("no code has run there");
+        };
+        let mut on_progress = listener(turn);
+        let listing = self.provider.container_files(&container_id, &mut on_progress);
+        let listed = turn.wait(listing).await?;
+        turn.ledger.check()?;
+        let listed = match listed {
+            Ok(listed) => listed,
+            Err(error) => return for_model(error),
+        };
+        let Some(found) = listed.iter().find(|it| it.path == path) else {
+            return missing("it was not saved");
+        };
+        let mut csv = temporary(&session.scratch_dir()?)?;
+        let fetching = self.provider.fetch_file(
+            &container_id,
+            &found.id,
+            csv.as_file_mut(),
+            FETCHED_FILE_BYTES_MAX,
+            &mut on_progress,
+        );
+        let fetched = turn.wait(fetching).await?;
+        turn.ledger.check()?;
+        match fetched {
+            Ok(_) => Ok(Ok(csv)),
+            Err(error) => for_model(error),
+        }
+    }
+}
+
+/// What the model can do nothing about ends the turn.
+fn for_model<T>(error: ProviderError) -> Result<Result<T, ToolError>, Ended> {
+    if matches!(error.kind, ProviderErrorKind::Mismatch | ProviderErrorKind::Unauthorized) {
+        return Err(Ended::Failed(error.into()));
+    }
+    let text = format!("the file could not be fetched from the container: {error}");
+    let output = ToolOutput::json(json!({"kind": "error", "text": text}));
+    Ok(Err(ToolError { status: CallStatus::Error, code: "failed", output }))
+}
+
+fn temporary(directory: &Path) -> anyhow::Result<NamedTempFile> {
+    Ok(tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(directory)?)
+}
+
+/// Returns the frame with some of its columns, in their order; one that does not exist is left out.
+fn chosen(frame: Frame, columns: Option<Vec<String>>) -> Frame {
+    let Some(columns) = columns else { return frame };
+    let places: Vec<usize> =
+        columns.iter().filter_map(|it| frame.columns.iter().position(|at| at == it)).collect();
+    let of = |row: &Vec<serde_json::Value>| places.iter().map(|at| row[*at].clone()).collect();
+    Frame {
+        columns: places.iter().map(|at| frame.columns[*at].clone()).collect(),
+        dtypes: places.iter().map(|at| frame.dtypes[*at].clone()).collect(),
+        rows: frame.rows.iter().map(of).collect(),
+        row_count: frame.row_count,
+    }
+}

@@ -1,0 +1,150 @@
+//! What a provider keeps for a session: files that were uploaded, and the container that code ran in.
+//!
+//! It is written down as soon as it is known, so that the next question reuses it and a reset can have the
+//! provider delete it. Each server has its own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::session::{read_json, store, write_json};
+
+/// The file of a session.
+pub const FILE: &str = "hosted.json";
+
+/// What one provider keeps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// Files that it has, or had until they expired.
+    pub uploads: Vec<KeptUpload>,
+    /// The container of the last run.
+    pub container: Option<KeptContainer>,
+}
+
+/// A file that was uploaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptUpload {
+    /// The provider's name for it.
+    pub file_id: String,
+    /// The dataset that is in it.
+    pub dataset: String,
+    /// Differs when the dataset does. Empty for a file that is not used again.
+    pub version: String,
+    /// Its size.
+    pub bytes: u64,
+    /// When the provider deletes it, in seconds since 1970.
+    pub expires: i64,
+}
+
+/// A container.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptContainer {
+    /// The provider's name for it.
+    pub container_id: String,
+    /// Its memory, where it is known.
+    pub memory_limit: Option<String>,
+    /// Whether the provider made it for this session, and the user does not manage it.
+    pub is_ours: bool,
+    /// Uploads that are in it.
+    pub file_ids: Vec<String>,
+    /// Files that code made there and that were fetched: the provider's name, and the size.
+    pub fetched: Vec<(String, u64)>,
+}
+
+impl Kept {
+    /// Returns the upload of a dataset as it is now, if it is there for so many seconds more.
+    pub fn upload_of(&self, dataset: &str, version: &str, seconds: i64) -> Option<&KeptUpload> {
+        let until = Timestamp::now().as_second().saturating_add(seconds);
+        let mut same = self.uploads.iter().filter(|it| it.dataset == dataset);
+        same.find(|it| it.version == version && until < it.expires)
+    }
+
+    /// Forgets uploads that the provider has deleted by itself.
+    fn forget_expired(&mut self) {
+        let now = Timestamp::now().as_second();
+        self.uploads.retain(|it| now < it.expires);
+    }
+}
+
+/// What each server keeps for a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct HostedState(BTreeMap<String, Kept>);
+
+impl HostedState {
+    /// Reads the state of a session; nothing where no code ran at a provider.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn read(session_dir: &Path) -> anyhow::Result<HostedState> {
+        Ok(read_json(&session_dir.join(FILE))?.unwrap_or_default())
+    }
+
+    /// Returns what a server keeps.
+    pub fn of(&self, server: &str) -> Kept {
+        self.0.get(server).cloned().unwrap_or_default()
+    }
+
+    /// Returns the servers that keep something, each with that.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Kept)> {
+        self.0.iter().map(|(server, kept)| (server.as_str(), kept))
+    }
+
+    /// Writes down what a server keeps now. Where nothing is kept there is no file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written.
+    pub fn write(session_dir: &Path, server: &str, kept: &Kept) -> anyhow::Result<()> {
+        let mut state = HostedState::read(session_dir)?;
+        state.0.insert(server.to_owned(), kept.clone());
+        state.0.values_mut().for_each(Kept::forget_expired);
+        state.0.retain(|_, it| *it != Kept::default());
+        let path = session_dir.join(FILE);
+        if state.0.is_empty() { store::remove(&path) } else { write_json(&path, &state) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::{FILE, HostedState, Kept, KeptUpload};
+
+    fn upload(file_id: &str, seconds: i64) -> KeptUpload {
+        KeptUpload {
+            file_id: file_id.into(),
+            dataset: "orders".into(),
+            version: "v1".into(),
+            bytes: 1,
+            expires: Timestamp::now().as_second() + seconds,
+        }
+    }
+
+    #[test]
+    fn an_upload_is_used_again_while_it_is_the_same_and_lasts() {
+        let kept = Kept { uploads: vec![upload("file-1", 600)], container: None };
+        assert!(kept.upload_of("orders", "v1", 300).is_some());
+        assert_eq!(kept.upload_of("orders", "v1", 900), None, "it would go while code runs");
+        assert_eq!(kept.upload_of("orders", "v2", 300), None, "the dataset has changed");
+        assert_eq!(kept.upload_of("sales", "v1", 300), None);
+    }
+
+    #[test]
+    fn each_server_has_its_own_and_what_has_expired_is_forgotten() {
+        let session = tempfile::tempdir().unwrap();
+        let of = |server: &str| HostedState::read(session.path()).unwrap().of(server);
+        let kept =
+            Kept { uploads: vec![upload("file-1", 600), upload("file-2", -1)], container: None };
+        HostedState::write(session.path(), "a", &kept).unwrap();
+        assert_eq!(of("a").uploads.len(), 1);
+        assert_eq!(of("b"), Kept::default());
+        HostedState::write(session.path(), "a", &Kept::default()).unwrap();
+        assert!(!session.path().join(FILE).exists());
+    }
+}
