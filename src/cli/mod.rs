@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod dry_run;
 pub mod export;
 pub mod flags;
+mod forget;
 pub mod generate;
 mod graphics;
 mod image;
@@ -355,7 +356,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
-        Verb::Reset(flags) => reset::run(&flags, &options),
+        Verb::Reset(flags) => reset::run(&flags, settings, &options),
         Verb::Doctor(flags) => doctor::run(&flags, settings, &options),
         Verb::Config(flags) => config::run(&flags, settings, &options),
         Verb::Decrypt => decrypt::run(environment, &options),

@@ -4,8 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::confirm::confirm;
+use super::forget::forget;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
+use super::options::settings::Settings;
 use super::{out, report};
 use crate::session::{Access, ResetScope, Session};
 use crate::status::ExitStatus;
@@ -37,7 +39,11 @@ pub struct ResetFlags {
 ///
 /// Fails when there is no session and none was named, data would be removed without a `--yes` and
 /// nobody can be asked, or something cannot be removed.
-pub fn run(flags: &ResetFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+pub fn run(
+    flags: &ResetFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
     let (scope, what) = match (flags.all, flags.datasets) {
         (true, _) => (ResetScope::All, Some("remove the whole session, with its datasets")),
         (_, true) => (ResetScope::Datasets, Some("remove the datasets with everything else")),
@@ -54,7 +60,9 @@ pub fn run(flags: &ResetFlags, options: &GlobalOptions) -> anyhow::Result<ExitSt
     let gone = if is_there {
         let lock = options.lock("reset");
         let mut session = Session::open(&options.session.dir, Access::Existing, lock)?;
-        session.reset(scope, flags.dry_run)?
+        let mut gone = forget(&session, settings, options, flags.dry_run)?;
+        gone.extend(session.reset(scope, flags.dry_run)?);
+        gone
     } else {
         Vec::new()
     };

@@ -8,6 +8,7 @@ use super::prompt::{Prompt, Read};
 use super::words::expanded;
 use super::{Chat, commands, shown};
 use crate::cli::ask::{key, provider};
+use crate::cli::forget::forget;
 use crate::cli::ingest::IngestFlags;
 use crate::cli::options::GlobalOptions;
 use crate::cli::output::Output;
@@ -174,7 +175,8 @@ impl Chat<'_> {
             return Ok(());
         }
         self.runtime.block_on(self.agent.forget());
-        let gone = self.session.reset(ResetScope::Conversation, false)?;
+        let mut gone = forget(&self.session, self.settings, global, false)?;
+        gone.extend(self.session.reset(ResetScope::Conversation, false)?);
         prompt.forget();
         reset::print(&gone, false, global)?;
         Ok(())

@@ -1,0 +1,81 @@
+//! What providers keep for a session, deleted with it.
+//!
+//! Which server that is stands in a file of the session, which is no reason to send a key there: a key goes
+//! to the server of the settings and to no other.
+
+use crate::agent::hosted::{delete_kept, left_there};
+use crate::cli::options::GlobalOptions;
+use crate::cli::options::ask::{ProviderChoice, provider};
+use crate::cli::options::settings::Settings;
+use crate::cli::report;
+use crate::cli::signals;
+use crate::provider::{Key, Provider, RemoteOptions, health, is_on_this_machine};
+use crate::session::Session;
+use crate::session::hosted::{HostedState, Kept};
+
+/// Has providers delete what they keep for a session, or only says what that is. Returns it. What they do
+/// not delete is told, and they are asked again the next time.
+///
+/// # Errors
+///
+/// Fails when the session does not say what is kept, or a setting is invalid.
+pub fn forget(
+    session: &Session,
+    settings: &Settings,
+    options: &GlobalOptions,
+    dry_run: bool,
+) -> anyhow::Result<Vec<String>> {
+    let state = HostedState::read(session.dir())?;
+    let mut gone = Vec::new();
+    for (server, kept) in state.iter() {
+        let before = names(server, kept);
+        if dry_run {
+            gone.extend(before);
+            continue;
+        }
+        let (left, reason) = match remote(server, settings) {
+            Ok(mut provider) => signals::runtime()?.block_on(delete_kept(&mut provider, kept)),
+            Err(reason) => (kept.clone(), Some(reason)),
+        };
+        if let Some(reason) = reason {
+            let colour = options.terminal.stderr.colour;
+            report::warning(&left_there(server, &left, &reason), colour);
+        }
+        let remaining = names(server, &left);
+        gone.extend(before.into_iter().filter(|it| !remaining.contains(it)));
+        HostedState::write(session.dir(), server, &left)?;
+    }
+    Ok(gone)
+}
+
+fn names(server: &str, kept: &Kept) -> Vec<String> {
+    let server = server.trim_end_matches('/');
+    let container = kept.container.iter().filter(|it| it.is_ours);
+    let containers = container.map(|it| format!("{server}/containers/{}", it.container_id));
+    let files =
+        kept.uploads.iter().map(|it| format!("{server}/files/{} ({}.csv)", it.file_id, it.dataset));
+    containers.chain(files).collect()
+}
+
+/// Prepares to talk to a server, or says why that is not done.
+fn remote(server: &str, settings: &Settings) -> Result<Provider, String> {
+    let known = match provider(settings) {
+        Ok(ProviderChoice::Remote(options, source)) => {
+            let is_it = health::name(&options.base_url).is_ok_and(|it| it == server);
+            is_it.then_some((options, source))
+        }
+        _ => None,
+    };
+    let (options, key): (RemoteOptions, Option<Key>) = match known {
+        Some((options, source)) => {
+            let key = source.get().map_err(|error| format!("{error:#}"))?;
+            (options, key)
+        }
+        None if is_on_this_machine(server) => {
+            (RemoteOptions { base_url: server.to_owned(), ..RemoteOptions::default() }, None)
+        }
+        None => return Err("it is not the server of your settings (`OPENAI_BASE_URL`)".to_owned()),
+    };
+    let options = RemoteOptions { key, hosts: true, retries: 1, ..options };
+    Provider::remote(options).map_err(|error| format!("{error:#}"))
+}
