@@ -280,6 +280,8 @@ impl Agent {
         self.options.model = model;
         self.options.price = price;
         self.provider = provider;
+        // Another server keeps other files.
+        self.hosted = Hosted::default();
         self.has_no_tools = false;
     }
 

@@ -188,7 +188,6 @@ impl Agent {
         at: usize,
     ) -> anyhow::Result<()> {
         self.hosted.kept.container = None;
-        self.hosted.shown.clear();
         self.hosted.save(session)?;
         conversation.items.insert(at, Item::user(GONE));
         Ok(())

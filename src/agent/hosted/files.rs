@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::agent::Agent;
-use crate::agent::hosted::listener;
+use crate::agent::hosted::{Hosted, listener};
 use crate::agent::turn::{Ended, Turn};
 use crate::conversation::Item;
 use crate::event::{FetchedFile, Status};
@@ -12,7 +12,6 @@ use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::hosted::store::ContainerFile;
 use crate::provider::hosted::{self, Citation};
 use crate::session::Session;
-use crate::session::hosted::KeptContainer;
 use crate::sink::fetched::{self, Origin};
 
 /// Who put a file into a container that the user's data came in.
@@ -102,7 +101,6 @@ impl Agent {
         let is_known = |it: &ContainerFile| {
             let fetched = kept.map_or(&[][..], |kept| &kept.fetched);
             fetched.contains(&(it.id.clone(), it.bytes.unwrap_or(0)))
-                || self.hosted.shown.contains(&it.path)
         };
         let is_wanted = |it: &ContainerFile| is_cited(&it.id) || !is_upload(it) && !is_known(it);
         // The newest come first.
@@ -167,9 +165,7 @@ impl Agent {
                 }
                 continue;
             }
-            if let Some(kept) = &mut self.hosted.kept.container {
-                remember(kept, &wanted);
-            }
+            self.hosted.remember(&wanted.container_id, &wanted.file_id, wanted.bytes);
             let origin = Origin {
                 name: wanted.path,
                 cited: wanted.cited,
@@ -196,13 +192,15 @@ fn tell_unfetched(
     turn.status(Status::Warning { code: code.to_owned(), message })
 }
 
-fn remember(container: &mut KeptContainer, file: &Wanted) {
-    if container.container_id != file.container_id {
-        return;
+impl Hosted {
+    /// Takes down that a file of the container was fetched, so that no later turn does it again.
+    pub(super) fn remember(&mut self, container_id: &str, file_id: &str, bytes: u64) {
+        let kept = self.kept.container.as_mut().filter(|it| it.container_id == container_id);
+        let Some(container) = kept else { return };
+        container.fetched.push((file_id.to_owned(), bytes));
+        let n_over = container.fetched.len().saturating_sub(FETCHED_KNOWN_MAX);
+        container.fetched.drain(..n_over);
     }
-    container.fetched.push((file.file_id.clone(), file.bytes));
-    let n_over = container.fetched.len().saturating_sub(FETCHED_KNOWN_MAX);
-    container.fetched.drain(..n_over);
 }
 
 /// Keeps the pictures of a run as files of the turn. What is none that a provider sends is told.

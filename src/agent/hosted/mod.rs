@@ -99,8 +99,6 @@ pub struct Hosted {
     seen: HashSet<String>,
     /// The turn and the container that were told of last.
     told: Option<(String, String)>,
-    /// Files of the container that became tables and charts.
-    shown: HashSet<String>,
 }
 
 /// What was put right in a turn, which is done once.
@@ -237,7 +235,8 @@ impl Agent {
         }
         hosted.told = Some(here);
         let memory_limit = hosted.kept.container.as_ref().and_then(|it| it.memory_limit.clone());
-        let of_memory = memory_limit.as_ref().map_or(String::new(), |it| format!(" of {it}"));
+        let of_memory =
+            memory_limit.as_ref().map_or(String::new(), |it| format!(", which has {it} of memory"));
         turn.status(Status::Container {
             message: format!("code runs in the container `{id}`{of_memory}"),
             container_id: id.clone(),

@@ -64,7 +64,6 @@ impl AtProvider<'_> {
                 return Ok(Err(ToolError::new("failed", message)));
             }
         };
-        self.hosted.shown.insert(path);
         Ok(Ok(Outcome {
             status: OutcomeStatus::Ok,
             result: json!({"kind": "text", "text": ""}),
@@ -111,7 +110,11 @@ impl AtProvider<'_> {
         let fetched = turn.wait(fetching).await?;
         turn.ledger.check()?;
         match fetched {
-            Ok(_) => Ok(Ok(csv)),
+            Ok(_) => {
+                // It is shown as a table or a chart, and no file besides.
+                self.hosted.remember(&container_id, &found.id, found.bytes.unwrap_or(0));
+                Ok(Ok(csv))
+            }
             Err(error) => for_model(error),
         }
     }
