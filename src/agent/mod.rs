@@ -17,6 +17,7 @@ pub mod grounding;
 pub mod hosted;
 mod keeping;
 mod memory;
+mod news;
 pub mod pairing;
 pub mod preview;
 mod profile;
@@ -44,6 +45,7 @@ use crate::agent::form::Form;
 use crate::agent::hosted::{AtProvider, Hosted, Interpreter};
 use crate::agent::keeping::Masked;
 use crate::agent::memory::Memory;
+use crate::agent::news::listener;
 use crate::agent::prompt::{Briefing, Instructions};
 use crate::agent::repeat::Repeats;
 use crate::agent::repl::Repl;
@@ -51,7 +53,7 @@ use crate::agent::room::Room;
 use crate::agent::round::{Code, Round};
 use crate::agent::schema::AnswerSchema;
 use crate::agent::standing::{Next, Standing};
-use crate::agent::turn::{Ended, News, Turn};
+use crate::agent::turn::{Ended, Turn};
 use crate::agent::verdict::Gates;
 use crate::catalog::Catalog;
 use crate::conversation::{
@@ -59,11 +61,10 @@ use crate::conversation::{
 };
 use crate::event::{ANSWER_CUT, Confinement, Status};
 use crate::limits::{Limits, REASONING_BYTES_MAX};
-use crate::provider::{Progress, Provider};
+use crate::provider::Provider;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::render::chart::ChartStyle;
-use crate::render::digits::size;
 use crate::session::Session;
 use crate::session::history::History;
 use crate::sink::EventSink;
@@ -484,15 +485,9 @@ impl Agent {
     ) -> Result<Response, Ended> {
         let message = format!("asking {}", self.options.model);
         turn.status(Status::ModelRequest { round, message })?;
-        let (news, ledger) = (turn.news(), turn.ledger.clone());
-        let mut on_progress = |progress: Progress| {
-            ledger.hear(&progress, false);
-            // The receiver lives as long as the turn that waits here.
-            let _ = news_of(progress).map(|it| news.send(it));
-        };
-        let responded = turn.wait(self.provider.respond(request, &mut on_progress)).await?;
-        turn.ledger.check()?;
-        let response = responded.map_err(anyhow::Error::from)?;
+        let mut on_progress = listener(turn);
+        let responding = self.provider.respond(request, &mut on_progress);
+        let response = turn.wait_sent(responding).await?.map_err(anyhow::Error::from)?;
         turn.usage.add(&response.usage);
         let usage = response.usage;
         turn.context_tokens = match usage.total_tokens() {
@@ -600,71 +595,4 @@ fn tell_cut(reason: &str, turn: &mut Turn) -> Result<(), Ended> {
     let message = "the provider cut the answer at an output limit of its own; ask for less at once, or raise \
                    the limit where the server is yours";
     turn.status(Status::Warning { code: ANSWER_CUT.to_owned(), message: message.to_owned() })
-}
-
-fn loading(message: String) -> News {
-    News::Status(Box::new(Status::Loading { message }))
-}
-
-/// Returns what of the progress is news for the user.
-fn news_of(progress: Progress) -> Option<News> {
-    Some(match progress {
-        Progress::Delta(delta) => News::Delta(delta.to_owned()),
-        Progress::Superseded => News::Superseded,
-        Progress::Hosted(name) => News::Hosted(name.to_owned()),
-        Progress::Sending { .. } | Progress::Calling { .. } | Progress::Unsent => return None,
-        Progress::Uploading { filename, bytes, .. } => {
-            loading(format!("uploading `{filename}` ({})", size(bytes)))
-        }
-        Progress::Fetched { bytes } => {
-            loading(format!("fetched a file from the container ({})", size(bytes)))
-        }
-        Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
-            let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
-            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-            News::Status(Box::new(Status::Retrying {
-                message,
-                attempt,
-                max_attempts,
-                delay_ms,
-                reason,
-                http_status,
-            }))
-        }
-        Progress::Warning { code, message } => {
-            News::Status(Box::new(Status::Warning { code: code.to_owned(), message }))
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{News, Progress, Status, news_of};
-
-    #[track_caller]
-    fn check(progress: Progress, told: Option<&str>) {
-        let found = news_of(progress).map(|it| match it {
-            News::Status(status) => match *status {
-                Status::Loading { message } => message,
-                other => panic!("{other:?}"),
-            },
-            _ => panic!("no status"),
-        });
-        assert_eq!(found.as_deref(), told);
-    }
-
-    #[test]
-    fn files_that_go_up_and_come_down_are_news() {
-        let to = "http://host";
-        let (dataset, filename) = ("orders", "orders.csv");
-        check(
-            Progress::Uploading { dataset, filename, bytes: 1_234_567, to },
-            Some("uploading `orders.csv` (1.2 MB)"),
-        );
-        check(
-            Progress::Fetched { bytes: 900 },
-            Some("fetched a file from the container (900 bytes)"),
-        );
-        check(Progress::Calling { bytes: 1, to }, None);
-    }
 }

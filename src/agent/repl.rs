@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use crate::agent::turn::{Ended, News, Turn};
+use crate::agent::news::News;
+use crate::agent::turn::{Ended, Turn};
 use crate::catalog::Catalog;
 use crate::event::{CallStatus, Status, ToolOutput};
 use crate::limits::SNAPSHOT;

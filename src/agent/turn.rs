@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::agent::egress::Ledger;
 use crate::agent::grounding::Grounds;
+use crate::agent::news::News;
 use crate::conversation::{Finding, Price, ToolCall, Usage};
 use crate::event::{
     Body, CallError, CallStatus, ChartDrawn, Event, FetchedFile, ReplyBody, Shown, Status,
@@ -42,19 +43,6 @@ impl From<anyhow::Error> for Ended {
     fn from(error: anyhow::Error) -> Self {
         Ended::Failed(error)
     }
-}
-
-/// What work in the background has to tell while the turn waits for it.
-#[derive(Debug)]
-pub enum News {
-    /// Text of the answer.
-    Delta(String),
-    /// The text so far came from an attempt that broke.
-    Superseded,
-    /// The provider runs one of its tools.
-    Hosted(String),
-    /// Anything that is an event as it is.
-    Status(Box<Status>),
 }
 
 /// The stop signal: resolves, at most once, to the status that the signal asks for.
@@ -299,6 +287,17 @@ impl<'a> Turn<'a> {
                 self.tell(news)?;
             }
         }
+    }
+
+    /// Waits for work that sends something away, and demands that this could be written down.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Turn::wait`] does, and when the record of what left cannot be written.
+    pub async fn wait_sent<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ended> {
+        let done = self.wait(work).await?;
+        self.ledger.check()?;
+        Ok(done)
     }
 
     /// Tells that the model asks for a tool.

@@ -1,6 +1,7 @@
 //! The container that code runs in: looked at before a turn, replaced when it has expired.
 
-use crate::agent::hosted::{HostedOptions, Mended, listener};
+use crate::agent::hosted::{HostedOptions, Mended};
+use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::{Agent, Conversation};
 use crate::catalog::Catalog;
@@ -116,8 +117,7 @@ impl Agent {
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
         let mut on_progress = listener(turn);
-        let looked = turn.wait(self.provider.container(id, &mut on_progress)).await?;
-        turn.ledger.check()?;
+        let looked = turn.wait_sent(self.provider.container(id, &mut on_progress)).await?;
         let found = looked.map_err(anyhow::Error::from)?;
         if self.hosted.container_id() != Some(id) {
             self.hosted.kept.container =
@@ -131,8 +131,7 @@ impl Agent {
             }
             kept.file_ids.push(file_id.clone());
             let adding = self.provider.add_to_container(id, &file_id, &mut on_progress);
-            let added = turn.wait(adding).await?;
-            turn.ledger.check()?;
+            let added = turn.wait_sent(adding).await?;
             added.map_err(anyhow::Error::from)?;
         }
         Ok(self.hosted.save(session)?)

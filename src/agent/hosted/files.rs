@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use crate::agent::Agent;
-use crate::agent::hosted::{Hosted, listener};
+use crate::agent::hosted::Hosted;
+use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::conversation::Item;
 use crate::event::{FetchedFile, Status};
@@ -49,8 +50,7 @@ impl Agent {
                 cited.iter().filter(|it| it.container_id == container_id).collect();
             let mut on_progress = listener(turn);
             let listing = self.provider.container_files(&container_id, &mut on_progress);
-            let listed = turn.wait(listing).await?;
-            turn.ledger.check()?;
+            let listed = turn.wait_sent(listing).await?;
             let listed = match listed {
                 Ok(listed) => listed,
                 Err(error) => {
@@ -154,8 +154,7 @@ impl Agent {
                 bytes_max,
                 &mut on_progress,
             );
-            let fetched = turn.wait(fetching).await?;
-            turn.ledger.check()?;
+            let fetched = turn.wait_sent(fetching).await?;
             if let Err(error) = fetched {
                 let message = format!("cannot fetch `{}`, which code made: {error}", wanted.path);
                 let is_gone = error.kind == ProviderErrorKind::ContainerExpired;

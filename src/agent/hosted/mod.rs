@@ -9,16 +9,16 @@ mod upload;
 use std::collections::HashSet;
 use std::time::Instant;
 
+use crate::agent::Agent;
 use crate::agent::round::cut_middle;
 use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
-use crate::agent::{Agent, news_of};
 use crate::catalog::Catalog;
 use crate::conversation::{Item, Response, ToolDeclaration};
 use crate::event::{CallError, CallStatus, Status};
 use crate::limits::TOOL_OUTPUT_BYTES_MAX;
+use crate::provider::Provider;
 use crate::provider::hosted::code_interpreter::{self, Container};
 use crate::provider::hosted::{self, HostedCall, HostedTool};
-use crate::provider::{Progress, Provider};
 use crate::session::Session;
 use crate::session::hosted::{HostedState, Kept, KeptContainer};
 use crate::tools::{TOOLS, Tool, label};
@@ -243,16 +243,6 @@ impl Agent {
             memory_limit,
             request_id: request_id.map(str::to_owned),
         })
-    }
-}
-
-/// Returns what hears of calls to the provider: the record of what left, and the story.
-fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
-    let (news, ledger) = (turn.news(), turn.ledger.clone());
-    move |progress: Progress<'_>| {
-        ledger.hear(&progress, false);
-        // The receiver lives as long as the turn that waits here.
-        let _ = news_of(progress).map(|it| news.send(it));
     }
 }
 

@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::agent::hosted::{Hosted, listener};
+use crate::agent::hosted::Hosted;
+use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::dataset;
-use crate::event::{CallStatus, ToolOutput};
 use crate::frame::Frame;
 use crate::limits::FETCHED_FILE_BYTES_MAX;
 use crate::provider::Provider;
@@ -90,8 +90,7 @@ impl AtProvider<'_> {
         };
         let mut on_progress = listener(turn);
         let listing = self.provider.container_files(&container_id, &mut on_progress);
-        let listed = turn.wait(listing).await?;
-        turn.ledger.check()?;
+        let listed = turn.wait_sent(listing).await?;
         let listed = match listed {
             Ok(listed) => listed,
             Err(error) => return for_model(error),
@@ -107,8 +106,7 @@ impl AtProvider<'_> {
             FETCHED_FILE_BYTES_MAX,
             &mut on_progress,
         );
-        let fetched = turn.wait(fetching).await?;
-        turn.ledger.check()?;
+        let fetched = turn.wait_sent(fetching).await?;
         match fetched {
             Ok(_) => {
                 // It is shown as a table or a chart, and no file besides.
@@ -125,9 +123,8 @@ fn for_model<T>(error: ProviderError) -> Result<Result<T, ToolError>, Ended> {
     if matches!(error.kind, ProviderErrorKind::Mismatch | ProviderErrorKind::Unauthorized) {
         return Err(Ended::Failed(error.into()));
     }
-    let text = format!("the file could not be fetched from the container: {error}");
-    let output = ToolOutput::json(json!({"kind": "error", "text": text}));
-    Ok(Err(ToolError { status: CallStatus::Error, code: "failed", output }))
+    let message = format!("the file could not be fetched from the container: {error}");
+    Ok(Err(ToolError::new("failed", message)))
 }
 
 fn temporary(directory: &Path) -> anyhow::Result<NamedTempFile> {

@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::agent::Agent;
-use crate::agent::hosted::listener;
+
+use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::Dataset;
 use crate::dataset;
@@ -80,8 +81,7 @@ impl Agent {
         };
         let mut on_progress = listener(turn);
         let uploading = self.provider.upload(&upload, &mut on_progress);
-        let uploaded = turn.wait(uploading).await?;
-        turn.ledger.check()?;
+        let uploaded = turn.wait_sent(uploading).await?;
         let file_id = uploaded.map_err(anyhow::Error::from)?;
         let life = i64::try_from(UPLOAD_LIFE.as_secs()).unwrap_or(i64::MAX);
         let (mut old, kept): (Vec<_>, Vec<_>) =

@@ -1,0 +1,98 @@
+//! What work in the background tells of a turn, and what of the provider's progress is news.
+
+use crate::agent::turn::Turn;
+use crate::event::Status;
+use crate::provider::Progress;
+use crate::render::digits::size;
+
+/// What work in the background has to tell while the turn waits for it.
+#[derive(Debug)]
+pub enum News {
+    /// Text of the answer.
+    Delta(String),
+    /// The text so far came from an attempt that broke.
+    Superseded,
+    /// The provider runs one of its tools.
+    Hosted(String),
+    /// Anything that is an event as it is.
+    Status(Box<Status>),
+}
+
+/// Returns what hears of requests and calls to the provider: the record of what left, and the story.
+pub fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
+    let (news, ledger) = (turn.news(), turn.ledger.clone());
+    move |progress: Progress<'_>| {
+        ledger.hear(&progress, false);
+        // The receiver lives as long as the turn that waits.
+        let _ = news_of(progress).map(|it| news.send(it));
+    }
+}
+
+/// Returns what of the progress is news for the user.
+pub fn news_of(progress: Progress) -> Option<News> {
+    Some(match progress {
+        Progress::Delta(delta) => News::Delta(delta.to_owned()),
+        Progress::Superseded => News::Superseded,
+        Progress::Hosted(name) => News::Hosted(name.to_owned()),
+        Progress::Sending { .. } | Progress::Calling { .. } | Progress::Unsent => return None,
+        Progress::Uploading { filename, bytes, .. } => {
+            loading(format!("uploading `{filename}` ({})", size(bytes)))
+        }
+        Progress::Fetched { bytes } => {
+            loading(format!("fetched a file from the container ({})", size(bytes)))
+        }
+        Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
+            let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
+            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            News::Status(Box::new(Status::Retrying {
+                message,
+                attempt,
+                max_attempts,
+                delay_ms,
+                reason,
+                http_status,
+            }))
+        }
+        Progress::Warning { code, message } => {
+            News::Status(Box::new(Status::Warning { code: code.to_owned(), message }))
+        }
+    })
+}
+
+fn loading(message: String) -> News {
+    News::Status(Box::new(Status::Loading { message }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{News, news_of};
+    use crate::event::Status;
+    use crate::provider::Progress;
+
+    #[track_caller]
+    fn check(progress: Progress, told: Option<&str>) {
+        let found = news_of(progress).map(|it| match it {
+            News::Status(status) => match *status {
+                Status::Loading { message } => message,
+                other => panic!("{other:?}"),
+            },
+            _ => panic!("no status"),
+        });
+        assert_eq!(found.as_deref(), told);
+    }
+
+    #[test]
+    fn files_that_go_up_and_come_down_are_news() {
+        let to = "http://host";
+        let (dataset, filename) = ("orders", "orders.csv");
+        check(
+            Progress::Uploading { dataset, filename, bytes: 1_234_567, to },
+            Some("uploading `orders.csv` (1.2 MB)"),
+        );
+        check(
+            Progress::Fetched { bytes: 900 },
+            Some("fetched a file from the container (900 bytes)"),
+        );
+        check(Progress::Calling { bytes: 1, to }, None);
+    }
+}
