@@ -1,5 +1,6 @@
 //! Code that the provider runs: turns whose code runs in its containers, and the bench's server.
 
+mod client;
 mod server;
 mod turns;
 

@@ -31,7 +31,7 @@ pub fn parse(content_type: &str, body: &[u8]) -> Option<Vec<Field>> {
         let disposition = head.lines().find(is_it)?;
         let parameter = |name: &str| {
             let (_, value) = disposition.split_once(&format!("; {name}=\""))?;
-            Some(value.split_once('"')?.0.to_owned())
+            quoted(value)
         };
         fields.push(Field {
             name: parameter("name")?,
@@ -41,6 +41,19 @@ pub fn parse(content_type: &str, body: &[u8]) -> Option<Vec<Field>> {
         rest = &content[length + end.len()..];
     }
     Some(fields)
+}
+
+/// Returns a text up to its closing quote.
+fn quoted(value: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut letters = value.chars();
+    loop {
+        match letters.next()? {
+            '"' => return Some(text),
+            '\\' => text.push(letters.next()?),
+            other => text.push(other),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -60,10 +73,10 @@ mod tests {
 
     #[test]
     fn a_form_is_taken_apart() {
-        let file = "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\
+        let file = "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\\\"b.csv\"\r\n\
                     Content-Type: text/csv\r\n\r\nx,y\r\n1,--B\r\n\r\n";
         let value = "--B\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\n\r\n--B--\r\n";
-        let expected = [("file", Some("a.csv"), "x,y\r\n1,--B\r\n"), ("purpose", None, "")];
+        let expected = [("file", Some("a\"b.csv"), "x,y\r\n1,--B\r\n"), ("purpose", None, "")];
         check(&[file, value].concat(), Some(&expected));
         check("--B--\r\n", Some(&[]));
     }

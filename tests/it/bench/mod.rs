@@ -28,7 +28,7 @@ use tempfile::TempDir;
 pub use hosted::Life;
 pub use script::{LateFailure, Round, late_failure, round};
 pub use server::{Captured, Server};
-pub use trouble::{Endpoint, trouble};
+pub use trouble::{Endpoint, Trouble, trouble};
 
 /// A key that no server takes. Tests look for it where it must not be.
 pub const KEY: &str = "sk-test-0123456789abcdef";

@@ -195,6 +195,16 @@ impl Server {
         lock(&self.state).hosted.containers.clone()
     }
 
+    /// Makes a container that no csv-agent made, and returns its id.
+    pub fn make_container(&self, memory_limit: &str) -> String {
+        lock(&self.state).hosted.add_container("of the user", memory_limit)
+    }
+
+    /// Puts a file into a container, as code there does, and returns its id.
+    pub fn put_file(&self, container_id: &str, path: &str, content: &[u8]) -> String {
+        lock(&self.state).hosted.put(container_id, path, content.to_vec(), "assistant", None)
+    }
+
     /// Lets the time pass after which a container that nobody used is gone.
     pub fn expire_containers(&self) {
         let mut state = lock(&self.state);
