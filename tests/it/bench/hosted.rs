@@ -480,6 +480,12 @@ impl Hosted {
         id
     }
 
+    /// Lets the time pass after which a container that nobody used is gone.
+    pub fn expire_containers(&mut self) {
+        let running = self.containers.iter_mut().filter(|it| it.life == Life::Running);
+        running.for_each(|it| it.life = Life::Expired);
+    }
+
     /// Makes a container and returns its id.
     pub fn add_container(&mut self, name: &str, memory_limit: &str) -> String {
         let id = self.new_id("cntr_");

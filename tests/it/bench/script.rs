@@ -13,6 +13,7 @@ pub fn round() -> Round {
     Round {
         output: Vec::new(),
         made: Vec::new(),
+        is_last_of_container: false,
         served: None,
         usage: json!({
             "input_tokens": 100,
@@ -46,6 +47,8 @@ pub struct Round {
     output: Vec<Value>,
     /// Files that the code of the round leaves in the container: (path, content).
     made: Vec<(String, Vec<u8>)>,
+    /// Whether containers expire when it was sent.
+    pub(super) is_last_of_container: bool,
     /// The model that answers; none for the one that was asked.
     served: Option<String>,
     usage: Value,
@@ -131,6 +134,12 @@ impl Round {
     /// Leaves a file in the provider's container; a path without a root is one of its data.
     pub fn makes_file(mut self, path: &str, content: impl Into<Vec<u8>>) -> Round {
         self.made.push((path.to_owned(), content.into()));
+        self
+    }
+
+    /// Is sent, and then all containers expire.
+    pub fn expires_containers(mut self) -> Round {
+        self.is_last_of_container = true;
         self
     }
 

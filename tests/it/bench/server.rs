@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use csv_agent::provider::Api;
 use serde_json::{Value, json};
 
-use super::hosted::{Call, Container, Hosted, Life, Reply, Upload, call};
+use super::hosted::{Call, Container, Hosted, Reply, Upload, call};
 use super::script::{Finish, Round};
 use super::trouble::Trouble;
 use super::{chat, check};
@@ -207,9 +207,7 @@ impl Server {
 
     /// Lets the time pass after which a container that nobody used is gone.
     pub fn expire_containers(&self) {
-        let mut state = lock(&self.state);
-        let containers = state.hosted.containers.iter_mut();
-        containers.filter(|it| it.life == Life::Running).for_each(|it| it.life = Life::Expired);
+        lock(&self.state).hosted.expire_containers();
     }
 
     /// Lets the time pass after which uploads are gone; their copies in containers stay.
@@ -364,6 +362,9 @@ fn next_round(state: &mut State, request: Captured) -> Round {
     state.faults.extend(faults.iter().cloned());
     match round {
         Some(round) if faults.is_empty() => {
+            if round.is_last_of_container {
+                state.hosted.expire_containers();
+            }
             if !round.committed().is_empty() {
                 state.responses.push(round.committed().to_vec());
             }
