@@ -21,6 +21,9 @@ pub const TOOL: HostedTool = HostedTool {
 /// What responses are to tell of runs; without it nobody knows what code printed.
 const INCLUDE: &[&str] = &["code_interpreter_call.outputs"];
 
+/// Bytes of the message of an exception that are told apart from the traceback, as of one in the REPL.
+const EXCEPTION_BYTES_MAX: usize = 1_000;
+
 /// Where code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Container {
@@ -109,8 +112,13 @@ fn read(item: &Item) -> HostedCall {
         let outputs = outputs.into_iter().flatten().filter(move |it| it["type"] == name);
         outputs.filter_map(move |it| it[member].as_str())
     };
-    let logs: Vec<String> = of_type("logs", "logs").map(without_colours).collect();
-    let logs = logs.join("\n");
+    let mut logs = String::new();
+    for it in of_type("logs", "logs") {
+        if !logs.is_empty() && !logs.ends_with('\n') {
+            logs.push('\n');
+        }
+        logs += &without_colours(it);
+    }
     let images: Vec<String> = of_type("image", "url").map(str::to_owned).collect();
     let succeeded = has_ended_well(item) && !shows_an_exception(&logs);
     let text = match (logs.trim().is_empty(), has_ended_well(item)) {
@@ -126,6 +134,9 @@ fn read(item: &Item) -> HostedCall {
     // What is no name of a container is not written down as one.
     let container_id = item.container_id().filter(|it| is_id(it)).map(str::to_owned);
     let mut output = output(succeeded, text.trim_end());
+    if !succeeded && let Some((name, message)) = exception(&text) {
+        output.result["error"] = json!({"type": name, "message": message});
+    }
     if let Some(id) = &container_id {
         output.result["container_id"] = Value::from(id.as_str());
     }
@@ -160,6 +171,17 @@ fn shows_an_exception(logs: &str) -> bool {
         line.starts_with("Cell In[") || line.starts_with("File ") || line.starts_with("Input In")
     };
     logs.lines().any(is_traceback) || (is_unparsed && logs.lines().any(has_place))
+}
+
+/// Returns the class and the message of the exception that ended the code: its last line, as Python writes
+/// it.
+fn exception(logs: &str) -> Option<(&str, &str)> {
+    let last = logs.lines().rfind(|it| !it.trim().is_empty())?;
+    let (name, message) = last.split_once(": ").unwrap_or((last.trim_end_matches(':'), ""));
+    let is_letter = |it: char| it.is_alphanumeric() || it == '_' || it == '.';
+    let is_class = name.starts_with(char::is_alphabetic) && name.chars().all(is_letter);
+    let message = &message[..message.floor_char_boundary(EXCEPTION_BYTES_MAX)];
+    is_class.then(|| (name.rsplit('.').next().unwrap_or(name), message.trim_end()))
 }
 
 /// Takes out the colours of a notebook's tracebacks.
@@ -243,7 +265,7 @@ mod tests {
         );
         assert_eq!(found.call.arguments, r#"{"code":"1 + 1"}"#);
         assert_eq!((found.call.call_id.as_str(), found.succeeded), ("ci_1", true));
-        let result = json!({"kind": "text", "text": "2\n\ndone", "container_id": "cntr_1"});
+        let result = json!({"kind": "text", "text": "2\ndone", "container_id": "cntr_1"});
         assert_eq!(found.output.result, result);
         assert_eq!(found.images, [image]);
         assert_eq!(run("completed", &json!([])).output.result["text"], "");
@@ -271,6 +293,22 @@ mod tests {
         check_logs("0   Traceback (most recent call last) of job 7\n1   fine\n", true);
         check_logs("SyntaxError: is a word in row 7\n", true);
         check_logs("3\n", true);
+    }
+
+    #[track_caller]
+    fn check_exception(logs: &str, expected: &Value) {
+        let logs = format!("Traceback (most recent call last):\n  File \"a\", line 1\n{logs}\n");
+        let found = run("completed", &json!([{"type": "logs", "logs": logs}]));
+        assert_eq!(&found.output.result["error"], expected);
+    }
+
+    #[test]
+    fn an_exception_is_told_by_its_class_as_the_repl_tells_it() {
+        check_exception("KeyError: 'x'", &json!({"type": "KeyError", "message": "'x'"}));
+        check_exception("KeyboardInterrupt", &json!({"type": "KeyboardInterrupt", "message": ""}));
+        let parsing = json!({"type": "ParserError", "message": "line 3"});
+        check_exception("pandas.errors.ParserError: line 3", &parsing);
+        check_exception("12 rows: fine", &Value::Null);
     }
 
     #[test]
