@@ -1,6 +1,6 @@
 //! The agent's hold on the worker: started while the first request is in flight, replaced when it dies.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::news::News;
 use crate::agent::turn::{Ended, Turn};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Dataset};
 use crate::event::{CallStatus, Status, ToolOutput};
 use crate::limits::SNAPSHOT;
 use crate::python::environment::{self, PythonOptions};
@@ -31,8 +31,18 @@ pub struct Repl {
     command_timeout: Duration,
     /// What the variables of a process must not hold.
     withheld: Withheld,
+    stand_in: Option<StandIn>,
     state: State,
     is_dirty: bool,
+}
+
+/// What a REPL has of its own that stands in for a container of a provider's.
+#[derive(Debug, Clone)]
+pub struct StandIn {
+    /// Where its code runs, in place of `/mnt/data`.
+    pub scratch: PathBuf,
+    /// What was uploaded: file name → absolute path.
+    pub files: Vec<(String, PathBuf)>,
 }
 
 enum State {
@@ -49,7 +59,14 @@ impl Repl {
         command_timeout: Duration,
         withheld: Withheld,
     ) -> Repl {
-        Repl { python, sandbox, command_timeout, withheld, state: State::Idle, is_dirty: false }
+        let (stand_in, state) = (None, State::Idle);
+        Repl { python, sandbox, command_timeout, withheld, stand_in, state, is_dirty: false }
+    }
+
+    /// Makes it stand in for a container: no dataset, no variable of the session is at hand there.
+    #[must_use]
+    pub fn standing_in(self, stand_in: StandIn) -> Repl {
+        Repl { stand_in: Some(stand_in), ..self }
     }
 
     /// Tries out what would be enforced, without a worker.
@@ -81,11 +98,16 @@ impl Repl {
             return Ok(());
         }
         let (python, sandbox) = (self.python.clone(), self.sandbox.clone());
-        let scratch = session.scratch_dir()?;
-        let datasets = catalog.iter();
-        let datasets = datasets.map(|(name, it)| (name.to_owned(), session.dir().join(&it.path)));
-        let datasets: Vec<_> = datasets.collect();
-        let saved = session.repl_dir(&self.withheld).filter(|it| it.is_dir());
+        let (mut datasets, mut saved, mut container) = (Vec::new(), None, None);
+        let scratch = if let Some(StandIn { scratch, files }) = &self.stand_in {
+            container = Some(files.clone());
+            scratch.clone()
+        } else {
+            let path = |it: &Dataset| session.dir().join(&it.path);
+            datasets = catalog.iter().map(|(name, it)| (name.to_owned(), path(it))).collect();
+            saved = session.repl_dir(&self.withheld).filter(|it| it.is_dir());
+            session.scratch_dir()?
+        };
         let command_timeout = self.command_timeout;
         let news = turn.news();
         self.state = State::Starting(tokio::spawn(async move {
@@ -97,6 +119,7 @@ impl Repl {
             let interpreter = environment::prepare(&python, &mut tell).await?;
             let options = WorkerOptions {
                 datasets,
+                container,
                 saved,
                 command_timeout,
                 ..WorkerOptions::new(interpreter, &scratch, sandbox)

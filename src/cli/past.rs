@@ -3,7 +3,7 @@
 use anyhow::Context;
 
 use super::options::GlobalOptions;
-use crate::agent::again::past::PastTurn;
+use crate::agent::again::past::{PastTurn, settle};
 use crate::session::turns::{self, TurnSummary};
 use crate::status::{ExitStatus, Failure};
 
@@ -125,7 +125,7 @@ fn read_up_to(
     is_wanted: &[bool],
 ) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let n_wanted = is_wanted.iter().rposition(|it| *it).map_or(0, |it| it + 1);
-    let mut read = Vec::new();
+    let mut read: Vec<(PastTurn, bool)> = Vec::new();
     for (turn, is_wanted) in turns.into_iter().zip(is_wanted).take(n_wanted) {
         let past = PastTurn::of(&turn.id, turns::events(&turn.dir)?.0);
         // What a turn made of tokens in place of values, no other turn ever saw.
@@ -133,5 +133,6 @@ fn read_up_to(
             read.push((past, *is_wanted));
         }
     }
+    settle(read.iter_mut().map(|it| &mut it.0));
     Ok(read)
 }

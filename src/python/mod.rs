@@ -62,6 +62,10 @@ pub struct WorkerOptions {
     pub scratch: PathBuf,
     /// Name → absolute path of the Parquet file.
     pub datasets: Vec<(String, PathBuf)>,
+    /// Where the worker stands in for a container of a provider's: what was uploaded to it, file name →
+    /// absolute path. The code finds copies in its directory, and that where it asks for `/mnt/data`; of
+    /// what the REPL has at hand it finds nothing.
+    pub container: Option<Vec<(String, PathBuf)>>,
     /// The snapshot to restore variables from; it need not exist.
     pub saved: Option<PathBuf>,
     /// Wall-clock time of one command, before it is interrupted.
@@ -78,6 +82,7 @@ impl WorkerOptions {
             interpreter,
             scratch: scratch.to_owned(),
             datasets: Vec::new(),
+            container: None,
             saved: None,
             command_timeout: TOOL_TIMEOUT,
             memory_bytes: WORKER_MEMORY_BYTES,
@@ -89,7 +94,7 @@ impl WorkerOptions {
         self.scratch = fs::canonicalize(&self.scratch)?;
         // Nothing may have been saved yet.
         self.saved = self.saved.and_then(|it| fs::canonicalize(it).ok());
-        for (_, path) in &mut self.datasets {
+        for (_, path) in self.datasets.iter_mut().chain(self.container.iter_mut().flatten()) {
             *path = fs::canonicalize(&*path)?;
         }
         Ok(self)
@@ -99,7 +104,8 @@ impl WorkerOptions {
     fn policy(&self) -> io::Result<Policy> {
         let PythonFiles { reads, links } = self.interpreter.files()?;
         // A directory of many datasets is one mount; the other files there belong to them.
-        let directories = self.datasets.iter().filter_map(|(_, it)| it.parent());
+        let files = self.datasets.iter().chain(self.container.iter().flatten());
+        let directories = files.filter_map(|(_, it)| it.parent());
         let data: BTreeSet<_> = directories.map(Path::to_owned).chain(self.saved.clone()).collect();
         Ok(Policy {
             python: Some(self.interpreter.executable.clone()),
@@ -183,6 +189,7 @@ struct Start<'a> {
     program: &'a str,
     scratch: &'a Path,
     datasets: BTreeMap<&'a str, &'a Path>,
+    container: Option<BTreeMap<&'a str, &'a Path>>,
     saved: Option<&'a Path>,
     memory_bytes: u64,
     file_bytes: u64,
@@ -192,6 +199,10 @@ struct Start<'a> {
     output_bytes: usize,
     result_bytes: usize,
     line_bytes: usize,
+}
+
+fn by_name(files: &[(String, PathBuf)]) -> BTreeMap<&str, &Path> {
+    files.iter().map(|(name, it)| (&**name, &**it)).collect()
 }
 
 /// Interrupts the command when the caller stops waiting for it.
@@ -249,7 +260,8 @@ impl Worker {
         let start = Start {
             program: PROGRAM,
             scratch: &options.scratch,
-            datasets: options.datasets.iter().map(|(name, it)| (&**name, &**it)).collect(),
+            datasets: by_name(&options.datasets),
+            container: options.container.as_deref().map(by_name),
             saved: options.saved.as_deref(),
             memory_bytes: policy.memory_bytes,
             file_bytes: policy.file_bytes,

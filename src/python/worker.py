@@ -37,7 +37,7 @@ from os import (O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY, _exit, chdir, c
                 write)
 from pickle import Pickler, Unpickler
 from resource import RLIMIT_NPROC, getrlimit, setrlimit
-from shutil import rmtree
+from shutil import copyfile, rmtree
 from signal import ITIMER_REAL, SIG_SETMASK, SIGINT
 from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
 from types import FunctionType, ModuleType
@@ -86,6 +86,7 @@ from pyarrow.parquet import ParquetFile, read_table, write_table  # noqa: E402
 PID = getpid()
 LINES = linecache.cache
 SCRATCH = start["scratch"]
+IS_CONTAINER = start["container"] is not None  # whether this stands in for one of a provider's
 INT_MAX = 2**53 - 1
 NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 HEAD_ROWS_MAX = 20
@@ -105,6 +106,7 @@ words_of = re.compile(r"[^\W\d]\w*").findall
 without_addresses = re.compile(r" at 0x[0-9a-fA-F]+").sub
 is_key = re.compile(r"[a-z_]+_[0-9a-f]{8}").fullmatch
 is_plain_name = re.compile(r"[\w.-]+").fullmatch
+in_container = re.compile(r"/mnt/data(?![\w.-])").sub
 
 
 class Interrupted(KeyboardInterrupt):
@@ -514,6 +516,8 @@ def run(request):
     show_lines_of(state.cell, code)
     tree = ast.parse(code, state.cell)
     remember_sources(tree, code)
+    if IS_CONTAINER:
+        tree = Here().visit(tree)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, state.cell, "exec"), namespace)
     if last is None:
@@ -521,7 +525,42 @@ def run(request):
     value = eval(compile(ast.Expression(last.value), state.cell, "eval"), namespace)
     if code.rstrip().endswith(";"):
         return {"result": {"kind": "none"}}
+    if IS_CONTAINER:
+        if value is not None:
+            display(value)
+        return {"result": {"kind": "none"}}
     return {"result": show(value)}
+
+
+# --- In place of a provider's container -----------------------------------------------------------
+#
+# Code that ran in a container of a provider's found its files in a directory of a fixed name. The same
+# code runs here with its own directory in that place, and finds there what was uploaded.
+
+
+class Here(ast.NodeTransformer):
+    """Puts the directory of the code in the place of the container's, in what the code says as text."""
+
+    def visit_Constant(self, node):
+        if type(node.value) is str:
+            node.value = in_container(SCRATCH.replace("\\", "\\\\"), node.value)
+        return node
+
+
+def display(*values):
+    """Shows values as the container does: as text among what is printed."""
+    for value in values:
+        output[0].write(f"{value!r}\n")
+
+
+def fill_container():
+    """Puts what was uploaded where the code may change it."""
+    for file, path in (start["container"] or {}).items():
+        try:
+            copyfile(path, f"{SCRATCH}/{file}")
+        except OSError:  # larger than a file of the code may be
+            unlink(f"{SCRATCH}/{file}")
+            symlink(path, f"{SCRATCH}/{file}")
 
 
 def show_lines_of(file, code):
@@ -897,7 +936,9 @@ def failure(error):
         text = f"SystemExit: {message}"
     else:
         message, text = message_of(error), traceback_of(error)
-        if isinstance(error, ModuleNotFoundError):
+        if IS_CONTAINER:
+            pass  # nobody writes other code because of it
+        elif isinstance(error, ModuleNotFoundError):
             text += ("\nNothing can be installed here; there are pandas, numpy, pyarrow and the "
                      "standard library.")
         elif isinstance(error, OSError) and (rule := rule_of(error)):
@@ -1067,8 +1108,11 @@ def perform(request):
             outcome = {"status": "ok", **COMMANDS[request["command"]](request)}
         except BaseException as error:
             outcome = failure(error)
-        put_printed_aside(outcome["result"])
-        prune()
+        if IS_CONTAINER:  # which keeps nothing aside, and every frame
+            state.printed, state.printed_chars = [], 0
+        else:
+            put_printed_aside(outcome["result"])
+            prune()
         state.running = False
     except BaseException as error:
         state.running = False
@@ -1172,9 +1216,12 @@ if start["processes"] is not None:
 import warnings  # noqa: E402
 
 warnings.showwarning = show_warning
-pd.set_option("display.width", 160, "display.max_columns", 40, "display.max_colwidth", 80)
-
-PRELOADED = {"pd": pd, "np": np, "load": load, "datasets": link_datasets()}
+if IS_CONTAINER:
+    fill_container()
+    PRELOADED = {"display": display}
+else:
+    pd.set_option("display.width", 160, "display.max_columns", 40, "display.max_colwidth", 80)
+    PRELOADED = {"pd": pd, "np": np, "load": load, "datasets": link_datasets()}
 main = ModuleType("__main__")
 namespace = main.__dict__  # pickle finds the code's classes there
 namespace.update(PRELOADED)

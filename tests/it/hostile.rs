@@ -203,6 +203,7 @@ impl Target {
             interpreter: interpreter().await,
             scratch: self.scratch.path().to_owned(),
             datasets: vec![("sales".to_owned(), self.bait.at("datasets/sales.parquet"))],
+            container: None,
             saved: Some(self.saved.path().to_owned()),
             command_timeout: self.command_timeout,
             memory_bytes: WORKER_MEMORY_BYTES,

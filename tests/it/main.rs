@@ -33,6 +33,7 @@ mod hosted;
 mod doctor;
 mod dry_run;
 mod egress;
+mod elsewhere;
 mod hostile;
 mod images;
 mod kill;

@@ -13,6 +13,9 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use csv_agent::agent::again::outline::{Outline, outlines};
+use csv_agent::agent::again::past::{PastCall, Place};
+use csv_agent::conversation::ToolCall;
+use csv_agent::event::CallStatus;
 use csv_agent::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_MEMORY_BYTES};
 use csv_agent::python::environment::{Interpreter, PythonOptions, prepare};
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
@@ -72,6 +75,7 @@ impl Bench {
             interpreter: interpreter().await,
             scratch: scratch.path().to_owned(),
             datasets: Vec::new(),
+            container: None,
             saved: None,
             command_timeout: Duration::from_mins(1),
             memory_bytes: WORKER_MEMORY_BYTES,
@@ -500,6 +504,7 @@ async fn a_python_that_cannot_import_says_so() {
         interpreter,
         scratch: scratch.path().to_owned(),
         datasets: Vec::new(),
+        container: None,
         saved: None,
         command_timeout: Duration::from_secs(1),
         memory_bytes: WORKER_MEMORY_BYTES,
@@ -776,12 +781,33 @@ async fn what_code_reads_and_makes_is_found_without_running_it() {
         ("df = df.assign(y=lambda d: d.x * m)", "df m", "df", ""),
         ("this is no Python", "", "", ""),
     ];
-    let result = json!({"kind": "text"});
-    let commands = cases.map(|it| (Command::Run { code: it.0.to_owned() }, &result));
+    outlined("python_repl", &cases).await;
+    // In a container, files count too; those that were uploaded only where they are written.
+    let cases = [
+        ("pd.read_csv('/mnt/data/sales.csv')", "pd", "", ""),
+        ("df.to_csv('sales.csv')", "df file:? file:sales.csv", "", "file:* file:sales.csv"),
+        ("open('/mnt/data/a/b.txt')", "open file:? file:a/b.txt", "", "file:* file:a/b.txt"),
+        ("f'/mnt/data/{x}'", "x file:? file:*", "", "file:? file:*"),
+        ("os.listdir('/mnt/data')", "os file:? file:*", "", "file:? file:*"),
+    ];
+    outlined("code_interpreter", &cases).await;
+}
+
+async fn outlined(tool: &str, cases: &[(&str, &str, &str, &str)]) {
+    let call = PastCall {
+        call: ToolCall { call_id: "c".into(), name: tool.into(), arguments: String::new() },
+        place: Place::Repl,
+        status: CallStatus::Ok,
+        result: json!({"kind": "text"}),
+        shown: Vec::new(),
+    };
+    let commands = cases.iter().map(|it| (Command::Run { code: it.0.to_owned() }, &call));
+    let commands: Vec<_> = commands.collect();
     let mut study = Study::start(&python_options(), &sandbox(), Vec::new()).await.unwrap();
-    let found = outlines(&mut study, &commands).await.unwrap();
+    let uploaded = ["sales.csv".to_owned()];
+    let found = outlines(&mut study, &commands, &uploaded).await.unwrap();
     let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();
-    for ((code, reads, binds, others), found) in cases.into_iter().zip(found) {
+    for ((code, reads, binds, others), found) in cases.iter().zip(found) {
         let Outline { may_bind, touches, .. } = &found;
         assert_eq!(found.reads, names(reads), "{code}");
         assert_eq!(found.binds, names(binds), "{code}");

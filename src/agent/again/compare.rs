@@ -14,6 +14,9 @@ use crate::limits::DIFFERENCES_MAX;
 /// another order differ by less.
 const TOLERANCE: f64 = 1e-9;
 
+/// Stands where a text was cut.
+const CUT: &str = "\n… ";
+
 /// Words of a question that asks for an order.
 const ORDER: [&str; 29] = [
     "alphabetical",
@@ -281,6 +284,50 @@ pub fn texts(then: &str, now: &str) -> Option<String> {
     }
 }
 
+/// Returns what is different between what code printed in a container of the provider's and what it prints
+/// here, as [`texts`] does. Warnings do not count: which there are is a matter of versions. Of texts that
+/// were cut, what stands before the cut is compared.
+pub fn logs(then: &str, now: &str) -> Option<String> {
+    let (then, now) = (unwarned(then), unwarned(now));
+    let ([then, now], [old_cut, new_cut]) = {
+        let parts =
+            [&then, &now].map(|it| it.split_once(CUT).map_or((&**it, false), |it| (it.0, true)));
+        (parts.map(|it| it.0), parts.map(|it| it.1))
+    };
+    if !old_cut && !new_cut {
+        return texts(then, now);
+    }
+    // The last line may be there in part only.
+    let n_lines = |it: &str, is_cut: bool| {
+        let n_lines = it.trim().lines().count();
+        if is_cut { n_lines.saturating_sub(1) } else { n_lines }
+    };
+    let n_lines = n_lines(then, old_cut).min(n_lines(now, new_cut));
+    let first = |it: &str| it.trim().lines().take(n_lines).collect::<Vec<_>>().join("\n");
+    texts(&first(then), &first(now))
+}
+
+/// Returns what was printed without the warnings of Python, and the line of code below them.
+pub fn unwarned(text: &str) -> String {
+    let is_class = |it: &str| {
+        let word = it.rsplit([' ', ':']).next().unwrap_or_default();
+        let name = word.strip_suffix("Warning").unwrap_or_default();
+        !name.is_empty() && name.chars().all(char::is_alphanumeric)
+    };
+    let is_warning = |line: &str| {
+        line.split_once(": ").is_some_and(|(it, rest)| {
+            is_class(it) || rest.split_once(": ").is_some_and(|it| is_class(it.0))
+        })
+    };
+    let mut is_below = false;
+    let is_kept = |line: &&str| {
+        let is_code = std::mem::take(&mut is_below) && line.starts_with("  ");
+        is_below = is_warning(line);
+        !is_below && !is_code
+    };
+    text.split_inclusive('\n').filter(is_kept).collect()
+}
+
 fn same_words(then: &str, now: &str) -> bool {
     let (then, now) = (then.split_whitespace(), now.split_whitespace());
     let number = |it: &str| {
@@ -301,7 +348,7 @@ fn same_words(then: &str, now: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{asks_for_order, frames, texts};
+    use super::{asks_for_order, frames, logs, texts};
     use crate::frame::Frame;
 
     /// A table of a region, a number and a share.
@@ -374,6 +421,18 @@ mod tests {
         let found =
             [format!("not there now: {}", shown(1)), format!("was not there: {}", shown(3))];
         check(&then, &now, false, &found.each_ref().map(String::as_str));
+    }
+
+    #[test]
+    fn warnings_and_what_was_cut_are_no_part_of_what_was_printed() {
+        let told =
+            "/tmp/ipykernel_11/1.py:2: FutureWarning: observed=False\n  df.groupby('a')\n1\n";
+        assert_eq!(logs(told, "FutureWarning: observed=False\n1\n"), None);
+        assert_eq!(logs(told, "2"), Some("was `1`, is `2`".to_owned()));
+        let told = "was `Warning: 3 rows`, is `Warning: 4 rows`".to_owned();
+        assert_eq!(logs("Warning: 3 rows", "Warning: 4 rows"), Some(told));
+        assert_eq!(logs("a\nb\nc is\n… 9 bytes cut …\nz", "a\nb\nc is lo\n… 5 bytes\nz"), None);
+        assert_eq!(logs("a\nb\nc\n… 9\nz", "a\nx\nc"), Some("was `b`, is `x`".to_owned()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! compared with what they gave.
 
 pub mod compare;
+mod containers;
 pub mod outline;
 pub mod past;
 pub mod proof;

@@ -2,6 +2,8 @@
 
 import ast
 import builtins
+import re
+import sys
 
 MUTATORS = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove",
             "reverse", "setdefault", "sort", "update"}
@@ -177,7 +179,57 @@ class Outline(ast.NodeVisitor):
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
 
-def outline(code, has_value):
+CONTAINER = "/mnt/data"
+LISTS = {"glob", "iglob", "iterdir", "listdir", "rglob", "scandir", "walk"}
+
+
+class Files(ast.NodeVisitor):
+    """Files that code names in the directory of its container."""
+
+    def __init__(self):
+        self.files, self.written, self.taken, self.is_open = set(), set(), set(), False
+        self.imports = set()
+
+    def visit_Constant(self, node):
+        self.files.update(file_of(node))
+        self.is_open |= node.value in (CONTAINER, CONTAINER + "/")
+
+    def visit_JoinedStr(self, node):
+        # Its name is made when it runs.
+        said = [it.value for it in node.values if isinstance(it, ast.Constant)]
+        self.is_open |= any(CONTAINER in it or re.search(r"\.[a-z]\w{1,7}$", it) for it in said)
+        self.generic_visit(node)
+
+    def visit_Call(self, node):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        self.is_open |= name in LISTS
+        given = [*node.args, *(it.value for it in node.keywords)]
+        files = {file for it in given for file in file_of(it)}
+        modes = [it.value for it in given if isinstance(it, ast.Constant) and isinstance(it.value, str)]
+        if name.startswith(("to_", "save", "write")):
+            self.written |= files
+        elif name == "open" and any(re.fullmatch(r"[rbt+]*[wax][rbt+]*", it) for it in modes):
+            self.written |= files
+        elif name == "open" or name.startswith("read_"):
+            self.taken |= files
+        self.generic_visit(node)
+
+    def visit_Import(self, node):
+        self.imports.update(it.name.split(".")[0] for it in node.names)
+
+    def visit_ImportFrom(self, node):
+        if node.module and not node.level:
+            self.imports.add(node.module.split(".")[0])
+
+
+def file_of(node):
+    """Returns the file that a text names, if it names one."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    found = isinstance(text, str) and re.fullmatch(r"(?:/mnt/data/|\./)?([\w.-][\w ./-]*\.[A-Za-z]\w{0,7})", text)
+    return {found[1]} if found else set()
+
+
+def outline(code, has_value, is_hosted):
     """Returns what a piece of code reads and makes, and where its last expression is: in lines from 1 and
     bytes from 0; none when its value is not shown. Code that does not parse does nothing."""
     names = Outline()
@@ -186,15 +238,21 @@ def outline(code, has_value):
         names.shown = tree.body[-1] if has_value and tree.body else None
         names.visit(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {"reads": [], "binds": [], "may_bind": [], "touches": [], "last": None}
+        return {"reads": [], "binds": [], "may_bind": [], "touches": [], "last": None, "parses": False}
+    files = Files()
+    if is_hosted:
+        files.visit(tree)
     last = tree.body[-1] if tree.body else None
     is_shown = isinstance(last, ast.Expr) and not code.rstrip().endswith(";")
     return {
         "reads": sorted(names.reads), "binds": sorted(names.binds),
         "may_bind": sorted(names.may_bind), "touches": sorted(names.touches),
         "last": [last.lineno, last.col_offset, last.end_lineno, last.end_col_offset] if is_shown else None,
+        "files": sorted(files.files), "written": sorted(files.written), "taken": sorted(files.taken),
+        "is_open": files.is_open, "imports": sorted(files.imports - set(sys.stdlib_module_names)),
+        "parses": True,
     }
 
 
 def study(cells):
-    return [outline(code, has_value) for code, has_value in cells]
+    return [outline(*cell) for cell in cells]

@@ -1,14 +1,16 @@
 //! What each step of a turn reads and makes, and so which earlier steps a turn needs.
 //!
 //! Variables outlive a turn. To run a turn by itself, the steps of earlier turns that made what it reads
-//! must run first, and no others.
+//! must run first, and no others. Of code in a container of the provider's, files that it names count as
+//! variables do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::past::{PastCall, Place, saved};
 use crate::python::protocol::Command;
 use crate::python::study::Study;
 
@@ -20,8 +22,16 @@ const STORE: &str = "data";
 /// Stands for every variable, where code may touch any.
 const ANY: &str = "*";
 
+/// Stands before the name of a file among those of variables.
+const FILE: &str = "file:";
+/// Stands for every file, where code may read any.
+const FILES: &str = "file:*";
+/// Stands for what code does that may write any file.
+const OPEN: &str = "file:?";
+
 /// What a step reads and makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct Outline {
     /// Variables that it needs.
     pub reads: BTreeSet<String>,
@@ -33,9 +43,38 @@ pub struct Outline {
     pub touches: BTreeSet<String>,
     /// Where the expression is whose value is shown: first line (from 1) and byte, last line and byte.
     pub last: Option<[usize; 4]>,
+    /// Files of its container that it names.
+    pub files: BTreeSet<String>,
+    /// Those that it writes, as far as that can be seen.
+    pub written: BTreeSet<String>,
+    /// Those that it reads, as far as that can be seen.
+    pub taken: BTreeSet<String>,
+    /// Whether it may name other files: it makes names, or lists a directory.
+    pub is_open: bool,
+    /// Packages that it imports, of those that do not come with Python.
+    pub imports: BTreeSet<String>,
+    /// Whether it is Python at all.
+    pub parses: bool,
 }
 
 impl Outline {
+    /// Takes files as variables that it reads and may make. What was uploaded is there anyway.
+    fn count_files(&mut self, is_uploaded: impl Fn(&str) -> bool) {
+        let made = self.files.iter().filter(|it| self.written.contains(*it) || !is_uploaded(it));
+        let made: BTreeSet<String> = made.map(|it| format!("{FILE}{it}")).collect();
+        let is_any = !made.is_empty() || self.is_open;
+        self.reads.extend(made.iter().cloned());
+        self.touches.extend(made);
+        if is_any {
+            self.touches.insert(FILES.to_owned());
+            self.reads.insert(OPEN.to_owned());
+        }
+        if self.is_open {
+            self.touches.insert(OPEN.to_owned());
+            self.reads.insert(FILES.to_owned());
+        }
+    }
+
     fn makes(&self, name: &String) -> bool {
         self.touches.contains(ANY)
             || self.binds.contains(name)
@@ -44,17 +83,20 @@ impl Outline {
     }
 }
 
-/// Returns the outline of each command, which gave this result.
+/// Returns the outline of what each call did. `uploaded` are the files that a container had from the start.
 ///
 /// # Errors
 ///
 /// Fails when the worker does.
 pub async fn outlines(
     study: &mut Study,
-    ran: &[(Command, &Value)],
+    ran: &[(Command, &PastCall)],
+    uploaded: &[String],
 ) -> anyhow::Result<Vec<Outline>> {
-    let code = ran.iter().filter_map(|(command, result)| match command {
-        Command::Run { code } => Some(json!([code, result["kind"] != "none"])),
+    let code = ran.iter().filter_map(|(command, call)| match command {
+        Command::Run { code } => {
+            Some(json!([code, call.result["kind"] != "none", call.is_hosted()]))
+        }
         _ => None,
     });
     let code: Vec<Value> = code.collect();
@@ -65,20 +107,25 @@ pub async fn outlines(
         of_code = serde_json::from_value(found).context("cannot read what the code needs")?;
     }
     let mut of_code = of_code.into_iter();
-    let outline = |(command, result): &(Command, &Value)| {
+    let outline = |(command, call): &(Command, &PastCall)| {
         let mut outline = match command {
             Command::Run { .. } => of_code.next().unwrap_or_default(),
             Command::Load { variable, .. } => {
                 Outline { binds: [variable.clone()].into(), ..Outline::default() }
+            }
+            Command::Fetch { variable, .. } if call.place != Place::Repl => {
+                let files = [saved(variable)].into();
+                Outline { files, ..Outline::default() }
             }
             Command::Fetch { variable, .. } => {
                 Outline { reads: [variable.clone()].into(), ..Outline::default() }
             }
             Command::Keep { .. } => Outline::default(),
         };
-        if ["data_key", "stdout_key"].iter().any(|it| result.get(it).is_some()) {
+        if ["data_key", "stdout_key"].iter().any(|it| call.result.get(it).is_some()) {
             outline.touches.insert(STORE.to_owned());
         }
+        outline.count_files(|it| uploaded.iter().any(|name| name == it));
         outline
     };
     Ok(ran.iter().map(outline).collect())
@@ -87,6 +134,8 @@ pub async fn outlines(
 /// A step on the way to a result.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
+    /// Where its variables are.
+    pub place: Place,
     /// What it reads and makes.
     pub outline: Outline,
     /// Whether it failed: it made some of its variables or none.
@@ -97,9 +146,10 @@ pub struct Step {
 
 /// Returns which of the steps are needed: those that are wanted, and those that made what these read.
 pub fn needed(steps: &[Step]) -> Vec<bool> {
-    let mut wanted = BTreeSet::new();
+    let mut wanted_of: BTreeMap<&Place, BTreeSet<String>> = BTreeMap::new();
     let mut needed: Vec<bool> = Vec::new();
-    for Step { outline, failed, is_wanted } in steps.iter().rev() {
+    for Step { place, outline, failed, is_wanted } in steps.iter().rev() {
+        let wanted = wanted_of.entry(place).or_default();
         let is_needed = *is_wanted || wanted.iter().any(|it| outline.makes(it));
         if is_needed && !failed {
             wanted.retain(|it| !outline.binds.contains(it));
@@ -115,19 +165,22 @@ pub fn needed(steps: &[Step]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outline, Step, needed};
+    use super::{Outline, Place, Step, needed};
 
-    /// `a b -> c`: reads a and b, makes c. `a ~> a`: changes a. A `!` in front: it failed.
+    /// `a b -> c`: reads a and b, makes c. `a ~> a`: changes a. A `!` in front: it failed; `@`: in a container.
     fn step(text: &str, is_wanted: bool) -> Step {
         let (failed, text) = text.strip_prefix('!').map_or((false, text), |it| (true, it));
         let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();
+        let (place, text) = text
+            .strip_prefix("@")
+            .map_or((Place::Repl, text), |it| (Place::Container("c".to_owned()), it));
         let outline = if let Some((reads, touches)) = text.split_once("~>") {
             Outline { reads: names(reads), touches: names(touches), ..Outline::default() }
         } else {
             let (reads, binds) = text.split_once("->").unwrap_or((text, ""));
             Outline { reads: names(reads), binds: names(binds), ..Outline::default() }
         };
-        Step { outline, failed, is_wanted }
+        Step { place, outline, failed, is_wanted }
     }
 
     #[track_caller]
@@ -147,6 +200,12 @@ mod tests {
     fn the_last_to_make_a_variable_is_enough_unless_it_failed() {
         check(&["-> df", "-> df"], &["df"], &[false, true]);
         check(&["-> df", "!-> df"], &["df"], &[true, true]);
+    }
+
+    #[test]
+    fn places_do_not_know_the_variables_of_each_other() {
+        check(&["-> df", "@-> df"], &["df"], &[true, false]);
+        check(&["-> df", "@-> df", "@ ~> *"], &["@df"], &[false, true, true]);
     }
 
     #[test]

@@ -4,10 +4,22 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::conversation::ToolCall;
-use crate::event::{Body, CallStatus, Event, ReplyBody, Status};
+use crate::event::{Body, CallStatus, Confinement, Event, ReplyBody, Status};
+use crate::provider::hosted::code_interpreter;
 use crate::python::protocol::Command;
 use crate::tools::{self, Plan, TOOLS};
 use crate::withheld::Withheld;
+
+/// The tool that runs the model's code in a container of the provider's.
+const HOSTED: &str = code_interpreter::TOOL.name;
+/// The tools that show what code has made.
+const SENDS: [&str; 2] = ["send_data_to_ui_as_df", "send_chart_to_ui"];
+/// Where a container has its files.
+pub const DIRECTORY: &str = "/mnt/data";
+/// Ways to find files without naming them.
+const LISTS: [&str; 5] = ["listdir", "scandir", "glob", "iterdir", "walk"];
+/// Stands in code that reads a file, whatever its name.
+const READS: [&str; 3] = [DIRECTORY, "read_", "open("];
 
 /// A turn that has been written down.
 #[derive(Debug, Clone)]
@@ -16,6 +28,8 @@ pub struct PastTurn {
     pub id: String,
     /// As the user asked it.
     pub question: String,
+    /// Whether code ran on this machine.
+    pub has_repl: bool,
     /// When it began: RFC 3339, UTC.
     pub started: String,
     /// In the order in which they were made.
@@ -26,17 +40,47 @@ pub struct PastTurn {
     pub reply: Option<ReplyBody>,
 }
 
+/// Where the variables and files of a call are. No place knows those of another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// In the REPL of the session.
+    #[default]
+    Repl,
+    /// In a container of the provider's, by its name there.
+    Container(String),
+}
+
 /// A call, and what it gave.
 #[derive(Debug, Clone)]
 pub struct PastCall {
     /// What was called.
     pub call: ToolCall,
+    /// Where it worked.
+    pub place: Place,
     /// How it ended.
     pub status: CallStatus,
     /// What the model read.
     pub result: Value,
     /// Tables and charts that it sent.
     pub shown: Vec<Body>,
+}
+
+/// Returns the name of the file that holds a dataset, or a table that code saved, in a container.
+pub fn saved(name: &str) -> String {
+    format!("{name}.csv")
+}
+
+/// Returns the datasets that code of a container may read.
+pub fn names_said<'a>(code: &str, catalog: &'a Catalog) -> Vec<&'a str> {
+    let is_said = |name: &&str| {
+        let texts = [saved(name), format!("'{name}'"), format!("\"{name}\"")];
+        texts.iter().any(|it| code.contains(it.as_str()))
+    };
+    let said: Vec<&str> = catalog.names().filter(is_said).collect();
+    let says = |words: &[&str]| words.iter().any(|it| code.contains(it));
+    // Code that names none may read any.
+    let is_any = said.is_empty() && says(&READS) || says(&LISTS);
+    if is_any { catalog.names().collect() } else { said }
 }
 
 /// Returns a turn's number as people say it, from the name of its directory.
@@ -52,27 +96,34 @@ impl PastTurn {
             id: id.to_owned(),
             question,
             started,
+            has_repl: true,
             calls: Vec::new(),
             withheld: Withheld::default(),
             reply: None,
         };
         for Event { ts, body, .. } in events {
             match body {
-                Body::Status(Status::Started { question, withheld, .. }) => {
+                Body::Status(Status::Started { question, withheld, sandbox, .. }) => {
                     (turn.question, turn.started) = (question, ts);
                     turn.withheld = *withheld;
+                    // Nothing is said of rules where no code runs.
+                    turn.has_repl = *sandbox != Confinement::default();
                 }
                 Body::ToolCall { call_id, name, arguments, arguments_raw, .. } => {
                     let arguments = arguments.map(|it| it.to_string()).or(arguments_raw);
                     let call = ToolCall { call_id, name, arguments: arguments.unwrap_or_default() };
                     // Until its result comes.
                     let status = CallStatus::Cancelled;
-                    let call = PastCall { call, status, result: Value::Null, shown: Vec::new() };
-                    turn.calls.push(call);
+                    let (place, result) = (Place::default(), Value::Null);
+                    turn.calls.push(PastCall { call, place, status, result, shown: Vec::new() });
                 }
                 Body::ToolResult { call_id, status, result, .. } => {
                     if let Some(call) = turn.call_mut(&call_id) {
                         (call.status, call.result) = (status, result);
+                        if call.is_hosted() {
+                            let container = call.result["container_id"].as_str();
+                            call.place = Place::Container(container.unwrap_or_default().to_owned());
+                        }
                     }
                 }
                 Body::Reply(reply) => turn.reply = Some(*reply),
@@ -99,17 +150,63 @@ impl PastTurn {
     }
 }
 
+/// Finds out where the calls worked that show what other calls made: where no code ran on this machine, in
+/// the container of the last call before them that ran any.
+pub fn settle<'a>(turns: impl IntoIterator<Item = &'a mut PastTurn>) {
+    let mut container = Place::Repl;
+    for turn in turns {
+        for call in &mut turn.calls {
+            if call.is_hosted() {
+                container = call.place.clone();
+            } else if !turn.has_repl && SENDS.contains(&call.call.name.as_str()) {
+                call.place = container.clone();
+            }
+        }
+    }
+}
+
 impl PastCall {
-    /// Returns what the REPL was asked to do, if the call got so far. What was interrupted or killed
+    /// Returns what was done to the variables, if the call got so far. What was interrupted or killed
     /// would be so again.
     pub fn command(&self, catalog: &Catalog) -> Option<Command> {
         // What came before an exception counts.
         let ran = self.status == CallStatus::Ok || self.ended() && self.raised().is_some();
-        let tool = tools::find(&self.call.name, TOOLS.iter());
-        match tool.and_then(|it| tools::plan(it, catalog, &self.call)) {
-            Ok(Plan::Ask(command, _)) if ran => Some(command),
+        let tool = || tools::find(&self.call.name, TOOLS.iter());
+        let plan = || match tool().and_then(|it| tools::plan(it, catalog, &self.call)) {
+            Ok(Plan::Ask(command, _)) => Some(command),
             _ => None,
+        };
+        let command = if self.is_hosted() { self.hosted_command() } else { plan() };
+        command.filter(|_| ran)
+    }
+
+    fn hosted_command(&self) -> Option<Command> {
+        let arguments = serde_json::from_str::<Value>(&self.call.arguments).ok()?;
+        Some(Command::Run { code: arguments["code"].as_str()?.to_owned() })
+    }
+
+    /// Returns the code that it ran in a container, as it stands; empty for any other call.
+    pub fn hosted_code(&self) -> String {
+        match self.hosted_command() {
+            Some(Command::Run { code }) if self.is_hosted() => code,
+            _ => String::new(),
         }
+    }
+
+    /// Returns the names of the files that it made in its container, and that were fetched.
+    pub fn files(&self) -> Vec<&str> {
+        let files = self.result["files"].as_array().map_or(&[][..], Vec::as_slice);
+        files.iter().filter_map(|it| it["name"].as_str()).collect()
+    }
+
+    /// Returns whether the provider ran it.
+    pub fn is_hosted(&self) -> bool {
+        self.call.name == HOSTED
+    }
+
+    /// Returns whether it ran code of the model's.
+    pub fn runs_code(&self) -> bool {
+        self.is_hosted() || self.call.name == tools::RUNS_CODE
     }
 
     /// Returns whether it came to an end of its own, good or bad.
@@ -119,6 +216,6 @@ impl PastCall {
 
     /// Returns the class of the exception that its code raised.
     pub fn raised(&self) -> Option<&str> {
-        self.result["error"]["type"].as_str().filter(|_| self.call.name == tools::RUNS_CODE)
+        self.result["error"]["type"].as_str().filter(|_| self.runs_code())
     }
 }

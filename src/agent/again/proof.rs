@@ -9,7 +9,7 @@ use super::past::{PastCall, PastTurn};
 use crate::agent::grounding::{Claims, Grounds};
 use crate::event::{Body, CallStatus, ChartDrawn, DataFrame};
 use crate::frame::Frame;
-use crate::tools::RUNS_CODE;
+use crate::provider::hosted::code_interpreter;
 
 /// One thing that an answer rests on.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,8 @@ impl Proof<'_> {
                 )
             }
             Proof::Chart(chart) => format!("chart `{}`", chart.logical_name),
-            Proof::Value(call) if call.call.name == RUNS_CODE => {
+            Proof::Value(call) if call.is_hosted() => "what the code printed".to_owned(),
+            Proof::Value(call) if call.runs_code() => {
                 let shown = head(&call.result).map(|it| part(it.rows.len() as u64, it.row_count));
                 format!("the value of the code{}", shown.unwrap_or_default())
             }
@@ -69,7 +70,7 @@ pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
     }
     // Nothing tells which of what the code gave the answer is made of.
     let calls = || turn.calls.iter().enumerate().filter(|(_, it)| says_something(it));
-    let of_code = calls().filter(|(_, it)| it.call.name == RUNS_CODE);
+    let of_code = calls().filter(|(_, it)| it.runs_code());
     let found: Vec<_> = of_code.map(|(at, it)| (at, Proof::Value(it))).collect();
     if !found.is_empty() {
         return found;
@@ -117,7 +118,10 @@ fn quoted(turn: &PastTurn) -> BTreeSet<usize> {
 
 /// Returns whether a call gave anything but what it sent.
 fn says_something(call: &PastCall) -> bool {
-    let is_something = call.result["kind"] != "none" || call.result.get("stdout").is_some();
+    let is_nothing = call.result["kind"] == "none"
+        || call.result["text"] == ""
+        || call.is_hosted() && call.result["text"] == code_interpreter::UNTOLD;
+    let is_something = !is_nothing || call.result.get("stdout").is_some();
     call.status == CallStatus::Ok && call.shown.is_empty() && is_something
 }
 

@@ -7,8 +7,9 @@ use anyhow::anyhow;
 use serde_json::Map;
 
 use super::compare;
+use super::containers::Containers;
 use super::outline::{Step, needed, outlines};
-use super::past::{PastCall, PastTurn, number};
+use super::past::{PastCall, PastTurn, Place, number, saved};
 use super::proof::{Proof, head, plotted, proofs};
 use crate::agent::TurnEnd;
 use crate::agent::failure::{cancelled, describe, fail};
@@ -63,7 +64,8 @@ pub async fn rerun(
     let confinement = repl.confinement().await?;
     let dir = session.begin_turn(&past.question)?;
     let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None);
-    let mut rerun = Again { options, session, past, repl };
+    let containers = Containers::new(options, session);
+    let mut rerun = Again { options, session, past, repl, containers };
     let ended = rerun.run(earlier, confinement, &mut turn).await;
     let end = match ended {
         Ok(differences) => rerun.reply(&differences, &mut turn),
@@ -72,6 +74,7 @@ pub async fn rerun(
         Err(Ended::TimedOut) => Ok(fail(&mut turn, describe(&anyhow!("the time is over")))),
     };
     rerun.repl.stop().await;
+    rerun.containers.stop().await;
     end
 }
 
@@ -80,6 +83,7 @@ struct Again<'a> {
     session: &'a Session,
     past: &'a PastTurn,
     repl: Repl,
+    containers: Containers<'a>,
 }
 
 impl Again<'_> {
@@ -103,19 +107,36 @@ impl Again<'_> {
             sandbox: Box::new(confinement),
             withheld: Box::default(),
         })?;
-        self.repl.start(self.session, catalog, turn)?;
-        for command in self.preparation(earlier, catalog, turn).await? {
+        let needs_repl = |it: &PastCall| it.place == Place::Repl && it.command(catalog).is_some();
+        if self.past.calls.iter().any(needs_repl) {
+            self.repl.start(self.session, catalog, turn)?;
+        }
+        let calls = earlier.iter().chain([self.past]).flat_map(|it| &it.calls);
+        let hosted: String = calls.map(PastCall::hosted_code).collect();
+        if !hosted.is_empty() {
+            self.containers.upload(&hosted, turn).await?;
+        }
+        for (place, command) in self.preparation(earlier, catalog, turn).await? {
             // What fails here failed then, or makes a call fail that is compared.
-            let _ = self.repl.ask(command, self.session, catalog, turn).await?;
+            if let Place::Container(container) = place {
+                let _ = self.containers.run(&container, command, catalog, turn).await?;
+            } else {
+                let _ = self.repl.ask(command, self.session, catalog, turn).await?;
+            }
         }
         let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
         for (at, call) in self.past.calls.iter().enumerate() {
-            if !call.ended() {
-                let message = format!("`{}` did not end then and is left out", call.call.name);
-                turn.status(Status::Warning { code: "left_out".to_owned(), message })?;
+            if let Some(why) = left_out(call, catalog) {
+                turn.status(Status::Warning { code: "left_out".to_owned(), message: why })?;
+            }
+            if !has_run(call, catalog) {
                 continue;
             }
             let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            if let Place::Container(container) = &call.place {
+                self.containers.call(number, container, call, turn).await?;
+                continue;
+            }
             let (repl, repeats) = (&mut self.repl, &mut repeats);
             let (session, memory) = (self.session, &mut memory);
             let mut round = Round {
@@ -141,7 +162,7 @@ impl Again<'_> {
         earlier: &[PastTurn],
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<Vec<Command>, Ended> {
+    ) -> Result<Vec<(Place, Command)>, Ended> {
         let steps = |turn| {
             let turn: &PastTurn = turn;
             turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)))
@@ -154,20 +175,20 @@ impl Again<'_> {
         }
         let all: Vec<(Command, &PastCall)> =
             before.iter().cloned().chain(steps(self.past)).collect();
-        let ran: Vec<_> = all.iter().map(|(command, it)| (command.clone(), &it.result)).collect();
+        let uploaded: Vec<String> = catalog.names().map(saved).collect();
         // Much is held while a worker starts.
         let finding = Box::pin(async {
             let study = Study::start(&self.options.python, &self.options.sandbox, Vec::new());
-            outlines(&mut study.await?, &ran).await
+            outlines(&mut study.await?, &all, &uploaded).await
         });
         let outlines = turn.wait(finding).await??.into_iter();
         let steps = outlines.zip(&all).enumerate().map(|(at, (outline, (_, call)))| {
             let (failed, is_wanted) = (call.raised().is_some(), before.len() <= at);
-            Step { outline, failed, is_wanted }
+            Step { place: call.place.clone(), outline, failed, is_wanted }
         });
         let is_needed = needed(&steps.collect::<Vec<_>>());
         let chosen = before.into_iter().zip(is_needed).filter(|it| it.1);
-        Ok(chosen.map(|((command, _), _)| command).collect())
+        Ok(chosen.map(|((command, call), _)| (call.place.clone(), command)).collect())
     }
 
     fn reply(&self, differences: &[String], turn: &mut Turn) -> anyhow::Result<TurnEnd> {
@@ -198,6 +219,25 @@ impl Again<'_> {
         let reply = Reply { text, verdict: None, stop_reason: StopReason::Complete, usage };
         Ok(TurnEnd::with_reply(reply, told, status, None))
     }
+}
+
+/// Returns whether a call did anything then that can be done again.
+fn has_run(call: &PastCall, catalog: &Catalog) -> bool {
+    call.ended() && (!call.is_hosted() || call.command(catalog).is_some())
+}
+
+/// Returns what of a call is left out, if anything is.
+fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
+    let name = &call.call.name;
+    if !call.ended() {
+        return Some(format!("`{name}` did not end then and is left out"));
+    }
+    if !has_run(call, catalog) {
+        return Some(format!("`{name}` did not run then and is left out"));
+    }
+    let files: Vec<String> = call.files().iter().map(|it| format!("`{it}`")).collect();
+    let files = (!files.is_empty()).then(|| files.join(", "))?;
+    Some(format!("{files} of `{name}`: files are made again, but left out of what is compared"))
 }
 
 /// Returns what a turn gave then and does not give now.
@@ -243,6 +283,10 @@ fn of_proof(then: Proof, now: &PastCall, is_ordered: bool) -> Vec<String> {
                 Some(now) => compare::frames(&plotted(then), &plotted(now), is_ordered),
                 None => vec!["it was not drawn again".to_owned()],
             }
+        }
+        Proof::Value(then) if then.is_hosted() => {
+            let text = |it: &PastCall| it.result["text"].as_str().unwrap_or("").to_owned();
+            compare::logs(&text(then), &text(now)).into_iter().collect()
         }
         Proof::Value(then) => match (head(&then.result), head(&now.result)) {
             (Some(then), Some(now)) => compare::frames(&then, &now, is_ordered),

@@ -4,9 +4,11 @@
 /// All that reads a file.
 pub const READER: &str = include_str!("reader.py");
 const CHECKS: &str = include_str!("checks.py");
+const CONTAINER: &str = include_str!("container.py");
 
 /// Modules, and how they are imported.
-const IMPORTS: [(&str, &str); 19] = [
+const IMPORTS: [(&str, &str); 21] = [
+    ("atexit", "import atexit"),
     ("base64", "import base64"),
     ("bz2", "import bz2"),
     ("csv", "import csv"),
@@ -18,6 +20,7 @@ const IMPORTS: [(&str, &str); 19] = [
     ("math", "import math"),
     ("os", "import os"),
     ("re", "import re"),
+    ("shutil", "import shutil"),
     ("sys", "import sys"),
     ("tempfile", "import tempfile"),
     ("types", "import types"),
@@ -30,8 +33,8 @@ const IMPORTS: [(&str, &str); 19] = [
 
 /// Returns the blocks that some code uses.
 pub fn used_by(code: &str) -> String {
-    let blocks: Vec<&str> =
-        READER.trim().split("\n\n\n").chain(CHECKS.trim().split("\n\n\n")).collect();
+    let files = [READER, CHECKS, CONTAINER];
+    let blocks: Vec<&str> = files.iter().flat_map(|it| it.trim().split("\n\n\n")).collect();
     let mut is_used = vec![false; blocks.len()];
     let mut all = code.to_owned();
     while let Some(at) = (0..blocks.len()).find(|at| !is_used[*at] && says(&all, name(blocks[*at])))

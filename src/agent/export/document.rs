@@ -9,7 +9,6 @@ use super::script::named;
 use crate::agent::again::past::{PastCall, PastTurn};
 use crate::event::Body;
 use crate::render::{sanitize, table};
-use crate::tools::RUNS_CODE;
 
 /// Writes the document. Charts are linked where they are, in the session.
 pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
@@ -66,7 +65,7 @@ fn answer(turn: &PastTurn) -> String {
 }
 
 fn code(call: &PastCall) -> Option<String> {
-    if call.call.name != RUNS_CODE {
+    if !call.runs_code() {
         return Some(format!("# {} {}", call.call.name, sanitize::one_line(&call.call.arguments)));
     }
     let arguments = serde_json::from_str::<Value>(&call.call.arguments).ok()?;

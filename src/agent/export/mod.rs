@@ -12,14 +12,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
+use serde_json::{Value, json};
 
 use crate::agent::again::outline::{Outline, Step, needed, outlines};
-use crate::agent::again::past::{PastCall, PastTurn, number};
+use crate::agent::again::past::{PastCall, PastTurn, Place, names_said, number, saved};
 use crate::catalog::Catalog;
 use crate::python::environment::PythonOptions;
 use crate::python::protocol::Command;
 use crate::python::sandbox::SandboxOptions;
 use crate::python::study::Study;
+use crate::render::sanitize;
 use crate::status::{ExitStatus, Failure};
 use readers::Reader;
 use steps::Piece;
@@ -27,6 +29,9 @@ use steps::Piece;
 pub use document::document;
 pub use notebook::notebook;
 pub use script::script;
+
+/// Makes code of containers run elsewhere.
+const HERE: &str = include_str!("here.py");
 
 /// Turns as a program.
 pub struct Program {
@@ -58,6 +63,8 @@ pub struct Sources<'a> {
 struct Did<'a> {
     call: &'a PastCall,
     command: Command,
+    /// Its code as it runs elsewhere, where it ran in a container.
+    elsewhere: Option<String>,
     /// The place of its turn among those of the session.
     turn: usize,
     /// Whether its turn is wanted.
@@ -80,8 +87,8 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
             if let Some(command) = call.command(catalog)
                 && (*is_wanted || !matches!(command, Command::Fetch { .. }))
             {
-                let (is_wanted, outline) = (*is_wanted, Outline::default());
-                done.push(Did { call, command, turn: at, is_wanted, outline });
+                let (is_wanted, outline, elsewhere) = (*is_wanted, Outline::default(), None);
+                done.push(Did { call, command, elsewhere, turn: at, is_wanted, outline });
             }
         }
     }
@@ -92,16 +99,20 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     let mut study = Study::start(&python, &sandbox, files).await?;
-    let ran: Vec<_> = done.iter().map(|it| (it.command.clone(), &it.call.result)).collect();
-    let found = outlines(&mut study, &ran).await?;
+    let ran: Vec<_> = done.iter().map(|it| (it.command.clone(), it.call)).collect();
+    let uploaded: Vec<String> = catalog.names().map(saved).collect();
+    let found = outlines(&mut study, &ran, &uploaded).await?;
     done.iter_mut().zip(found).for_each(|(it, found)| it.outline = found);
+    let mut warnings = Vec::new();
+    move_code(&mut study, &mut done, &mut warnings).await?;
     let steps: Vec<Step> = done.iter().map(step).collect();
     let is_needed = needed(&steps);
     let kept: Vec<Did> = done.into_iter().zip(is_needed).filter(|it| it.1).map(|it| it.0).collect();
     let names = read_by(&kept, catalog);
     let readers = readers::readers(&mut study, session_dir, catalog, &troubles, &names);
     let readers = readers.await.context("cannot find out how plain Python reads the data")?;
-    let mut warnings: Vec<String> = readers.iter().filter_map(Reader::warning).collect();
+    warnings.extend(readers.iter().filter_map(Reader::warning));
+    warnings.extend(unknown_files(&kept, &uploaded));
     let pieces = steps::pieces(&turns, &kept, &mut warnings);
     let turns = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
     Ok(Program { turns, readers, pieces, warnings })
@@ -109,15 +120,64 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
 
 fn step(done: &Did) -> Step {
     let failed = done.call.raised().is_some();
-    Step { outline: done.outline.clone(), failed, is_wanted: done.is_wanted && !failed }
+    let (place, outline) = (done.call.place.clone(), done.outline.clone());
+    Step { place, outline, failed, is_wanted: done.is_wanted && !failed }
+}
+
+/// Makes code that ran in containers run elsewhere. What is no Python is left out, and told.
+async fn move_code(
+    study: &mut Study,
+    done: &mut Vec<Did<'_>>,
+    warnings: &mut Vec<String>,
+) -> anyhow::Result<()> {
+    let is_hosted = |it: &Did| it.call.is_hosted();
+    let code = |it: &Did| {
+        let code = it.call.hosted_code().replace("\r\n", "\n").replace('\r', "\n");
+        json!([code.trim_end(), it.call.raised().is_none()])
+    };
+    let code: Vec<Value> = done.iter().filter(|it| is_hosted(it)).map(code).collect();
+    if code.is_empty() {
+        return Ok(());
+    }
+    let moved = study.ask(HERE, &json!(code)).await;
+    let moved = moved.context("cannot make code of a container run elsewhere")?;
+    let moved: Vec<Option<String>> = serde_json::from_value(moved)?;
+    done.iter_mut().filter(|it| is_hosted(it)).zip(moved).for_each(|(it, moved)| {
+        it.elsewhere = moved;
+    });
+    for it in done.extract_if(.., |it| is_hosted(it) && it.elsewhere.is_none()) {
+        let message =
+            format!("`{}` ran what is no plain Python and is left out", it.call.call.name);
+        warnings.push(message);
+    }
+    Ok(())
+}
+
+/// Tells of files that code reads and nothing has made.
+fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
+    let mut known: BTreeSet<(&Place, &str)> = BTreeSet::new();
+    let mut found = Vec::new();
+    for Did { call, outline, .. } in done {
+        let is_known = |it: &str| {
+            let is_uploaded = uploaded.iter().any(|name| name == it);
+            is_uploaded || outline.written.contains(it) || known.contains(&(&call.place, it))
+        };
+        for file in outline.taken.iter().filter(|it| !is_known(it)) {
+            let file = sanitize::one_line(file);
+            found.push(format!("`{file}` is in the container only; the code will fail there"));
+        }
+        known.extend(outline.files.iter().map(|it| (&call.place, it.as_str())));
+    }
+    found
 }
 
 /// Returns the datasets that some calls may read.
 fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
     let mut names = BTreeSet::new();
-    for Did { command, outline, .. } in done {
+    for Did { call, command, outline, .. } in done {
         match command {
             Command::Load { dataset, .. } => names.extend(catalog.names().find(|it| it == dataset)),
+            Command::Run { code } if call.is_hosted() => names.extend(names_said(code, catalog)),
             Command::Run { code } => {
                 if ["load", "datasets"].iter().any(|it| outline.reads.contains(*it)) {
                     let is_said = |it: &&str| {
@@ -136,6 +196,6 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
 
 /// Returns the questions of the turns, for a heading.
 fn questions(turns: &[PastTurn]) -> Vec<String> {
-    let question = |it: &PastTurn| crate::render::sanitize::for_terminal(it.question.trim());
+    let question = |it: &PastTurn| sanitize::for_terminal(it.question.trim());
     turns.iter().map(question).collect()
 }

@@ -1,11 +1,13 @@
 //! A program as a script for `python3`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::readers::{PARQUET, Reader};
-use super::steps::{ATTEMPTED, KEPT, PRINTED, Piece};
+use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, Piece, enter};
 use super::{Program, blocks, literal, questions};
-use crate::agent::again::past::{PastTurn, number};
+use crate::agent::again::past::{PastTurn, Place, number};
+use crate::render::sanitize;
 
 /// Takes `NAME=PATH` arguments. The hash seed is that of the REPL: sets come in the same order.
 const ARGUMENTS: &str = r#"if os.environ.get("PYTHONHASHSEED") != "0":
@@ -20,6 +22,14 @@ for _argument in sys.argv[1:]:
 /// How a worker shows numbers and tables.
 const DISPLAY: &str = r#"pd.set_option("display.width", 160, "display.max_columns", 40, "display.max_colwidth", 80)
 "#;
+
+/// What is said where code ran in containers.
+const IN_CONTAINERS: &str = "\n
+Some of it ran in a container of the provider's, with variables of its own. Here it has a directory of its
+own in place of /mnt/data: texts of the code that begin so lead there (`_at`), and it is the current
+directory. The datasets are there as the CSV files that were uploaded, but for a float that is `NaN`, which
+is empty, and text that is empty where other text is missing, which is missing too. The directory is gone
+when this ends. Warnings are not compared.";
 
 /// Writes the script.
 pub fn script(program: &Program) -> String {
@@ -50,6 +60,8 @@ pub fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
             "_PATHS = {{\n{paths}}}\n_READERS = {{\n{readers}}}\n{arguments}_TABLES = _tables_of(_PATHS, \
              _READERS)\n"
         );
+    } else if uses(ENTERED) {
+        given += "_TABLES = {}\n";
     }
     if uses("datasets") {
         // What reads Parquet without pandas needs files.
@@ -67,13 +79,22 @@ pub fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
     if uses(PRINTED) {
         given += "sys.stdout = sys.stderr = _Printed(sys.stdout)\nwarnings.showwarning = sys.stdout.warn\n";
     }
+    if uses(ENTERED) {
+        given += "_gave = {}\n";
+    }
     given += "_apart()\n";
+    if uses(ENTERED) {
+        given.extend([enter(&Place::Repl).as_str(), "\n"]);
+    }
     let readers = program.readers.iter().filter(|it| !it.code.is_empty());
     let readers: Vec<&str> = readers.map(|it| it.code.as_str()).collect();
     let readers = readers.join("\n\n\n");
     let load = if uses("load") { "load(" } else { "" };
     let attempt = if uses(ATTEMPTED) { "_attempt(" } else { "" };
-    let needed = blocks::used_by(&[readers.as_str(), &given, checks, load, attempt].join("\n"));
+    let helpers: Vec<&str> = program.pieces.iter().map(|it| it.helpers.as_str()).collect();
+    let helpers = helpers.join("\n");
+    let texts = [readers.as_str(), &given, checks, load, attempt, &helpers];
+    let needed = blocks::used_by(&texts.join("\n"));
     let parts = [needed.as_str(), &readers, &given];
     let parts: Vec<&str> = parts.into_iter().filter(|it| !it.is_empty()).collect();
     let parts = parts.join("\n\n\n");
@@ -88,7 +109,13 @@ fn heading(program: &Program) -> String {
     let turns = turns.join(", ");
     // Writing to a string cannot fail.
     let needs_arrow = program.readers.iter().any(|it| it.function == PARQUET);
-    let packages = if needs_arrow { "pandas and pyarrow" } else { "pandas" };
+    let mut packages = BTreeSet::from(["pandas"]);
+    packages.extend(needs_arrow.then_some("pyarrow"));
+    // It comes with pandas.
+    let imports = program.pieces.iter().flat_map(|it| &it.imports).filter(|it| *it != "numpy");
+    packages.extend(imports.map(String::as_str));
+    let packages: Vec<String> = packages.iter().map(|it| sanitize::one_line(it)).collect();
+    let packages = packages.join(" and ");
     let _ = write!(
         text,
         "\n\nThe code that csv-agent ran for {turns}, and what it gave. Needs Python 3.10 or later and\n\
@@ -102,6 +129,9 @@ fn heading(program: &Program) -> String {
         if let Some(why) = &reader.why {
             let _ = write!(text, "\n    the session's copy of the source: {why}");
         }
+    }
+    if program.pieces.iter().any(|it| it.place != Place::Repl) {
+        text += IN_CONTAINERS;
     }
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"\"\"{text}\n\"\"\"")
@@ -134,5 +164,7 @@ pub fn checks(program: &Program) -> String {
         [] => "nothing was checked".to_owned(),
         names => format!("the same as then: {}", names.join(", ")),
     };
-    format!("{}\nprint({})", lines.join("\n"), literal::string(&told))
+    let is_away = program.pieces.last().is_some_and(|it| it.place != Place::Repl);
+    let back = if is_away { format!("{}\n", enter(&Place::Repl)) } else { String::new() };
+    format!("{back}{}\nprint({})", lines.join("\n"), literal::string(&told))
 }

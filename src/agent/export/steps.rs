@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{Did, literal};
-use crate::agent::again::compare::asks_for_order;
-use crate::agent::again::past::{PastCall, PastTurn, number};
+use crate::agent::again::compare::{asks_for_order, unwarned};
+use crate::agent::again::past::{PastCall, PastTurn, Place, number};
 use crate::agent::again::proof::{Proof, head, plotted, proofs};
 use crate::frame::Frame;
 use crate::python::protocol::Command;
@@ -26,6 +26,12 @@ pub struct Piece {
     pub checks: Vec<(String, String)>,
     /// Names that it uses without making them.
     pub uses: BTreeSet<String>,
+    /// Where its variables are.
+    pub place: Place,
+    /// Names of functions of ours that it calls.
+    pub helpers: String,
+    /// Packages that it needs.
+    pub imports: BTreeSet<String>,
 }
 
 /// Stands among the names for what a script must have so that a step that failed may fail again.
@@ -33,6 +39,12 @@ pub const ATTEMPTED: &str = "_attempt";
 
 /// Stands among the names for what a script must have to know what was printed.
 pub const PRINTED: &str = "_Printed";
+
+/// Stands among the names for what a script must have to keep apart what ran in containers.
+pub const ENTERED: &str = "_enter";
+
+/// Functions of ours that code of a container may call.
+const HOSTED: [&str; 3] = ["_at(", "_show(", "_taken("];
 
 /// The variable of outputs that were too long to be shown.
 pub const KEPT: &str = "data";
@@ -48,8 +60,15 @@ pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<Strin
         let own = proofs[it.turn].iter().filter(|(call, _)| *is_wanted && same(*call));
         let own: Vec<Proof> = own.map(|it| it.1).collect();
         let place =
-            Place { number: at + 1, is_ordered: asks_for_order(&turn.question), keys: &keys };
+            Standing { number: at + 1, is_ordered: asks_for_order(&turn.question), keys: &keys };
         pieces.push(piece(it, &turn.id, &own, &place));
+    }
+    let mut here = &Place::Repl;
+    for it in &mut pieces {
+        if it.place != *here {
+            it.code = format!("{}\n{}", enter(&it.place), it.code);
+        }
+        here = &it.place;
     }
     let made: Vec<&str> = done.iter().flat_map(|it| keys_of(it.call)).map(|it| it.1).collect();
     for key in keys.iter().filter(|it| !made.contains(&it.as_str())) {
@@ -66,7 +85,7 @@ pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<Strin
     pieces
 }
 
-struct Place<'a> {
+struct Standing<'a> {
     /// From 1.
     number: usize,
     is_ordered: bool,
@@ -74,8 +93,9 @@ struct Place<'a> {
     keys: &'a BTreeSet<String>,
 }
 
-fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Place) -> Piece {
-    let number = place.number;
+fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
+    let (number, place_of_it) = (place.number, done.call.place.clone());
+    let mut helpers = String::new();
     let mut title = done.call.call.name.clone();
     let mut checks = Vec::new();
     let mut shows = None;
@@ -87,7 +107,9 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Place) -> Piece {
             format!("{variable} = load({}{arguments})", literal::string(dataset))
         }
         Command::Fetch { variable, .. } => {
-            let kept = format!("sent_{number}");
+            let is_saved = done.call.place != Place::Repl;
+            let kept = if is_saved { format!("_gave[{number}]") } else { format!("sent_{number}") };
+            let mut sent = None;
             for proof in proofs {
                 let (what, frame, labels) = match proof {
                     Proof::Table(table) => (proof.name(), table.frame(), false),
@@ -98,12 +120,26 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Place) -> Piece {
                     }
                     Proof::Value(_) => continue,
                 };
+                sent = Some(readings(&frame));
                 title.clone_from(&what);
                 let check = table_check(&what, &kept, &frame, place.is_ordered, labels);
                 checks.push((what, check));
             }
             shows = Some(kept.clone());
-            format!("{kept} = {variable}.copy()")
+            if is_saved {
+                let columns = sent.unwrap_or_default();
+                helpers = format!("_saved( {columns}");
+                format!("{kept} = _saved({}, {{{columns}}})", literal::string(variable))
+            } else {
+                format!("{kept} = {variable}.copy()")
+            }
+        }
+        Command::Run { .. } if done.call.is_hosted() => {
+            let code = done.elsewhere.as_deref().unwrap_or_default();
+            let is_checked = proofs.iter().any(|it| matches!(it, Proof::Value(_)));
+            let text = in_container(done, code, is_checked, number, &mut checks);
+            helpers = HOSTED.iter().filter(|it| text.contains(**it)).copied().collect();
+            text
         }
         Command::Run { code } => {
             let code = code.replace("\r\n", "\n").replace('\r', "\n");
@@ -114,14 +150,86 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Place) -> Piece {
         }
         Command::Keep { .. } => String::new(),
     };
-    let mut uses = &done.outline.reads | &done.outline.binds;
+    // A container knows nothing of the REPL.
+    let is_apart = place_of_it != Place::Repl;
+    let names = || &done.outline.reads | &done.outline.binds;
+    let mut uses = if is_apart { BTreeSet::new() } else { names() };
     if matches!(done.command, Command::Load { .. }) {
         uses.insert("load".to_owned());
     }
-    let marks = [("_attempt(", ATTEMPTED), ("sys.stdout.take()", PRINTED), ("data[", KEPT)];
+    let mut marks = vec![("_attempt(", ATTEMPTED)];
+    if is_apart {
+        uses.insert(ENTERED.to_owned());
+        marks.push(("_taken()", PRINTED));
+    } else {
+        marks.extend([("sys.stdout.take()", PRINTED), ("data[", KEPT)]);
+    }
     let said = marks.iter().filter(|it| code.contains(it.0));
     uses.extend(said.map(|it| it.1.to_owned()));
-    Piece { turn: turn.to_owned(), title, code, shows, checks, uses }
+    let (turn, imports) = (turn.to_owned(), done.outline.imports.clone());
+    Piece { turn, title, code, shows, checks, uses, place: place_of_it, helpers, imports }
+}
+
+/// Returns the line that goes where some variables are.
+pub fn enter(place: &Place) -> String {
+    let name = match place {
+        Place::Repl => "",
+        Place::Container(name) if name.is_empty() => "container",
+        Place::Container(name) => name,
+    };
+    format!("_enter({}, globals())", literal::string(name))
+}
+
+/// Returns the code of a step in a container. All that it gives is printed.
+fn in_container(
+    done: &Did,
+    code: &str,
+    is_checked: bool,
+    number: usize,
+    checks: &mut Checks,
+) -> String {
+    if let Some(kind) = done.call.raised() {
+        return attempt(kind, code);
+    }
+    let then = unwarned(done.call.result["text"].as_str().unwrap_or_default());
+    if !is_checked {
+        return code.to_owned();
+    }
+    let (what, kept) = ("what the code printed".to_owned(), format!("_gave[{number}]"));
+    let check = text_check(&what, &then, &kept);
+    checks.push((what, check));
+    // What was printed before is nobody's.
+    format!("_taken()\n{code}\n{kept} = _taken()")
+}
+
+fn attempt(kind: &str, code: &str) -> String {
+    let kind = kind.replace(|it: char| !it.is_alphanumeric(), " ");
+    format!("# It failed, with {kind}.\n_attempt({}, globals())", literal::string(code))
+}
+
+/// Returns how the columns of a table that was saved are read, those that are no text.
+fn readings(frame: &Frame) -> String {
+    let reading = |at: usize| {
+        let dtype = frame.dtypes[at].to_ascii_lowercase();
+        let values = || frame.rows.iter().map(|row| &row[at]).filter(|it| !it.is_null());
+        let all = |is: fn(&Value) -> bool| values().next().is_some() && values().all(is);
+        let is_moment = |it: &Value| it.as_str().is_some_and(|it| it.get(10..11) == Some("T"));
+        match dtype.as_str() {
+            it if it.starts_with("int") => "_whole_numbers",
+            it if it.starts_with("float") => "_numbers",
+            it if it.starts_with("bool") => "_truths",
+            it if it.starts_with("datetime") && it.contains(',') => "_instants",
+            it if it.starts_with("datetime") => "_moments",
+            // The rows of a chart come without types.
+            "" if all(Value::is_number) => "_numbers",
+            "" if all(Value::is_boolean) => "_truths",
+            "" if all(is_moment) => "_moments",
+            _ => "None",
+        }
+    };
+    let columns = frame.columns.iter().enumerate();
+    let columns = columns.map(|(at, it)| format!("{}: {}", literal::string(it), reading(at)));
+    columns.collect::<Vec<_>>().join(", ")
 }
 
 type Checks = Vec<(String, String)>;
@@ -131,14 +239,11 @@ fn run(
     done: &Did,
     code: &str,
     is_checked: bool,
-    place: &Place,
+    place: &Standing,
 ) -> (String, Option<String>, Checks) {
     let (number, result) = (place.number, &done.call.result);
     if let Some(kind) = done.call.raised() {
-        let kind = kind.replace(|it: char| !it.is_alphanumeric(), " ");
-        let code =
-            format!("# It failed, with {kind}.\n_attempt({}, globals())", literal::string(code));
-        return (code, None, Vec::new());
+        return (attempt(kind, code), None, Vec::new());
     }
     let used = keys_of(done.call).into_iter().filter(|it| place.keys.contains(it.1));
     let used: Vec<(&str, &str)> = used.collect();

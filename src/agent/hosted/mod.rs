@@ -25,7 +25,7 @@ use crate::tools::{TOOLS, Tool, label};
 
 pub use container::is_about_hosted;
 pub use forget::{delete_kept, left_there};
-pub use table::AtProvider;
+pub use table::{AtProvider, chosen};
 
 /// Where code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -132,7 +132,7 @@ fn temporary(directory: &Path) -> anyhow::Result<NamedTempFile> {
 }
 
 /// Returns the frame with some of its columns, in their order; one that does not exist is left out.
-fn chosen(frame: Frame, columns: Option<Vec<String>>) -> Frame {
+pub fn chosen(frame: Frame, columns: Option<Vec<String>>) -> Frame {
     let Some(columns) = columns else { return frame };
     let places: Vec<usize> =
         columns.iter().filter_map(|it| frame.columns.iter().position(|at| at == it)).collect();

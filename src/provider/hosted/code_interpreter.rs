@@ -24,6 +24,9 @@ const INCLUDE: &[&str] = &["code_interpreter_call.outputs"];
 /// Bytes of the message of an exception that are told apart from the traceback, as of one in the REPL.
 const EXCEPTION_BYTES_MAX: usize = 1_000;
 
+/// Stands in the place of what code printed where that is not told.
+pub const UNTOLD: &str = "the provider does not tell what it printed";
+
 /// Where code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Container {
@@ -125,9 +128,7 @@ fn read(item: &Item) -> HostedCall {
         (_, false) => {
             format!("the provider could not run the code: it is {}\n{logs}", status(item))
         }
-        (true, true) if outputs.is_none() => {
-            "the provider does not tell what it printed".to_owned()
-        }
+        (true, true) if outputs.is_none() => UNTOLD.to_owned(),
         (_, true) => logs,
     };
     let code = item.0["code"].as_str().unwrap_or_default();

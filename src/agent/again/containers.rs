@@ -1,0 +1,217 @@
+//! Calls that worked in a container of the provider's, again: on this machine, and nothing is sent anywhere.
+//!
+//! Each container has a worker that stands in for it, confined like any other. It finds the datasets as the
+//! CSV files that were uploaded, and none of the variables of the REPL.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use serde_json::json;
+
+use super::RerunOptions;
+use super::past::{DIRECTORY, PastCall, names_said, saved};
+use crate::agent::hosted::chosen;
+use crate::agent::repl::{Repl, StandIn};
+use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
+use crate::catalog::Catalog;
+use crate::conversation::ToolCall;
+use crate::dataset;
+use crate::directory;
+use crate::event::{CallError, CallStatus, Status, ToolOutput};
+use crate::limits::WORKER_FILE_BYTES_MAX;
+use crate::python::protocol::{Command, Outcome, OutcomeStatus};
+use crate::session::Session;
+use crate::tools::{self, Plan, TOOLS, ToolError};
+use crate::withheld::Withheld;
+
+/// The containers of a turn and of those before it.
+pub struct Containers<'a> {
+    options: &'a RerunOptions,
+    session: &'a Session,
+    /// The files that each of them has from the start.
+    uploaded: Vec<(String, PathBuf)>,
+    stand_ins: BTreeMap<String, (Repl, PathBuf)>,
+}
+
+impl<'a> Containers<'a> {
+    /// Makes a place for containers; there is none yet.
+    pub fn new(options: &'a RerunOptions, session: &'a Session) -> Containers<'a> {
+        Containers { options, session, uploaded: Vec::new(), stand_ins: BTreeMap::new() }
+    }
+
+    /// Writes the datasets that some code may read as CSV. One that cannot be is told.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn ends first, or no directory can be made.
+    pub async fn upload(&mut self, code: &str, turn: &mut Turn<'_>) -> Result<(), Ended> {
+        let dir = self.directory("uploaded")?;
+        let session = self.session;
+        let catalog = session.catalog();
+        for name in names_said(code, catalog) {
+            let Some(dataset) = catalog.get(name) else { continue };
+            let (from, to) = (session.dir().join(&dataset.path), dir.join(saved(name)));
+            self.uploaded.push((saved(name), to.clone()));
+            let writing = tokio::task::spawn_blocking(move || {
+                let mut file = File::create(&to)?;
+                dataset::csv_of(&from, &mut file, WORKER_FILE_BYTES_MAX)
+            });
+            let written = turn.wait(writing).await?.map_err(anyhow::Error::from)?;
+            if let Err(error) = written {
+                self.uploaded.pop();
+                let message = format!("`{name}` is left out: {error:#}");
+                turn.status(Status::Warning { code: "left_out".to_owned(), message })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn directory(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let path = self.session.dir().join("containers").join(name);
+        fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        // What code prints of it has no links.
+        Ok(fs::canonicalize(path)?)
+    }
+
+    /// Runs code in a container.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Repl::ask`] does.
+    pub async fn run(
+        &mut self,
+        container: &str,
+        command: Command,
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<ToolOutput, ToolError>, Ended> {
+        if !self.stand_ins.contains_key(container) {
+            let scratch = self.directory(&format!("{}", self.stand_ins.len() + 1))?;
+            let RerunOptions { python, sandbox, tool_timeout, .. } = self.options.clone();
+            let stand_in = StandIn { scratch: scratch.clone(), files: self.uploaded.clone() };
+            let repl = Repl::new(python, sandbox, tool_timeout, Withheld::default());
+            self.stand_ins.insert(container.to_owned(), (repl.standing_in(stand_in), scratch));
+        }
+        let Some((repl, scratch)) = self.stand_ins.get_mut(container) else {
+            return Err(anyhow::anyhow!("no worker stands in for the container").into());
+        };
+        let asked = repl.ask(command, self.session, catalog, turn).await?;
+        Ok(asked.and_then(|it| printed(&it, scratch)))
+    }
+
+    /// Makes a call again, and tells of it as it was told of then.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn ends first, or something fails that is not the call's own fault.
+    pub async fn call(
+        &mut self,
+        number: u32,
+        container: &str,
+        past: &PastCall,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let (call, catalog) = (&past.call, self.session.catalog());
+        let message = format!("running `{}`", call.name);
+        turn.status(Status::Executing { round: number, message })?;
+        turn.open_call(call, number, tools::label(call))?;
+        let began = Instant::now();
+        turn.call_runs(call, began);
+        let result = match past.command(catalog) {
+            Some(command @ Command::Run { .. }) => {
+                self.run(container, command, catalog, turn).await?
+            }
+            _ => self.send(container, call, turn).await?,
+        };
+        let (status, code, mut output) = match result {
+            Ok(output) => (CallStatus::Ok, None, output),
+            Err(error) => (error.status, Some(error.code), error.output),
+        };
+        for shown in std::mem::take(&mut output.shown) {
+            let taken = self.directory("taken")?;
+            let body = turn.store(call, shown, self.session.dir(), &taken)?;
+            turn.show(body)?;
+        }
+        let text = output.for_model();
+        let error = code.map(|code| CallError { code: code.to_owned(), message: text });
+        let closed = Closed {
+            status,
+            duration_ms: milliseconds_since(began),
+            bytes_to_model: 0,
+            result: output.result,
+            truncated: false,
+            error,
+        };
+        turn.close_call(call, closed)
+    }
+
+    /// Shows a table that code has saved.
+    async fn send(
+        &mut self,
+        container: &str,
+        call: &ToolCall,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<ToolOutput, ToolError>, Ended> {
+        let tool = tools::find(&call.name, TOOLS.iter());
+        let plan = tool.and_then(|it| tools::plan(it, self.session.catalog(), call));
+        let (command, finish) = match plan {
+            Ok(Plan::Ask(command, finish)) => (command, finish),
+            Ok(_) => return Err(anyhow::anyhow!("`{}` sends nothing", call.name).into()),
+            Err(error) => return Ok(Err(error)),
+        };
+        let Some((_, scratch)) = self.stand_ins.get(container) else {
+            let message = "no code has saved anything in the container";
+            return Ok(Err(ToolError::new("failed", message)));
+        };
+        let (scratch, taken) = (scratch.clone(), self.directory("taken")?);
+        let reading = tokio::task::spawn_blocking(move || table(&command, &scratch, &taken));
+        let outcome = turn.wait(reading).await?.map_err(anyhow::Error::from)?;
+        let failed = |it: anyhow::Error| ToolError::new("failed", format!("{it:#}"));
+        Ok(outcome.map_err(failed).and_then(finish))
+    }
+
+    /// Stops the workers and waits until they are gone.
+    pub async fn stop(&mut self) {
+        for (repl, _) in self.stand_ins.values_mut() {
+            repl.stop().await;
+        }
+    }
+}
+
+/// Returns what code printed, as the container told it.
+fn printed(outcome: &Outcome, scratch: &Path) -> Result<ToolOutput, ToolError> {
+    let stdout = outcome.result["stdout"].as_str().unwrap_or_default();
+    let text = format!("{stdout}{}", outcome.text());
+    let text = text.replace(&*scratch.to_string_lossy(), DIRECTORY);
+    let (status, code) = match outcome.status {
+        OutcomeStatus::Ok => return Ok(ToolOutput::text(text)),
+        OutcomeStatus::Error => (CallStatus::Error, "failed"),
+        OutcomeStatus::Timeout => (CallStatus::Timeout, "timeout"),
+    };
+    let output = ToolOutput::json(json!({"kind": "error", "text": text}));
+    Err(ToolError { status, code, output })
+}
+
+/// Reads a table that code has saved in `scratch`. The whole of it goes to a file in `taken`.
+fn table(command: &Command, scratch: &Path, taken: &Path) -> anyhow::Result<Outcome> {
+    const TABLE: &str = "table-1.parquet";
+    let Command::Fetch { variable, columns, rows_max, cells_max, write } = command else {
+        anyhow::bail!("this sends no table");
+    };
+    let (file, copy) = (saved(variable), taken.join("saved.csv"));
+    // The code may go on writing: what is read is a copy.
+    let from = directory::open_file(&scratch.join(&file))
+        .with_context(|| format!("no table `{DIRECTORY}/{file}`"))?;
+    io::copy(&mut from.take(WORKER_FILE_BYTES_MAX), &mut File::create(&copy)?)?;
+    let shown_name = format!("{DIRECTORY}/{file}");
+    let parquet = taken.join(TABLE);
+    let frame = dataset::table_of_csv(&copy, &shown_name, &parquet, *rows_max, *cells_max)?;
+    let frame = chosen(frame, columns.clone());
+    let file = write.then(|| TABLE.to_owned());
+    let result = json!({"kind": "none"});
+    Ok(Outcome { status: OutcomeStatus::Ok, result, frame: Some(frame), file })
+}
