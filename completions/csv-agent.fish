@@ -141,10 +141,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-cost -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l interpreter -d 'Where code runs; other places than this machine get the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l interpreter -d 'Where code runs; `hosted` and `both` upload the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
 hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
 both\t'In either, as the model chooses; the datasets are uploaded'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l container-memory -d 'Memory of a container that the provider makes; it is paid for [default: 1g]' -r -f -a "1g\t'1 GB'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l container-memory -d 'Memory of a container that the provider makes; the more, the dearer [default: 1g]' -r -f -a "1g\t'1 GB'
 4g\t'4 GB'
 16g\t'16 GB'
 64g\t'64 GB'"
@@ -230,10 +230,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-cost -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l interpreter -d 'Where code runs; other places than this machine get the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l interpreter -d 'Where code runs; `hosted` and `both` upload the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
 hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
 both\t'In either, as the model chooses; the datasets are uploaded'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l container-memory -d 'Memory of a container that the provider makes; it is paid for [default: 1g]' -r -f -a "1g\t'1 GB'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l container-memory -d 'Memory of a container that the provider makes; the more, the dearer [default: 1g]' -r -f -a "1g\t'1 GB'
 4g\t'4 GB'
 16g\t'16 GB'
 64g\t'64 GB'"
@@ -469,10 +469,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-cost 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l interpreter -d 'Where code runs; other places than this machine get the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l interpreter -d 'Where code runs; `hosted` and `both` upload the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
 hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
 both\t'In either, as the model chooses; the datasets are uploaded'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l container-memory -d 'Memory of a container that the provider makes; it is paid for [default: 1g]' -r -f -a "1g\t'1 GB'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l container-memory -d 'Memory of a container that the provider makes; the more, the dearer [default: 1g]' -r -f -a "1g\t'1 GB'
 4g\t'4 GB'
 16g\t'16 GB'
 64g\t'64 GB'"

@@ -60,8 +60,8 @@ impl Standing {
         match self.forced {
             // It runs within the response, so that the first may be the last.
             Some(name) if self.round == 1 => ToolChoice::Hosted(name),
-            _ if self.is_last || self.is_stuck || self.is_form_due => ToolChoice::None,
-            _ => ToolChoice::Auto,
+            _ if self.may_call() => ToolChoice::Auto,
+            _ => ToolChoice::None,
         }
     }
 
@@ -81,7 +81,7 @@ impl Standing {
     pub fn next(&mut self, received: &[Item]) -> anyhow::Result<Next> {
         let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
         let said = said(received);
-        let may_call = self.tool_choice() != ToolChoice::None;
+        let may_call = self.may_call();
         let answer =
             |text, stop_reason| Next::Answer(Answer { text, stop_reason, rounds: self.round });
         Ok(match said {
@@ -109,6 +109,11 @@ impl Standing {
                 return Err(Failure::new(ExitStatus::Provider, message).hint(hint).into());
             }
         })
+    }
+
+    /// Returns whether there is a round left in which a call could be answered.
+    fn may_call(&self) -> bool {
+        !(self.is_last || self.is_stuck || self.is_form_due)
     }
 
     fn is_spent(&self) -> bool {

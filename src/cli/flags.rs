@@ -364,11 +364,11 @@ pub struct SettingFlags {
     #[arg(long, value_name = "N", value_parser = values::retries, help_heading = "Limits")]
     pub retries: Option<u32>,
 
-    /// Where code runs; other places than this machine get the datasets [default: local]
+    /// Where code runs; `hosted` and `both` upload the datasets [default: local]
     #[arg(long, value_name = "WHERE", value_enum, help_heading = "Code")]
     pub interpreter: Option<InterpreterChoice>,
 
-    /// Memory of a container that the provider makes; it is paid for [default: 1g]
+    /// Memory of a container that the provider makes; the more, the dearer [default: 1g]
     #[arg(long, value_name = "SIZE", value_enum, help_heading = "Code")]
     pub container_memory: Option<ContainerMemory>,
 

@@ -17,7 +17,7 @@ use crate::limits::LOG_BYTES_MAX;
 use crate::session::store;
 
 /// Members of an event that are logged, in this order.
-const KEPT: [&str; 37] = [
+const KEPT: [&str; 39] = [
     "ts",
     "turn_id",
     "type",
@@ -49,6 +49,8 @@ const KEPT: [&str; 37] = [
     "retryable",
     "http_status",
     "request_id",
+    "container_id",
+    "memory_limit",
     "stop_reason",
     "assessment",
     "rounds",

@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool {
     description: "Finds which columns of a dataset hold a value, and in how many rows. Use it when the \
 question names a value (a product, a code, a day) and not its column. The whole cell must equal the \
 value; text is compared without regard to case and surrounding blanks, numbers by value (7 finds 7.0), \
-days and times in ISO form. It does not search within cells: for that use str.contains in python_repl. \
+days and times in ISO form. It does not search within cells: for that use str.contains in Python. \
 All rows are searched, without loading the dataset into the REPL. A question may call it 30 times.",
     parameters,
     plan,
@@ -50,9 +50,8 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
             "kind": "matches", "name": name, "value": value, "columns": matches,
         });
         if matches.is_empty() {
-            result["note"] = json!(
-                "no cell equals the value; for a part of a cell use str.contains in python_repl"
-            );
+            result["note"] =
+                json!("no cell equals the value; for a part of a cell use str.contains in Python");
         }
         Ok(ToolOutput::json(result))
     }))

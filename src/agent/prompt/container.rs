@@ -6,7 +6,8 @@ use crate::catalog::Catalog;
 use crate::dataset::reading_recipe;
 
 const HEAD: &str = "\
-Files in the container, each with the line that reads it as the dataset is (import pandas as pd):
+Files in the container, each with the line that reads it as the dataset is (import pandas as pd). Where a
+path is not there, the provider has put something before the name: look for /mnt/data/*NAME.csv.
 ";
 
 /// Writes a line for each dataset in at most `bytes_max` bytes. The text ends with a line feed.
@@ -48,12 +49,12 @@ mod tests {
         let text = files(&catalog, 4_000);
         assert!(text.contains("\n- pd.read_csv(\"/mnt/data/orders.csv\""), "{text}");
         assert!(text.contains("\n- pd.read_csv(\"/mnt/data/sales.csv\""), "{text}");
-        let text = files(&catalog, 200);
+        let text = files(&catalog, 350);
         assert!(
             text.ends_with(
                 "- and 2 more: /mnt/data/NAME.csv; read text columns with dtype \"str\"\n"
             )
         );
-        assert!(text.len() <= 200);
+        assert!(text.len() <= 350);
     }
 }

@@ -113,7 +113,7 @@ pub static REASONING: Setting<Reasoning> = Setting {
 /// Where code runs. Other places than this machine get the datasets.
 pub static INTERPRETER: Setting<InterpreterChoice> = Setting {
     key: "interpreter",
-    about: "where code runs: local, hosted, both; other places than this machine get the datasets",
+    about: "where code runs: local, hosted, both; the last two upload the datasets",
     flag: Some(("--interpreter", |it| it.settings.interpreter)),
     variable: None,
     read: |raw, _| word(raw, &InterpreterChoice::NAMES),
