@@ -179,7 +179,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l dry-run -d 'Show the request that would be sent first, and send nothing; needs no key'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l dry-run -d 'Show the request that would be sent first and the files that would be uploaded before it, and send nothing; needs no key'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'Answer without what was asked before; this turn is remembered'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Work in a temporary session that sees the datasets and leaves nothing behind'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'

@@ -66,7 +66,7 @@ impl Ledger {
             }
             Progress::Uploading { dataset, bytes, to, .. } => {
                 inner.before = Some(inner.counter.clone());
-                inner.counter.count_upload(dataset, *bytes, to);
+                inner.counter.count_upload(dataset, *bytes, Some(to));
             }
             Progress::Fetched { bytes } => inner.counter.count_download(*bytes),
             Progress::Unsent => {
@@ -180,8 +180,8 @@ impl Counter {
 
     /// Counts a dataset that leaves whole: each of its columns, and each of its rows that was not shown
     /// before.
-    fn count_upload(&mut self, dataset: &str, n_bytes: u64, destination: &str) {
-        self.count_request(n_bytes, Some(destination));
+    pub fn count_upload(&mut self, dataset: &str, n_bytes: u64, destination: Option<&str>) {
+        self.count_request(n_bytes, destination);
         let all = &mut self.record.all;
         all.uploads += 1;
         all.upload_bytes += n_bytes;
@@ -361,8 +361,8 @@ mod tests {
         let shown = json!([{"type": "function_call_output", "output": head}]);
         counter.count(&json!({"input": shown}), Some("https://host"), false);
         let before = counter.record().all.bytes;
-        counter.count_upload("sales", 100, "https://host");
-        counter.count_upload("sales", 100, "https://host");
+        counter.count_upload("sales", 100, Some("https://host"));
+        counter.count_upload("sales", 100, Some("https://host"));
         counter.count_request(10, Some("https://host"));
         counter.count_download(7);
         let more = json!({"head": [{"day": 2}]}).to_string();

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::agent::egress::Counter;
+use crate::agent::hosted::PlannedUpload;
 use crate::agent::room::Room;
 use crate::agent::standing::Standing;
 use crate::agent::{Agent, Conversation};
@@ -18,13 +19,15 @@ use crate::session::history::History;
 pub struct Preview {
     /// The body, as the provider would get it.
     pub request: Value,
-    /// What of the data it takes along.
+    /// Files that code at the provider would have, in the order of the datasets.
+    pub uploads: Vec<PlannedUpload>,
+    /// What of the data it takes along, and the uploads before it.
     pub egress: Egress,
 }
 
 impl Agent {
-    /// Assembles the first request of a turn over these datasets, which need not be in the session yet.
-    /// Nothing is sent or written, and no Python starts.
+    /// Assembles the first request of a turn over these datasets, which need not be in the session yet;
+    /// their paths are absolute then. Nothing is sent or written, and no Python starts.
     ///
     /// # Errors
     ///
@@ -41,13 +44,14 @@ impl Agent {
         let mut history =
             if self.options.fresh { History::default() } else { session.history()? };
         self.keep_back_history(&mut history);
+        let mut items = vec![question.item()];
+        let uploads = self.plan_hosted(session, &catalog, &mut items)?;
         let instructions = self.instructions(session, &catalog, question, &history)?;
         let summary = self.first_summary(session, &history, &instructions.text);
         let is_transcript = summary.is_some();
         let request = if let Some(request) = summary {
             request
         } else {
-            let mut items = vec![question.item()];
             let conversation = Conversation { history, items: &mut items, room: Room::default() };
             let mut standing = Standing::beginning_with(self.options.interpreter.forced());
             standing.begin_round(self.options.limits.rounds_max);
@@ -56,8 +60,12 @@ impl Agent {
         };
         let body = self.provider.body(&request);
         let mut counter = Counter::new(&catalog);
-        counter.count(&body, self.provider.destination_name().as_deref(), is_transcript);
-        Ok(Preview { request: body, egress: counter.record().all.clone() })
+        let destination = self.provider.destination_name();
+        for it in uploads.iter().filter(|it| it.file_id.is_none()) {
+            counter.count_upload(&it.dataset, it.bytes, destination.as_deref());
+        }
+        counter.count(&body, destination.as_deref(), is_transcript);
+        Ok(Preview { request: body, uploads, egress: counter.record().all.clone() })
     }
 
     /// Returns where a request would go, and the headers that it would carry, with the key masked; none

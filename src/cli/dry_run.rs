@@ -5,7 +5,9 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::agent::Agent;
+use crate::agent::hosted::PlannedUpload;
 use crate::agent::preview::Preview;
+use crate::catalog::{Catalog, Dataset};
 use crate::cli::ask::{agent_options, provider};
 use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
@@ -14,7 +16,7 @@ use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
 use crate::cli::out;
 use crate::conversation::Question;
 use crate::provider::{Key, is_on_this_machine, mask};
-use crate::render::sanitize;
+use crate::render::{digits, sanitize};
 use crate::session::{Access, Session};
 use crate::sink::Format;
 use crate::status::ExitStatus;
@@ -62,7 +64,12 @@ fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow
     if !turn.files.is_empty() {
         ingest_for_turn(&mut beside, &turn.files, true, &turn.global)?;
     }
-    let catalog = beside.catalog().clone();
+    // Files are read to say how large they are, also for a session elsewhere.
+    let mut catalog = Catalog::default();
+    for (name, dataset) in beside.catalog().iter() {
+        let path = beside.dir().join(&dataset.path);
+        catalog.insert(name.to_owned(), Dataset { path, ..dataset.clone() });
+    }
     if !is_there {
         return agent.preview(&mut beside, &catalog, question);
     }
@@ -79,6 +86,7 @@ fn document(preview: &Preview, destination: Destination) -> anyhow::Result<Value
         "schema": "csv-agent.dry-run/1",
         "url": url,
         "headers": headers,
+        "uploads": preview.uploads,
         "request": masked(&preview.request)?,
         "egress": preview.egress,
     }))
@@ -97,14 +105,39 @@ fn text(preview: &Preview, destination: Destination) -> anyhow::Result<String> {
     lines.push(String::new());
     lines.push(serde_json::to_string_pretty(&masked(&preview.request)?)?);
     lines.push(String::new());
+    if !preview.uploads.is_empty() {
+        lines.extend(told_uploads(&preview.uploads));
+        lines.push(String::new());
+    }
     let egress = &preview.egress;
     lines.push(format!(
-        "It would send {} bytes, with the names of {} columns and {} rows.",
-        egress.bytes,
-        egress.columns.len(),
-        egress.rows
+        "It would send {}, with the names of {} and {}.",
+        digits::count(egress.bytes, "byte"),
+        digits::count(egress.columns.len() as u64, "column"),
+        digits::count(egress.rows, "row")
     ));
     Ok(sanitize::for_terminal(&(lines.join("\n") + "\n")))
+}
+
+/// Says which files code at the provider would have, and which of them are there.
+fn told_uploads(uploads: &[PlannedUpload]) -> Vec<String> {
+    let mut lines =
+        vec!["Before that, the datasets would go to the provider as files, whole:".to_owned()];
+    for it in uploads {
+        let (rows, size) = (digits::count(it.rows, "row"), digits::size(it.bytes));
+        let how = match &it.file_id {
+            Some(id) => format!("there already, as `{id}`"),
+            None => "to be uploaded".to_owned(),
+        };
+        lines.push(format!("- {}: {rows}, {size}, {how}", it.filename));
+    }
+    if uploads.iter().any(|it| it.file_id.is_none()) {
+        lines.push(
+            "A file has an id once it is uploaded: the request above leaves those ids out."
+                .to_owned(),
+        );
+    }
+    lines
 }
 
 /// What looks like a key in a question or a cell is sent, but not shown.

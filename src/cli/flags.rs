@@ -160,7 +160,8 @@ pub struct AskFlags {
     #[arg(long, value_name = "FILE", conflicts_with = "question", help_heading = "Input")]
     pub question_file: Option<PathBuf>,
 
-    /// Show the request that would be sent first, and send nothing; needs no key
+    /// Show the request that would be sent first and the files that would be uploaded before it, and send
+    /// nothing; needs no key
     #[arg(long, conflicts_with = "record", help_heading = "Answer")]
     pub dry_run: bool,
 

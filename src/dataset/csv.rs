@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -58,8 +58,12 @@ pub struct CsvWritten {
 ///
 /// Fails when the file is missing or damaged, when `into` cannot be written, and with
 /// [`ExitStatus::Input`] when the CSV would have more than `bytes_max` bytes.
-pub fn csv_of(parquet: &Path, into: &mut File, bytes_max: u64) -> anyhow::Result<CsvWritten> {
-    guard::run(|| write(parquet, Output { file: into, n_bytes: 0, bytes_max }))
+pub fn csv_of(
+    parquet: &Path,
+    into: &mut (dyn Write + Send),
+    bytes_max: u64,
+) -> anyhow::Result<CsvWritten> {
+    guard::run(|| write(parquet, Output { into, n_bytes: 0, bytes_max }))
 }
 
 fn write(parquet: &Path, mut output: Output<'_>) -> anyhow::Result<CsvWritten> {
@@ -96,7 +100,7 @@ fn write(parquet: &Path, mut output: Output<'_>) -> anyhow::Result<CsvWritten> {
 
 /// Where the CSV goes.
 struct Output<'a> {
-    file: &'a mut File,
+    into: &'a mut (dyn Write + Send),
     n_bytes: u64,
     bytes_max: u64,
 }
@@ -109,7 +113,7 @@ impl Output<'_> {
             let hint = "ingest a part of it: fewer rows, or only the columns that are needed";
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         }
-        self.file.write_all(text.as_bytes()).context("cannot write the CSV")
+        self.into.write_all(text.as_bytes()).context("cannot write the CSV")
     }
 }
 

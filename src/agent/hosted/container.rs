@@ -1,6 +1,6 @@
 //! The container that code runs in: looked at before a turn, replaced when it has expired.
 
-use crate::agent::hosted::{HostedOptions, Mended};
+use crate::agent::hosted::{Hosted, HostedOptions, Mended};
 use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::{Agent, Conversation};
@@ -85,23 +85,7 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn,
     ) -> Result<(), Ended> {
-        let (Container::Auto(memory), Some(kept)) =
-            (self.hosted.container(options), &self.hosted.kept.container)
-        else {
-            return Ok(());
-        };
-        let is_known =
-            |it: &String| self.hosted.kept.uploads.iter().any(|known| known.file_id == *it);
-        let reason = if !kept.is_ours {
-            "another was named"
-        } else if kept.memory_limit.as_deref() != Some(memory.name()) {
-            "it has other memory"
-        } else if !kept.file_ids.iter().all(is_known) {
-            "a dataset in it has changed"
-        } else {
-            return Ok(());
-        };
-        let id = kept.container_id.clone();
+        let Some((id, reason)) = self.hosted.unfit(options) else { return Ok(()) };
         self.leave_container(session, conversation, 0)?;
         let message = format!(
             "code runs in a new container, because {reason}: variables and files of `{id}` are not there"
@@ -180,6 +164,14 @@ impl Agent {
         turn.status(Status::Warning { code: "container_expired".to_owned(), message })
     }
 
+    /// Leaves a container as [`Agent::prepare_hosted`] would, for a request that is only shown.
+    pub(super) fn plan_container(&mut self, options: &HostedOptions, items: &mut Vec<Item>) {
+        if self.hosted.unfit(options).is_some() {
+            self.hosted.kept.container = None;
+            items.insert(0, Item::user(GONE));
+        }
+    }
+
     fn leave_container(
         &mut self,
         session: &Session,
@@ -190,6 +182,25 @@ impl Agent {
         self.hosted.save(session)?;
         conversation.items.insert(at, Item::user(GONE));
         Ok(())
+    }
+}
+
+impl Hosted {
+    /// Returns the container that cannot be what a turn needs, and why.
+    fn unfit(&self, options: &HostedOptions) -> Option<(String, &'static str)> {
+        let Container::Auto(memory) = self.container(options) else { return None };
+        let kept = self.kept.container.as_ref()?;
+        let is_known = |it: &String| self.kept.uploads.iter().any(|known| known.file_id == *it);
+        let reason = if !kept.is_ours {
+            "another was named"
+        } else if kept.memory_limit.as_deref() != Some(memory.name()) {
+            "it has other memory"
+        } else if !kept.file_ids.iter().all(is_known) {
+            "a dataset in it has changed"
+        } else {
+            return None;
+        };
+        Some((kept.container_id.clone(), reason))
     }
 }
 

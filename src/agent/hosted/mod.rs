@@ -26,6 +26,7 @@ use crate::tools::{TOOLS, Tool, label};
 pub use container::is_about_hosted;
 pub use forget::{delete_kept, left_there};
 pub use table::{AtProvider, chosen};
+pub use upload::PlannedUpload;
 
 /// Where code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,6 +176,27 @@ impl Hosted {
 }
 
 impl Agent {
+    /// Returns what a turn would upload first. Its items and the declaration are then as the turn would
+    /// send them, but for ids that the provider has not given yet. Nothing is sent or written.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a dataset cannot be uploaded, or it cannot be read what the provider keeps.
+    pub(super) fn plan_hosted(
+        &mut self,
+        session: &Session,
+        catalog: &Catalog,
+        items: &mut Vec<Item>,
+    ) -> anyhow::Result<Vec<PlannedUpload>> {
+        let Some(options) = self.options.interpreter.hosted().cloned() else {
+            return Ok(Vec::new());
+        };
+        self.hosted.load(session, &self.provider, self.options.fresh)?;
+        let planned = self.plan_uploads(session, catalog)?;
+        self.plan_container(&options, items);
+        Ok(planned)
+    }
+
     /// Tells what the provider ran for a response, as if each run were a call of ours.
     pub(super) fn tell_hosted(
         &mut self,

@@ -1,18 +1,19 @@
 //! The datasets, as files at the provider: uploaded once, used while they are the same.
 
 use std::fmt::Write;
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::agent::Agent;
-
+use crate::agent::hosted::Hosted;
 use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
-use crate::catalog::Dataset;
+use crate::catalog::{Catalog, Dataset};
 use crate::dataset;
 use crate::limits::{UPLOAD_BYTES_MAX, UPLOAD_LIFE, UPLOAD_MARGIN, UPLOADS_MAX};
 use crate::provider::hosted::store::Upload;
@@ -20,7 +21,63 @@ use crate::session::Session;
 use crate::session::hosted::KeptUpload;
 use crate::status::{ExitStatus, Failure};
 
+/// A file that code at the provider would have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlannedUpload {
+    /// What is in it.
+    pub dataset: String,
+    /// As code there would know it.
+    pub filename: String,
+    /// Rows of the dataset.
+    pub rows: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// The provider's name for it, when it is there and need not be uploaded.
+    pub file_id: Option<String>,
+}
+
 impl Agent {
+    /// Returns what a turn over these datasets would upload, and what is there already. Nothing is sent,
+    /// and a provider that keeps nothing gets nothing.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a dataset cannot be uploaded, or there are too many.
+    pub(super) fn plan_uploads(
+        &mut self,
+        session: &Session,
+        catalog: &Catalog,
+    ) -> anyhow::Result<Vec<PlannedUpload>> {
+        if self.hosted.server.is_none() {
+            return Ok(Vec::new());
+        }
+        check_number(catalog)?;
+        let mut planned = Vec::new();
+        for (name, dataset) in catalog.iter() {
+            let known = self.hosted.upload_of(name, dataset);
+            let known = known.map(|it| (it.file_id.clone(), it.bytes));
+            let bytes = match &known {
+                Some((_, bytes)) => *bytes,
+                None => csv_bytes(&session.dir().join(&dataset.path))
+                    .map_err(|error| no_upload(name, &error))?,
+            };
+            let file_id = known.map(|it| it.0);
+            if file_id.is_none() {
+                // What it was before is taken away when it is uploaded.
+                self.hosted.kept.uploads.retain(|it| it.dataset != name);
+            }
+            planned.push(PlannedUpload {
+                dataset: name.to_owned(),
+                filename: format!("{name}.csv"),
+                rows: dataset.row_count,
+                bytes,
+                file_id,
+            });
+        }
+        self.hosted.file_ids = planned.iter().filter_map(|it| it.file_id.clone()).collect();
+        Ok(planned)
+    }
+
     /// Uploads the datasets that the provider does not have as they are now. Files that hold what a
     /// dataset was before are deleted there.
     pub(super) async fn upload_datasets(
@@ -29,22 +86,12 @@ impl Agent {
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
         let catalog = self.hosted.catalog.clone();
-        if UPLOADS_MAX < catalog.len() {
-            let message = format!(
-                "{} datasets: at most {UPLOADS_MAX} are uploaded to the provider",
-                catalog.len()
-            );
-            let hint = "name those that the question is about with `-d NAME`";
-            let failure = Failure::new(ExitStatus::Limit, message).hint(hint);
-            return Err(Ended::Failed(failure.into()));
-        }
+        check_number(&catalog).map_err(anyhow::Error::from)?;
         let mut file_ids = Vec::new();
         for (name, dataset) in catalog.iter() {
-            let version = version(dataset);
-            let margin = i64::try_from(UPLOAD_MARGIN.as_secs()).unwrap_or(i64::MAX);
-            let file_id = match self.hosted.kept.upload_of(name, &version, margin) {
+            let file_id = match self.hosted.upload_of(name, dataset) {
                 Some(upload) => upload.file_id.clone(),
-                None => self.upload(session, name, dataset, version, turn).await?,
+                None => self.upload(session, name, dataset, turn).await?,
             };
             file_ids.push(file_id);
         }
@@ -57,20 +104,13 @@ impl Agent {
         session: &Session,
         name: &str,
         dataset: &Dataset,
-        version: String,
         turn: &mut Turn<'_>,
     ) -> Result<String, Ended> {
         let path = session.dir().join(&dataset.path);
         let beside = session.dir().to_owned();
         let writing = tokio::task::spawn_blocking(move || write_csv(&path, &beside));
         let csv = turn.wait(writing).await?.map_err(anyhow::Error::from)?;
-        let csv = csv.map_err(|error| {
-            let message = format!("cannot upload `{name}`: {error:#}");
-            let hint = "ask about other datasets with `-d NAME`, or run code on this machine with \
-                        `--interpreter local`";
-            Failure::new(ExitStatus::Limit, message).hint(hint)
-        });
-        let csv = csv.map_err(anyhow::Error::from)?;
+        let csv = csv.map_err(|error| anyhow::Error::from(no_upload(name, &error)))?;
         let bytes = csv.as_file().metadata().map_err(anyhow::Error::from)?.len();
         let filename = format!("{name}.csv");
         let upload = Upload {
@@ -90,7 +130,7 @@ impl Agent {
         self.hosted.kept.uploads.push(KeptUpload {
             file_id: file_id.clone(),
             dataset: name.to_owned(),
-            version,
+            version: version(dataset),
             bytes,
             expires: Timestamp::now().as_second().saturating_add(life),
         });
@@ -106,6 +146,33 @@ impl Agent {
     }
 }
 
+impl Hosted {
+    /// Returns the upload of a dataset as it is now, if the provider has it for long enough.
+    fn upload_of(&self, name: &str, dataset: &Dataset) -> Option<&KeptUpload> {
+        let margin = i64::try_from(UPLOAD_MARGIN.as_secs()).unwrap_or(i64::MAX);
+        self.kept.upload_of(name, &version(dataset), margin)
+    }
+}
+
+/// Demands that no more datasets are uploaded than a container takes.
+fn check_number(catalog: &Catalog) -> Result<(), Failure> {
+    if catalog.len() <= UPLOADS_MAX {
+        return Ok(());
+    }
+    let message =
+        format!("{} datasets: at most {UPLOADS_MAX} are uploaded to the provider", catalog.len());
+    let hint = "name those that the question is about with `-d NAME`";
+    Err(Failure::new(ExitStatus::Limit, message).hint(hint))
+}
+
+/// Says that a dataset cannot become a file.
+fn no_upload(name: &str, error: &anyhow::Error) -> Failure {
+    let message = format!("cannot upload `{name}`: {error:#}");
+    let hint = "ask about other datasets with `-d NAME`, or run code on this machine with \
+                `--interpreter local`";
+    Failure::new(ExitStatus::Limit, message).hint(hint)
+}
+
 /// Writes a dataset as CSV into a file that goes when it is dropped.
 fn write_csv(parquet: &Path, beside: &Path) -> anyhow::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
@@ -113,6 +180,11 @@ fn write_csv(parquet: &Path, beside: &Path) -> anyhow::Result<NamedTempFile> {
     dataset::csv_of(parquet, csv.as_file_mut(), UPLOAD_BYTES_MAX)?;
     csv.as_file_mut().seek(SeekFrom::Start(0))?;
     Ok(csv)
+}
+
+/// Returns how many bytes a dataset has as CSV.
+fn csv_bytes(parquet: &Path) -> anyhow::Result<u64> {
+    Ok(dataset::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)?.bytes)
 }
 
 /// Returns what differs when a dataset does: it is ingested anew then.
