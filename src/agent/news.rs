@@ -34,12 +34,13 @@ pub fn news_of(progress: Progress) -> Option<News> {
         Progress::Delta(delta) => News::Delta(delta.to_owned()),
         Progress::Superseded => News::Superseded,
         Progress::Hosted(name) => News::Hosted(name.to_owned()),
-        Progress::Sending { .. } | Progress::Calling { .. } | Progress::Unsent => return None,
+        // What is fetched was told before, by its name.
+        Progress::Sending { .. }
+        | Progress::Calling { .. }
+        | Progress::Fetched { .. }
+        | Progress::Unsent => return None,
         Progress::Uploading { filename, bytes, .. } => {
             loading(format!("uploading `{filename}` ({})", size(bytes)))
-        }
-        Progress::Fetched { bytes } => {
-            loading(format!("fetched a file from the container ({})", size(bytes)))
         }
         Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
             let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
@@ -82,17 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn files_that_go_up_and_come_down_are_news() {
+    fn files_that_go_up_are_news_and_what_came_is_told_before() {
         let to = "http://host";
         let (dataset, filename) = ("orders", "orders.csv");
         check(
             Progress::Uploading { dataset, filename, bytes: 1_234_567, to },
             Some("uploading `orders.csv` (1.2 MB)"),
         );
-        check(
-            Progress::Fetched { bytes: 900 },
-            Some("fetched a file from the container (900 bytes)"),
-        );
+        check(Progress::Fetched { bytes: 900 }, None);
         check(Progress::Calling { bytes: 1, to }, None);
     }
 }

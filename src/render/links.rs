@@ -32,6 +32,13 @@ pub fn to_place(text: &str, files: &[FetchedFile], place: impl Fn(&str) -> Strin
     replaced(text, |it| files.iter().any(|file| file.artifact.path == it).then(|| place(it)))
 }
 
+/// Returns the path that a link has in the container of the model, if it leads there: no browser can
+/// follow it.
+pub fn in_container(link: &str) -> Option<&str> {
+    let (scheme, path) = link.split_at_checked(SANDBOX.len())?;
+    scheme.eq_ignore_ascii_case(SANDBOX).then_some(path)
+}
+
 /// Returns a path as a link has it: one with a space would need brackets, and one with brackets has no way
 /// out.
 pub fn destination(path: &str) -> String {
@@ -40,11 +47,7 @@ pub fn destination(path: &str) -> String {
 
 /// Finds the file that a link leads to: of several with the name the last, which the code wrote last.
 fn fetched<'a>(link: &str, files: &'a [FetchedFile]) -> Option<&'a FetchedFile> {
-    let (scheme, path) = link.split_at_checked(SANDBOX.len())?;
-    if !scheme.eq_ignore_ascii_case(SANDBOX) {
-        return None;
-    }
-    let name = path.rsplit('/').next().unwrap_or_default();
+    let name = in_container(link)?.rsplit('/').next().unwrap_or_default();
     let find = |name: &str| files.iter().rfind(|it| it.name == name);
     // A name may have signs that look like an encoded one.
     find(name).or_else(|| find(&percent_decode_str(name).decode_utf8().ok()?))

@@ -215,7 +215,7 @@ fn live_text_with_links_to_files_is_not_repeated() {
         filed("See [it](turns/0007/artifacts/plot.png), and that."),
     ];
     insta::assert_snapshot!(run(live, &events).0, @r"
-    See it (sandbox:/mnt/data/plot.png), and that.
+    See it, and that.
     file: .csv-agent/turns/0007/artifacts/plot.png
     file: .csv-agent/turns/0007/artifacts/b_2j__x.csv
     ");

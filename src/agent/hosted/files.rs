@@ -12,6 +12,7 @@ use crate::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX};
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::hosted::store::ContainerFile;
 use crate::provider::hosted::{self, Citation};
+use crate::render::digits::size;
 use crate::session::Session;
 use crate::sink::fetched::{self, Origin};
 
@@ -144,6 +145,7 @@ impl Agent {
                 );
                 return turn.status(Status::Warning { code: "files_left".to_owned(), message });
             };
+            turn.status(fetching(&wanted.path, wanted.bytes))?;
             let mut file = fetched::temporary(turn.dir().path())?;
             let mut on_progress = listener(turn);
             let (container_id, file_id) = (&wanted.container_id, &wanted.file_id);
@@ -176,6 +178,13 @@ impl Agent {
         }
         Ok(())
     }
+}
+
+/// Says what is fetched now, and how large it is where that is known.
+pub(super) fn fetching(path: &str, n_bytes: u64) -> Status {
+    let name = path.strip_prefix("/mnt/data/").unwrap_or(path);
+    let size = if 0 < n_bytes { format!(" ({})", size(n_bytes)) } else { String::new() };
+    Status::Loading { message: format!("fetching `{name}`{size}") }
 }
 
 /// A cassette that has no such call ends the turn, as it does with requests.

@@ -6,6 +6,7 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::agent::hosted::Hosted;
+use crate::agent::hosted::files::fetching;
 use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::dataset;
@@ -98,6 +99,7 @@ impl AtProvider<'_> {
         let Some(found) = listed.iter().find(|it| it.path == path) else {
             return missing("it was not saved");
         };
+        turn.status(fetching(&found.path, found.bytes.unwrap_or(0)))?;
         let mut csv = temporary(&session.scratch_dir()?)?;
         let fetching = self.provider.fetch_file(
             &container_id,

@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Parser, Tag, 
 use super::grid::{self, Grid};
 use super::inline::{Ink, Line, Span, cut, inked, width_of, wrap};
 use super::{ProseStyle, TEXT_WIDTH_MAX, follows_blank, options, signs};
-use crate::render::sanitize;
+use crate::render::{links, sanitize};
 
 /// Cells that code stands to the right of the text.
 const CODE_INDENT: &str = "  ";
@@ -346,7 +346,8 @@ impl<'a> Painter<'a> {
         let shown: String = self.spans[at..].iter().map(|it| it.text.as_str()).collect();
         let target = sanitize::one_line(&target);
         let address = target.strip_prefix("mailto:").unwrap_or(&target);
-        if shown.trim() != address {
+        // What is still being written has such links; a line below says where the file is.
+        if shown.trim() != address && links::in_container(&target).is_none() {
             self.spans.push(Span { text: format!(" ({target})"), ink: self.ink() });
         }
     }

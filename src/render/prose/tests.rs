@@ -100,6 +100,7 @@ fn text_is_broken_between_words_and_items_hang() {
 fn links_show_where_they_go_and_pictures_what_they_show() {
     check(80, "[docs](https://a.b/c) <https://a.b>", "docs (https://a.b/c) https://a.b");
     check(80, "[https://a.b](https://a.b) [m](mailto:x@y.z)", "https://a.b m (mailto:x@y.z)");
+    check(80, "[plot](sandbox:/mnt/data/plot.png) of it", "plot of it");
     check(80, "![revenue](a.png) ![](b.png)", "revenue b.png");
 }
 
