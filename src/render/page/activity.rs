@@ -264,8 +264,8 @@ fn read(result: &Value) -> String {
     for (name, value) in members {
         match (name.as_str(), value) {
             ("kind", _) | (_, Value::Null) => {}
-            // The text says the same, and where.
-            ("error", _) if members.contains_key("text") => {}
+            // The text says the same, and where; the timeline names the container.
+            ("error" | "container_id", _) if members.contains_key("text") => {}
             ("text" | "stdout", Value::String(text)) => parts.push(text.trim_end().to_owned()),
             // Their paths are with the answer.
             ("files", Value::Array(files)) if members.contains_key("container_id") => {
@@ -301,7 +301,20 @@ fn end(told: &Told) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::raised;
+    use serde_json::json;
+
+    use super::{raised, read};
+
+    #[test]
+    fn of_a_run_at_the_provider_only_what_it_gave_is_told() {
+        let mut result = json!({"kind": "text", "text": "42\n", "container_id": "cntr_1"});
+        assert_eq!(read(&result), "42");
+        result["files"] =
+            json!([{"name": "image_1.png", "path": "turns/0001/artifacts/image_1.png"}]);
+        assert_eq!(read(&result), "42\nfiles: image_1.png");
+        let silent = json!({"kind": "text", "text": "", "container_id": "cntr_1"});
+        assert_eq!(read(&silent), "");
+    }
 
     #[test]
     fn of_a_traceback_what_was_raised_is_told() {
