@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 
-use super::flags::SettingFlags;
+use super::flags::{InterpreterChoice, SettingFlags};
 use super::graphics::Images;
 use super::listing::{self, Listing};
-use super::options::settings::Settings;
+use super::options::settings::{INTERPRETER, Settings};
 use super::options::{GlobalOptions, python_options, sandbox_options};
 use super::spinner::Spinner;
 use super::{out, report, signals, values};
@@ -120,15 +120,26 @@ pub fn run(
     let mut checks = configuration(settings);
     checks.push(server.key.clone());
     let runtime = signals::runtime()?;
-    let both = async { tokio::join!(server.ask(), machine::try_python(&python, &sandbox)) };
-    let (server, tried) = runtime.block_on(patiently(both, options));
+    let runs_code = settings.get(&INTERPRETER)? != InterpreterChoice::Hosted;
+    let trying = async {
+        if runs_code {
+            machine::try_python(&python, &sandbox).await
+        } else {
+            Ok((machine::no_python(), None))
+        }
+    };
+    let both = async { tokio::join!(server.ask(), trying) };
+    let what = if runs_code { "checking the server and Python" } else { "checking the server" };
+    let (server, tried) = runtime.block_on(patiently(both, what, options));
     // The look-up of a name may go on for longer than anybody waits for it.
     runtime.shutdown_background();
     let (found, confinement) = tried?;
     checks.push(server);
     checks.extend(found);
     checks.push(machine::disk(&options.session.dir, "the session"));
-    checks.push(machine::disk(&python.cache_dir, "Python's packages"));
+    if runs_code {
+        checks.push(machine::disk(&python.cache_dir, "Python's packages"));
+    }
     let images = Images::of(settings)?;
     checks.push(machine::terminal(options, &images));
     let rules = confinement.iter().flat_map(|it| machine::rules(it, flags.require_sandbox));
@@ -143,7 +154,7 @@ pub fn run(
 }
 
 /// Waits, and says for what when it takes a while.
-async fn patiently<T>(work: impl Future<Output = T>, options: &GlobalOptions) -> T {
+async fn patiently<T>(work: impl Future<Output = T>, message: &str, options: &GlobalOptions) -> T {
     let started = Instant::now();
     let mut work = pin!(work);
     // The work that loses goes on below.
@@ -151,7 +162,6 @@ async fn patiently<T>(work: impl Future<Output = T>, options: &GlobalOptions) ->
         found = &mut work => return found,
         () = tokio::time::sleep(PATIENCE) => {}
     }
-    let message = "checking the server and Python";
     let terminal = options.terminal;
     let start =
         || Spinner::start(message.to_owned(), started, terminal.stderr, terminal.is_width_given);

@@ -1,5 +1,6 @@
 //! `doctor`: what it finds of the key, the server and the machine, and how it ends.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -132,4 +133,18 @@ fn the_status_is_that_of_the_worst_problem() {
     let bench = Bench::with([]).variable("OPENAI_BASE_URL", "nonsense");
     let run = bench.run(["doctor", "--json", "--offline"]).fails_with(3);
     check(&run, "server", "problem", "OPENAI_BASE_URL: `nonsense` is no address of a server");
+}
+
+#[test]
+fn python_is_nobodys_problem_where_code_runs_at_the_provider() {
+    let bench = Bench::with([]).variable("CSV_AGENT_PYTHON", "/nonexistent/python3");
+    fs::write(bench.path("hosted.toml"), "interpreter = \"hosted\"\n").unwrap();
+    fs::write(bench.path("both.toml"), "interpreter = \"both\"\n").unwrap();
+    let doctor = |file: &str| bench.run(["doctor", "--json", "--offline", "--config", file]);
+    let run = doctor("hosted.toml").succeeds();
+    for name in ["python", "sandbox"] {
+        check(&run, name, "skipped", "no code of a question runs on this machine");
+    }
+    assert!(!run.stdout().contains("Python's packages"), "{run}");
+    check(&doctor("both.toml").fails_with(8), "python", "problem", "/nonexistent/python3");
 }
