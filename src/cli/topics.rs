@@ -33,12 +33,15 @@ fn explained(status: ExitStatus) -> (&'static str, &'static str) {
         ExitStatus::Input => {
             ("input", "a file is missing, unreadable, too large or no table; an unknown dataset")
         }
-        ExitStatus::Provider => {
-            ("provider", "the model's server cannot be reached, fails, or sends nonsense")
-        }
-        ExitStatus::Limit => {
-            ("limit", "rounds, tokens, money or time ran out first; the answer so far is there")
-        }
+        ExitStatus::Provider => (
+            "provider",
+            "the model's server cannot be reached, fails, or sends nonsense; its container has expired",
+        ),
+        ExitStatus::Limit => (
+            "limit",
+            "rounds, tokens, money or time ran out first; the answer so far is there; or the datasets \
+                 are too many or too large to upload",
+        ),
         ExitStatus::Sandbox => ("sandbox", "Python is missing, cannot start, or is gone for good"),
         ExitStatus::Contract => (
             "contract",

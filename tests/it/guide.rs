@@ -1,4 +1,4 @@
-//! The guide to checks in CI: every block of it runs, and ends as it says.
+//! The guides to checks in CI and to code at the provider: every block of them runs, and ends as it says.
 
 use std::fs;
 use std::path::Path;
@@ -7,16 +7,45 @@ use serde_json::json;
 
 use crate::bench::{Bench, round};
 
-/// A block of the guide: its language, its text, and the status that it ends with.
-fn blocks(guide: &str) -> Vec<(&str, &str, i32)> {
+/// Has scripts run the Python that csv-agent made.
+const PYTHON: &str = "python3() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
+
+/// Code that really gives the table of the guide.
+const TOTALS: &str = "import pandas as pd\norders = pd.read_csv('/mnt/data/orders.csv')\n\
+totals = orders.groupby('customer', as_index=False).total.sum()\n\
+totals.to_csv('/mnt/data/totals.csv', index=False)";
+
+/// What is said of a block: that a container expires before it.
+const EXPIRED: &str = ", after 20 minutes";
+
+/// A block of a guide.
+struct Block<'a> {
+    language: &'a str,
+    text: &'a str,
+    /// The status that it ends with.
+    code: i32,
+    /// Whether a container has expired before it.
+    is_late: bool,
+}
+
+fn blocks(guide: &str) -> Vec<Block<'_>> {
     let parts = guide.split("<!-- run: ").skip(1);
-    parts
+    let blocks: Vec<Block> = parts
         .map(|part| {
-            let (code, rest) = part.split_once(" -->\n```").unwrap();
+            let (how, rest) = part.split_once(" -->\n```").unwrap();
             let (language, rest) = rest.split_once('\n').unwrap();
-            (language, rest.split_once("\n```").unwrap().0, code.parse().unwrap())
+            let (code, is_late) = how.strip_suffix(EXPIRED).map_or((how, false), |it| (it, true));
+            let text = rest.split_once("\n```").unwrap().0;
+            Block { language, text, code: code.parse().unwrap(), is_late }
         })
-        .collect()
+        .collect();
+    assert_eq!(blocks.len(), guide.matches("\n```").count() / 2, "a block that no test runs");
+    blocks
+}
+
+fn read(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::read_to_string(root.join("docs").join(name)).unwrap()
 }
 
 /// Returns what a job runs: the lines below `run: |` or `- |`.
@@ -29,9 +58,8 @@ fn script_of(job: &str) -> String {
 }
 
 #[test]
-fn every_block_runs_and_ends_as_it_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let guide = fs::read_to_string(root.join("docs/ci.md")).unwrap();
+fn every_block_about_ci_runs_and_ends_as_it_says() {
+    let guide = read("ci.md");
     let answer = json!({"text": "Nothing is odd.", "findings": [], "assessment": "good"});
     let bench = Bench::with([]).script([
         round().calls("c1", "python_repl", json!({"code": "load('mended').total.min()"})),
@@ -39,19 +67,67 @@ fn every_block_runs_and_ends_as_it_says() {
     ]);
     fs::write(bench.path("prices.toml"), "[prices.\"gpt-5.1\"]\ninput = 1.25\noutput = 10\n")
         .unwrap();
-    let python = "python3() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
     let setup = format!(
-        "{python}\nunset CSV_AGENT_SESSION_DIR\nexport CSV_AGENT_CONFIG=prices.toml\n{}",
+        "{PYTHON}\nunset CSV_AGENT_SESSION_DIR\nexport CSV_AGENT_CONFIG=prices.toml\n{}",
         bench.server_settings()
     );
-    let blocks = blocks(&guide);
-    assert_eq!(blocks.len(), guide.matches("\n```").count() / 2, "a block that no test runs");
     bench.shell("git init -q . && git config user.email a@example.com", &[]).succeeds();
-    for (language, text, code) in blocks {
+    for Block { language, text, code, .. } in blocks(&guide) {
         let script = if language == "yaml" { script_of(text) } else { text.to_owned() };
         bench.shell(&format!("{setup}\n{script}"), &[]).fails_with(code);
     }
     for report in ["dq.xml", "dq.sarif", "dq.md", "check_orders.py"] {
         assert!(bench.path(report).exists(), "{report}");
     }
+}
+
+#[test]
+fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
+    let totals = "customer,total\nann,134.5\nbob,80.0\neve,99.25\n";
+    let table = json!({"df_name": "totals", "logical_name": "totals"});
+    let chart = json!({"df_name": "totals", "logical_name": "totals", "chart_type": "bar",
+        "x_field": "customer", "x_label": null, "y_label": null, "title": null, "note": null,
+        "series": [{"name": "total", "y_field": "total"}]});
+    let runs = |code: &str| round().interprets(code, "");
+    let bench = Bench::with([]).script([
+        runs(TOTALS)
+            .makes_file("totals.csv", totals)
+            .calls("c1", "send_data_to_ui_as_df", table)
+            .calls("c2", "send_chart_to_ui", chart),
+        round().says("Ann has the largest total."),
+        runs("totals.to_excel('/mnt/data/by_customer.xlsx')")
+            .makes_file("by_customer.xlsx", "cells")
+            .cites("Here it is.", "by_customer.xlsx"),
+        runs("plt.savefig('/mnt/data/plot.png')").makes_file("plot.png", "dots").says("Plotted."),
+        runs("df.groupby('month')").says("January, then February."),
+        runs("totals.total.max()").says("It is Ann's."),
+    ]);
+    let setup = format!("{PYTHON}\nunset CSV_AGENT_SESSION_DIR\n{}", bench.server_settings());
+    let mut outputs = Vec::new();
+    for Block { text, code, is_late, .. } in blocks(&read("hosted.md")) {
+        if is_late {
+            bench.server().expire_containers();
+        }
+        let script = format!("{setup}\nset -o pipefail\n{text}");
+        let run = bench.shell(&script, &[]).fails_with(code);
+        outputs.extend([run.stdout().to_owned(), run.stderr().to_owned()]);
+    }
+    let outputs = outputs.join("\n");
+    for told in [
+        "- orders.csv: 4 rows, 118 bytes, to be uploaded",
+        "| ann | 134.5 |",
+        "file: .csv-agent/turns/0002/artifacts/by_customer.xlsx",
+        "interpreter\thosted\tuser file",
+        "no code of a question runs on this machine",
+        "1 file uploaded (118 bytes)",
+        "`--no-rows` forbids uploads",
+        "plot.png 4 turns/0003/artifacts/plot.png",
+        "has expired: code runs in a new one",
+        "Turn 1 gives the same again: table `totals`, chart `totals`.",
+        "the same as then: table `totals`, chart `totals`",
+        "goes on in a new container, as `--on-expired new` does at once",
+    ] {
+        assert!(outputs.contains(told), "{told}\n{outputs}");
+    }
+    assert_eq!(outputs.matches("It is Ann's.").count(), 2, "recorded and replayed");
 }
