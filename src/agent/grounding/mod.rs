@@ -21,17 +21,30 @@ use self::derived::{Derived, Grid, has};
 use self::figures::{Date, Figure, Purpose, figures};
 use self::number::{Number, Reading};
 use self::quotable::Quotable;
+use crate::agent::round::cut_middle;
 use crate::catalog::Dataset;
 use crate::conversation::{Item, ItemKind};
 use crate::event::{CallStatus, DataFrame, Ungrounded};
 use crate::limits::{
-    DERIVED_FROM_MAX, DERIVED_TABLES_MAX, GROUNDS_MAX, UNGROUNDED_CHARS_MAX, UNGROUNDED_MAX,
+    DERIVED_FROM_MAX, DERIVED_TABLES_MAX, GROUNDS_MAX, TOOL_OUTPUT_BYTES_MAX, UNGROUNDED_CHARS_MAX,
+    UNGROUNDED_MAX,
 };
+use crate::provider::hosted;
 
 /// Digits that a float tells apart.
 const FLOAT_DIGITS: usize = 15;
 /// Members of a result that say again what the call was given.
-const ECHOES: [&str; 6] = ["name", "value", "df_name", "logical_name", "chart_type", "data_key"];
+const ECHOES: [&str; 8] = [
+    "name",
+    "value",
+    "df_name",
+    "logical_name",
+    "chart_type",
+    "data_key",
+    // Of code at the provider: where it ran, and what its pictures are called and weigh.
+    "container_id",
+    "files",
+];
 /// Numbers in a result that is nothing but these.
 const SCALARS_MAX: usize = 3;
 
@@ -160,6 +173,14 @@ impl Grounds {
                     _ if output.starts_with("{\"kind\":\"error\"") => self.quotable.tell(output),
                     _ => self.text(output),
                 }
+            }
+            ItemKind::Other => {
+                let Some(run) = hosted::call(item) else { return };
+                let mut result = run.output.result;
+                if let Some(Value::String(text)) = result.get_mut("text") {
+                    *text = cut_middle(text, TOOL_OUTPUT_BYTES_MAX);
+                }
+                self.call(CallStatus::Ok, &result);
             }
             _ => {}
         }

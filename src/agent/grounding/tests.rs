@@ -325,6 +325,25 @@ fn what_the_model_wrote_grounds_nothing() {
 }
 
 #[test]
+fn what_code_printed_at_the_provider_grounds_and_what_is_told_of_the_run_does_not() {
+    let run = |logs: &str| {
+        let outputs = json!([{"type": "logs", "logs": logs}]);
+        Item(json!({"type": "code_interpreter_call", "id": "ci_1", "status": "completed",
+            "container_id": "cntr_777", "code": "8123", "outputs": outputs}))
+    };
+    let failed = "sum 666\nTraceback (most recent call last):\nKeyError: 555";
+    let result = json!({"kind": "text", "text": "total 222", "container_id": "cntr_777",
+        "files": [{"name": "image_333.png", "bytes": 444}]});
+    let mut now = Grounds::default();
+    now.call(CallStatus::Ok, &result);
+    assert_eq!(missing_of(now, "222, 333, 444, 777"), ["333", "444", "777"]);
+    let mut earlier = Grounds::default();
+    earlier.item(&run("total 222"));
+    earlier.item(&run(failed));
+    assert_eq!(missing_of(earlier, "222, 555, 666, 777, 8123"), ["555", "777", "8123"]);
+}
+
+#[test]
 fn json_is_read_leaf_by_leaf() {
     let answer =
         json!({"answer": "Revenue was 98765 kr", "n": -77, "ok": true, "by 2013": [12, "x\n42"]});

@@ -23,6 +23,8 @@ const INCLUDE: &[&str] = &["code_interpreter_call.outputs"];
 
 /// Bytes of the message of an exception that are told apart from the traceback, as of one in the REPL.
 const EXCEPTION_BYTES_MAX: usize = 1_000;
+/// Bytes of the class of an exception with its module.
+const CLASS_BYTES_MAX: usize = 200;
 
 /// Stands in the place of what code printed where that is not told.
 pub const UNTOLD: &str = "the provider does not tell what it printed";
@@ -124,12 +126,13 @@ fn read(item: &Item) -> HostedCall {
     }
     let images: Vec<String> = of_type("image", "url").map(str::to_owned).collect();
     let succeeded = has_ended_well(item) && !shows_an_exception(&logs);
+    let printed = if has_ended_well(item) { printed_before_exception(&logs) } else { "" };
     let text = match (logs.trim().is_empty(), has_ended_well(item)) {
         (_, false) => {
             format!("the provider could not run the code: it is {}\n{logs}", status(item))
         }
         (true, true) if outputs.is_none() => UNTOLD.to_owned(),
-        (_, true) => logs,
+        (_, true) => logs[printed.len()..].to_owned(),
     };
     let code = item.0["code"].as_str().unwrap_or_default();
     // What is no name of a container is not written down as one.
@@ -137,6 +140,9 @@ fn read(item: &Item) -> HostedCall {
     let mut output = output(succeeded, text.trim_end());
     if !succeeded && let Some((name, message)) = exception(&text) {
         output.result["error"] = json!({"type": name, "message": message});
+    }
+    if !printed.trim().is_empty() {
+        output.result["stdout"] = printed.trim_end().into();
     }
     if let Some(id) = &container_id {
         output.result["container_id"] = Value::from(id.as_str());
@@ -154,16 +160,6 @@ fn read(item: &Item) -> HostedCall {
 /// writes it, or behind the name of the exception, as a notebook does. A cell of a table that holds these
 /// words does not count. What cannot be parsed has no traceback.
 fn shows_an_exception(logs: &str) -> bool {
-    const TRACEBACK: &str = "Traceback (most recent call last)";
-    let is_traceback = |line: &str| match line.split_once(TRACEBACK) {
-        Some((before, after)) => {
-            let name = before.trim_end();
-            let is_name = name.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '.');
-            let is_of_notebook = is_name && !name.is_empty() && before.len() - name.len() > 1;
-            (before.is_empty() || is_of_notebook) && matches!(after.trim_end(), "" | ":")
-        }
-        None => false,
-    };
     let last = logs.lines().rfind(|it| !it.trim().is_empty()).unwrap_or_default();
     let is_unparsed =
         ["SyntaxError: ", "IndentationError: ", "TabError: "].iter().any(|it| last.starts_with(it));
@@ -174,13 +170,41 @@ fn shows_an_exception(logs: &str) -> bool {
     logs.lines().any(is_traceback) || (is_unparsed && logs.lines().any(has_place))
 }
 
+fn is_traceback(line: &str) -> bool {
+    const TRACEBACK: &str = "Traceback (most recent call last)";
+    match line.split_once(TRACEBACK) {
+        Some((before, after)) => {
+            let name = before.trim_end();
+            let is_name = name.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '.');
+            let is_of_notebook = is_name && !name.is_empty() && before.len() - name.len() > 1;
+            (before.is_empty() || is_of_notebook) && matches!(after.trim_end(), "" | ":")
+        }
+        None => false,
+    }
+}
+
+/// Returns what code printed before an exception ended it; nothing where there is none, or it cannot be
+/// told apart.
+fn printed_before_exception(logs: &str) -> &str {
+    let mut at = 0;
+    for line in logs.split_inclusive('\n') {
+        if is_traceback(line) {
+            return &logs[..at];
+        }
+        at += line.len();
+    }
+    ""
+}
+
 /// Returns the class and the message of the exception that ended the code: its last line, as Python writes
 /// it.
 fn exception(logs: &str) -> Option<(&str, &str)> {
     let last = logs.lines().rfind(|it| !it.trim().is_empty())?;
     let (name, message) = last.split_once(": ").unwrap_or((last.trim_end_matches(':'), ""));
     let is_letter = |it: char| it.is_alphanumeric() || it == '_' || it == '.';
-    let is_class = name.starts_with(char::is_alphabetic) && name.chars().all(is_letter);
+    let is_class = name.len() <= CLASS_BYTES_MAX
+        && name.starts_with(char::is_alphabetic)
+        && name.chars().all(is_letter);
     let message = &message[..message.floor_char_boundary(EXCEPTION_BYTES_MAX)];
     is_class.then(|| (name.rsplit('.').next().unwrap_or(name), message.trim_end()))
 }
@@ -296,6 +320,16 @@ mod tests {
         check_logs("3\n", true);
     }
 
+    #[test]
+    fn what_code_printed_before_it_failed_is_apart_as_in_the_repl() {
+        let trace = "Traceback (most recent call last):\n  File \"a\", line 1\nKeyError: 'x'";
+        let logs = format!("total 7\n\n{trace}\n");
+        let told = run("completed", &json!([{"type": "logs", "logs": logs}])).output.result;
+        assert_eq!((&told["stdout"], &told["text"]), (&json!("total 7"), &json!(trace)));
+        let told = run("completed", &json!([{"type": "logs", "logs": trace}])).output.result;
+        assert_eq!((&told["stdout"], &told["text"]), (&Value::Null, &json!(trace)));
+    }
+
     #[track_caller]
     fn check_exception(logs: &str, expected: &Value) {
         let logs = format!("Traceback (most recent call last):\n  File \"a\", line 1\n{logs}\n");
@@ -310,6 +344,7 @@ mod tests {
         let parsing = json!({"type": "ParserError", "message": "line 3"});
         check_exception("pandas.errors.ParserError: line 3", &parsing);
         check_exception("12 rows: fine", &Value::Null);
+        check_exception(&"x".repeat(1_000), &Value::Null);
     }
 
     #[test]
