@@ -8,6 +8,7 @@ use anyhow::Context;
 use super::ingest::{IngestOptions, ingest};
 use super::{Source, head};
 use crate::frame::Frame;
+use crate::limits::FETCHED_FILE_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
 
 /// Reads the CSV at `csv`, which a program has written: the whole table goes to `into_parquet`, in
@@ -22,21 +23,22 @@ use crate::status::{ExitStatus, Failure};
 /// # Errors
 ///
 /// Fails when the file is missing, empty, no text, too long, or no CSV, with a message that a model can
-/// act on; and when `into_parquet` cannot be written.
+/// act on; when `into_parquet` cannot be written; and once `cancelled` is set.
 pub fn table_of_csv(
     csv: &Path,
     shown_name: &str,
     into_parquet: &Path,
     rows_max: usize,
     cells_max: usize,
+    cancelled: &AtomicBool,
 ) -> anyhow::Result<Frame> {
     let dir = into_parquet.parent().context("no directory to write the table in")?;
-    let options = IngestOptions { is_plain: true, ..IngestOptions::default() };
+    // A compressed file may hold more than was fetched.
+    let bytes_max = FETCHED_FILE_BYTES_MAX;
+    let options = IngestOptions { is_plain: true, bytes_max, ..IngestOptions::default() };
     let source = Source::File(csv.to_owned());
-    // It is short, or the bounds stop it.
-    let (dataset, files) =
-        ingest(source, shown_name, "table", dir, &options, &|_| {}, &AtomicBool::new(false))
-            .map_err(|error| advised(error, shown_name))?;
+    let (dataset, files) = ingest(source, shown_name, "table", dir, &options, &|_| {}, cancelled)
+        .map_err(|error| advised(error, shown_name))?;
     files.keep_table(into_parquet)?;
     let n_columns = dataset.columns.len().max(1);
     head(into_parquet, rows_max.min(cells_max / n_columns))

@@ -1,6 +1,7 @@
 //! Datasets as CSV, and how pandas and others read it.
 
 use std::fs::{self, File};
+use std::sync::atomic::AtomicBool;
 
 use csv_agent::catalog::Column;
 use csv_agent::dataset::{csv_of, reading_recipe, table_of_csv};
@@ -34,7 +35,15 @@ fn check(bench: &Bench, file: &str) {
     let parquet = bench.session().join("datasets/t.parquet");
     python(bench, &format!("parquet = {:?}\n{SAME}", parquet.display().to_string()));
     let (csv, back) = (bench.path("t.csv"), bench.path("back.parquet"));
-    let frame = table_of_csv(&csv, "t.csv", &back, TABLE_ROWS_MAX, TABLE_CELLS_MAX).unwrap();
+    let frame = table_of_csv(
+        &csv,
+        "t.csv",
+        &back,
+        TABLE_ROWS_MAX,
+        TABLE_CELLS_MAX,
+        &AtomicBool::new(false),
+    )
+    .unwrap();
     let names =
         dataset["columns"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap());
     assert_eq!(frame.columns, names.collect::<Vec<_>>(), "{file}");

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use super::RerunOptions;
 use super::past::{DIRECTORY, PastCall, names_said, saved};
-use crate::agent::hosted::chosen;
+use crate::agent::hosted::{End, chosen};
 use crate::agent::repl::{Repl, StandIn};
 use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
 use crate::catalog::Catalog;
@@ -168,7 +169,9 @@ impl<'a> Containers<'a> {
             return Ok(Err(ToolError::new("failed", message)));
         };
         let (scratch, taken) = (scratch.clone(), self.directory("taken")?);
-        let reading = tokio::task::spawn_blocking(move || table(&command, &scratch, &taken));
+        let (_end, is_over) = End::of_waiting();
+        let reading =
+            tokio::task::spawn_blocking(move || table(&command, &scratch, &taken, &is_over));
         let outcome = turn.wait(reading).await?.map_err(anyhow::Error::from)?;
         let failed = |it: anyhow::Error| ToolError::new("failed", format!("{it:#}"));
         Ok(outcome.map_err(failed).and_then(finish))
@@ -197,7 +200,12 @@ fn printed(outcome: &Outcome, scratch: &Path) -> Result<ToolOutput, ToolError> {
 }
 
 /// Reads a table that code has saved in `scratch`. The whole of it goes to a file in `taken`.
-fn table(command: &Command, scratch: &Path, taken: &Path) -> anyhow::Result<Outcome> {
+fn table(
+    command: &Command,
+    scratch: &Path,
+    taken: &Path,
+    is_over: &AtomicBool,
+) -> anyhow::Result<Outcome> {
     const TABLE: &str = "table-1.parquet";
     let Command::Fetch { variable, columns, rows_max, cells_max, write } = command else {
         anyhow::bail!("this sends no table");
@@ -209,7 +217,8 @@ fn table(command: &Command, scratch: &Path, taken: &Path) -> anyhow::Result<Outc
     io::copy(&mut from.take(WORKER_FILE_BYTES_MAX), &mut File::create(&copy)?)?;
     let shown_name = format!("{DIRECTORY}/{file}");
     let parquet = taken.join(TABLE);
-    let frame = dataset::table_of_csv(&copy, &shown_name, &parquet, *rows_max, *cells_max)?;
+    let frame =
+        dataset::table_of_csv(&copy, &shown_name, &parquet, *rows_max, *cells_max, is_over)?;
     let frame = chosen(frame, columns.clone());
     let file = write.then(|| TABLE.to_owned());
     let result = json!({"kind": "none"});

@@ -1,6 +1,9 @@
 //! Tables and charts where no Python runs here: the model saves a frame as CSV in the container.
 
+use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use tempfile::NamedTempFile;
@@ -48,20 +51,24 @@ impl AtProvider<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let scratch = session.scratch_dir()?;
-        let file = format!("{variable}-{}.parquet", turn.n_calls);
+        let file = format!("table-{}.parquet", turn.n_calls);
         let parquet = scratch.join(&file);
         let shown = path.clone();
+        let (_end, is_over) = End::of_waiting();
         let reading = tokio::task::spawn_blocking(move || {
-            dataset::table_of_csv(csv.path(), &shown, &parquet, rows_max, cells_max)
+            let read =
+                dataset::table_of_csv(csv.path(), &shown, &parquet, rows_max, cells_max, &is_over);
+            if !write {
+                // A chart has its own data.
+                let _ = fs::remove_file(&parquet);
+            }
+            read
         });
         let read = turn.wait(reading).await?.map_err(anyhow::Error::from)?;
         let frame = match read {
             Ok(frame) => frame,
             Err(error) => {
-                let message = format!(
-                    "`{path}` is no table: {error:#}; save the frame with \
-                     `{variable}.to_csv(\"{path}\", index=False)`"
-                );
+                let message = format!("`{path}` is no table: {error:#}");
                 return Ok(Err(ToolError::new("failed", message)));
             }
         };
@@ -117,6 +124,23 @@ impl AtProvider<'_> {
             }
             Err(error) => for_model(error),
         }
+    }
+}
+
+/// Tells work on another thread, when it is dropped, that nobody waits any more.
+pub struct End(Arc<AtomicBool>);
+
+impl End {
+    /// Returns it with what the work looks at.
+    pub fn of_waiting() -> (End, Arc<AtomicBool>) {
+        let is_over = Arc::new(AtomicBool::new(false));
+        (End(Arc::clone(&is_over)), is_over)
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

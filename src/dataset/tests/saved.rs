@@ -1,7 +1,11 @@
 //! Tables that programs have saved as CSV.
 
 use std::fs;
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use tempfile::TempDir;
 
@@ -10,6 +14,9 @@ use crate::cases::slow_cases;
 use crate::dataset::table_of_csv;
 use crate::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
 
+/// Nobody cancels.
+static GOES_ON: AtomicBool = AtomicBool::new(false);
+
 /// Reads what a program has saved; shows types and rows.
 #[track_caller]
 fn check_saved(csv: impl AsRef<[u8]>, expected: &str) {
@@ -17,7 +24,9 @@ fn check_saved(csv: impl AsRef<[u8]>, expected: &str) {
     let (csv_path, parquet) = (dir.path().join("1"), dir.path().join("df.parquet"));
     fs::write(&csv_path, csv).unwrap();
     let (rows_max, cells_max) = (TABLE_ROWS_MAX, TABLE_CELLS_MAX);
-    let frame = table_of_csv(&csv_path, "/mnt/data/df.csv", &parquet, rows_max, cells_max).unwrap();
+    let frame =
+        table_of_csv(&csv_path, "/mnt/data/df.csv", &parquet, rows_max, cells_max, &GOES_ON)
+            .unwrap();
     let columns = frame.columns.iter().zip(&frame.dtypes).map(|it| format!("{}:{}", it.0, it.1));
     let rows = frame
         .rows
@@ -92,7 +101,7 @@ fn only_the_first_rows_are_in_the_frame_and_all_in_the_file() {
     let (csv, parquet) = (dir.path().join("x.csv"), dir.path().join("x.parquet"));
     fs::write(&csv, format!("a,b\n{}", "1,2\n".repeat(1_000))).unwrap();
     for (rows_max, cells_max, n_rows) in [(10, 1_000, 10), (100, 30, 15), (2_000, 10_000, 1_000)] {
-        let frame = table_of_csv(&csv, "x.csv", &parquet, rows_max, cells_max).unwrap();
+        let frame = table_of_csv(&csv, "x.csv", &parquet, rows_max, cells_max, &GOES_ON).unwrap();
         assert_eq!((frame.rows.len(), frame.row_count), (n_rows, 1_000));
         assert_eq!(rows(&parquet).len(), 1_000);
     }
@@ -104,7 +113,7 @@ fn a_file_that_is_no_table_is_refused_in_words_for_a_model() {
         let dir = TempDir::new().unwrap();
         let (csv, parquet) = (dir.path().join("x"), dir.path().join("df.parquet"));
         bytes.inspect(|it| fs::write(&csv, it).unwrap());
-        let error = table_of_csv(&csv, "/mnt/data/df.csv", &parquet, 10, 10).unwrap_err();
+        let error = table_of_csv(&csv, "/mnt/data/df.csv", &parquet, 10, 10, &GOES_ON).unwrap_err();
         assert!(!parquet.exists());
         let message = error.to_string();
         let how = "; save a DataFrame with `df.to_csv(\"/mnt/data/df.csv\", index=False)`";
@@ -116,6 +125,23 @@ fn a_file_that_is_no_table_is_refused_in_words_for_a_model() {
     assert_eq!(refusal(Some(b"[{\"a\": 1}, {\"a\": 2}]")), is("is JSON"));
     assert_eq!(refusal(Some(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")), is("is a PNG image"));
     assert_eq!(refusal(None), "cannot read `/mnt/data/df.csv`: no such file");
+}
+
+#[test]
+fn a_file_holds_no_more_than_may_be_fetched_and_reading_ends_when_nobody_waits() {
+    let dir = TempDir::new().unwrap();
+    let (csv, parquet) = (dir.path().join("x"), dir.path().join("df.parquet"));
+    let mut packed = GzEncoder::new(fs::File::create(&csv).unwrap(), Compression::fast());
+    let lines = "a,b\n".repeat(1024 * 1024);
+    (0..=25).for_each(|_| packed.write_all(lines.as_bytes()).unwrap());
+    packed.finish().unwrap();
+    let error = |cancelled| {
+        let cancelled = AtomicBool::new(cancelled);
+        table_of_csv(&csv, "df.csv", &parquet, 1, 2, &cancelled).unwrap_err().to_string()
+    };
+    assert!(error(false).contains("the limit is 104857600 bytes"), "{}", error(false));
+    assert!(!error(true).contains("the limit"), "{}", error(true));
+    assert!(!parquet.exists());
 }
 
 proptest! {
@@ -131,7 +157,7 @@ proptest! {
         let dir = TempDir::new().unwrap();
         let (csv, parquet) = (dir.path().join("1"), dir.path().join("df.parquet"));
         fs::write(&csv, bytes).unwrap();
-        let frame = table_of_csv(&csv, "df.csv", &parquet, 5, 20);
+        let frame = table_of_csv(&csv, "df.csv", &parquet, 5, 20, &GOES_ON);
         prop_assert_eq!(parquet.exists(), frame.is_ok());
         prop_assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1 + usize::from(frame.is_ok()));
         if let Ok(frame) = frame {
