@@ -205,7 +205,8 @@ pub const REPEATS_TOLD: u32 = 3;
 pub const REPEATS_MAX: u32 = 5;
 /// Tool calls of one response. Beyond this the model is looping inside a response.
 pub const CALLS_PER_ROUND_MAX: usize = 128;
-/// Runs of hosted tools within one response, which the provider counts.
+/// Runs of hosted tools within one response, which the provider counts. A server that does not count may
+/// send more, which are not told.
 pub const HOSTED_CALLS_MAX: u32 = 64;
 /// Datasets that are uploaded for one question. Source: OpenAI API reference, `file_ids`, at most 50.
 pub const UPLOADS_MAX: usize = 50;
@@ -219,6 +220,8 @@ pub const CONTAINER_FILES_BYTES_MAX: usize = 8 * 1024;
 pub const HOSTED_DELETE: Duration = Duration::from_secs(15);
 /// Containers whose files are fetched in one turn.
 pub const CONTAINERS_PER_TURN_MAX: usize = 8;
+/// Files in a row that cannot be fetched, after which the others are left: the trouble is not theirs.
+pub const UNFETCHED_MAX: usize = 5;
 /// Files of a container that are known to have been fetched.
 pub const FETCHED_KNOWN_MAX: usize = 2_000;
 
@@ -296,6 +299,8 @@ pub const HOSTED_ID_BYTES_MAX: usize = 128;
 pub const CONTAINER_FILES_MAX: usize = 1_000;
 /// Files on one page of that list. Source: `OpenAI` API reference, "List container files".
 pub const CONTAINER_FILES_PAGE: usize = 100;
+/// Pages of it that are asked for: twice those that the files fill.
+pub const CONTAINER_PAGES_MAX: usize = 20;
 /// Bytes of the path of a file in a container; what Linux takes.
 pub const CONTAINER_PATH_BYTES_MAX: usize = 4_096;
 /// Bytes of a cassette, which is read whole.

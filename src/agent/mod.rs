@@ -347,6 +347,7 @@ impl Agent {
         let catalog = self.keep_back(session, catalog, key, turn).await?;
         self.prepare_hosted(session, &catalog, conversation, turn).await?;
         let answer = self.rounds(session, &catalog, question, conversation, turn).await?;
+        self.tell_unforced(&answer, conversation.items, turn)?;
         self.fetch_files_in_time(session, conversation.items, turn).await?;
         Ok(answer)
     }
@@ -401,7 +402,7 @@ impl Agent {
                 asked => asked?,
             };
             let (sent, Response { items: mut received, ending, wants_more, .. }) = asked;
-            pairing::make_call_ids_unique(&sent, &mut received);
+            self.make_call_ids_unique(&sent, &mut received);
             if let Ending::Incomplete(reason) = ending {
                 tell_cut(&reason, turn)?;
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);

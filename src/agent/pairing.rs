@@ -54,8 +54,13 @@ pub fn repair(items: Vec<Item>) -> Vec<Item> {
 }
 
 /// Makes the call ids of a response unique within the conversation. Small servers count from one in
-/// every response; a provider refuses two calls of one id.
-pub fn make_call_ids_unique(conversation: &[Item], response: &mut [Item]) {
+/// every response; a provider refuses two calls of one id. `is_taken` says which
+/// ids something else has.
+pub fn make_call_ids_unique(
+    conversation: &[Item],
+    response: &mut [Item],
+    is_taken: impl Fn(&str) -> bool,
+) {
     let calls = conversation.iter().filter(|it| it.kind() == ItemKind::FunctionCall);
     let mut taken: HashSet<String> =
         calls.filter_map(Item::tool_call).map(|it| it.call_id).collect();
@@ -66,7 +71,7 @@ pub fn make_call_ids_unique(conversation: &[Item], response: &mut [Item]) {
         let head = &base[..base.floor_char_boundary(CALL_ID_BYTES_MAX - 6)];
         let mut call_id = base.to_owned();
         let mut n = 2;
-        while !taken.insert(call_id.clone()) {
+        while is_taken(&call_id) || !taken.insert(call_id.clone()) {
             call_id = format!("{head}_{n}");
             n += 1;
         }
@@ -172,12 +177,12 @@ mod tests {
     #[test]
     fn a_call_id_that_comes_again_is_renamed() {
         let mut response = [call("a"), call("a"), call("b")];
-        make_call_ids_unique(&[call("a"), Item::output("a", "1")], &mut response);
+        make_call_ids_unique(&[call("a"), Item::output("a", "1")], &mut response, |it| it == "b");
         let ids: Vec<_> = response.iter().map(|it| it.call_id().unwrap()).collect();
-        assert_eq!(ids, ["a_2", "a_3", "b"]);
+        assert_eq!(ids, ["a_2", "a_3", "b_2"]);
         let long = "x".repeat(64);
         let mut response = [call(""), call(&long), call(&long), call(&"y".repeat(65))];
-        make_call_ids_unique(&[], &mut response);
+        make_call_ids_unique(&[], &mut response, |_| false);
         let ids: Vec<_> = response.iter().map(|it| it.call_id().unwrap()).collect();
         assert_eq!(ids, ["call", &long, &format!("{}_2", "x".repeat(58)), "call_2"]);
     }

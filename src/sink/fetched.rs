@@ -90,7 +90,7 @@ pub fn keep(
 }
 
 /// Returns the last part of a path in a container, bounded: the name by which a file is told.
-fn name_of(path: &str) -> String {
+pub fn name_of(path: &str) -> String {
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     last[..last.floor_char_boundary(FETCHED_NAME_BYTES_MAX)].to_owned()
 }

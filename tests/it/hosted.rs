@@ -2,6 +2,7 @@
 
 mod client;
 mod files;
+mod hostile;
 mod life;
 mod server;
 mod turns;

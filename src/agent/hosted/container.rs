@@ -104,8 +104,13 @@ impl Agent {
         let looked = turn.wait_sent(self.provider.container(id, &mut on_progress)).await?;
         let found = looked.map_err(anyhow::Error::from)?;
         if self.hosted.container_id() != Some(id) {
+            // What is there already, no question of this session has made.
+            let listing = self.provider.container_files(id, &mut on_progress);
+            let listed = turn.wait_sent(listing).await?.map_err(anyhow::Error::from)?;
+            let fetched = listed.into_iter().map(|it| (it.id, it.bytes.unwrap_or(0))).collect();
+            let container_id = id.to_owned();
             self.hosted.kept.container =
-                Some(KeptContainer { container_id: id.to_owned(), ..KeptContainer::default() });
+                Some(KeptContainer { container_id, fetched, ..KeptContainer::default() });
         }
         for file_id in self.hosted.file_ids.clone() {
             let Some(kept) = &mut self.hosted.kept.container else { return Ok(()) };

@@ -8,11 +8,11 @@ use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::conversation::Item;
 use crate::event::{FetchedFile, Status};
-use crate::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX};
+use crate::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX, UNFETCHED_MAX};
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::hosted::store::ContainerFile;
 use crate::provider::hosted::{self, Citation};
-use crate::render::digits::size;
+use crate::render::digits::{self, size};
 use crate::session::Session;
 use crate::sink::fetched::{self, Origin};
 
@@ -137,13 +137,22 @@ impl Agent {
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
         let n_wanted = wanted.len();
+        let mut n_failed = 0;
         for (at, wanted) in wanted.into_iter().enumerate() {
-            let Some(bytes_max) = fetched::room(&turn.files) else {
-                let message = format!(
-                    "{} files that code made are left in the container: a turn fetches no more",
-                    n_wanted - at
-                );
-                return turn.status(Status::Warning { code: "files_left".to_owned(), message });
+            let room = fetched::room(&turn.files).ok_or("a turn fetches no more");
+            let room = room.and_then(|it| match n_failed {
+                UNFETCHED_MAX.. => Err("none of the last ones could be fetched"),
+                _ => Ok(it),
+            });
+            let bytes_max = match room {
+                Ok(bytes_max) => bytes_max,
+                Err(reason) => {
+                    let n_left = n_wanted - at;
+                    let message = format!(
+                        "files that code made are left in the container, {n_left}: {reason}"
+                    );
+                    return turn.status(Status::Warning { code: "files_left".to_owned(), message });
+                }
             };
             turn.status(fetching(&wanted.path, wanted.bytes))?;
             let mut file = fetched::temporary(turn.dir().path())?;
@@ -158,14 +167,17 @@ impl Agent {
             );
             let fetched = turn.wait_sent(fetching).await?;
             if let Err(error) = fetched {
-                let message = format!("cannot fetch `{}`, which code made: {error}", wanted.path);
+                let name = fetched::name_of(&wanted.path);
+                let message = format!("cannot fetch `{name}`, which code made: {error}");
                 let is_gone = error.kind == ProviderErrorKind::ContainerExpired;
                 tell_unfetched(error, "file_not_fetched", message, turn)?;
                 if is_gone {
                     return Ok(());
                 }
+                n_failed += 1;
                 continue;
             }
+            n_failed = 0;
             self.hosted.remember(&wanted.container_id, &wanted.file_id, wanted.bytes);
             let origin = Origin {
                 name: wanted.path,
@@ -217,17 +229,13 @@ pub(super) fn keep_images(
     images: &[String],
     turn: &mut Turn,
 ) -> Result<Vec<FetchedFile>, Ended> {
-    let mut kept = Vec::new();
+    let (mut kept, mut n_left_out) = (Vec::new(), 0);
     for image in images {
         let room = fetched::room(&turn.files);
         let decoded = fetched::decode_image(image);
         let fits = |it: &(&str, Vec<u8>)| room.is_some_and(|room| it.1.len() as u64 <= room);
         let Some((ending, bytes)) = decoded.filter(fits) else {
-            let message =
-                "a picture that code drew is left out: it is too large, or no image that can be \
-                           kept"
-                    .to_owned();
-            turn.status(Status::Warning { code: "file_not_fetched".to_owned(), message })?;
+            n_left_out += 1;
             continue;
         };
         let mut file = fetched::temporary(turn.dir().path())?;
@@ -238,6 +246,13 @@ pub(super) fn keep_images(
         let image = fetched::keep(session.dir(), turn.dir().path(), origin, file)?;
         turn.files.push(image.clone());
         kept.push(image);
+    }
+    if 0 < n_left_out {
+        let message = format!(
+            "{} that code drew left out: too large, too many, or of a kind that is not kept",
+            digits::count(n_left_out, "picture")
+        );
+        turn.status(Status::Warning { code: "file_not_fetched".to_owned(), message })?;
     }
     Ok(kept)
 }

@@ -9,23 +9,28 @@ mod upload;
 use std::collections::HashSet;
 use std::time::Instant;
 
+use serde_json::Value;
+
 use crate::agent::Agent;
+use crate::agent::answer::Answer;
+use crate::agent::pairing;
 use crate::agent::round::cut_middle;
 use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
 use crate::catalog::Catalog;
 use crate::conversation::{Item, Response, ToolDeclaration};
 use crate::event::{CallError, CallStatus, Status};
-use crate::limits::TOOL_OUTPUT_BYTES_MAX;
+use crate::limits::{HOSTED_CALLS_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::provider::Provider;
 use crate::provider::hosted::code_interpreter::{self, Container};
 use crate::provider::hosted::{self, HostedCall, HostedTool};
 use crate::session::Session;
 use crate::session::hosted::{HostedState, Kept, KeptContainer};
+use crate::status::StopReason;
 use crate::tools::{TOOLS, Tool, label};
 
 pub use container::is_about_hosted;
 pub use forget::{delete_kept, left_there};
-pub use table::{AtProvider, chosen};
+pub use table::{AtProvider, End, chosen};
 pub use upload::PlannedUpload;
 
 /// Where code runs.
@@ -96,7 +101,7 @@ pub struct Hosted {
     mended: Mended,
     /// Where code runs from now on, instead of where the user said: that container has expired.
     replacement: Option<Container>,
-    /// Ids of runs, which events pair by.
+    /// Ids of runs and of calls, which events pair by.
     seen: HashSet<String>,
     /// The turn and the container that were told of last.
     told: Option<(String, String)>,
@@ -207,11 +212,18 @@ impl Agent {
     ) -> Result<(), Ended> {
         // How long each took is not told; each was a part of this.
         let duration_ms = milliseconds_since(asked);
-        for mut run in hosted::calls(&response.items) {
+        let runs = hosted::calls(&response.items);
+        let n_runs_max = HOSTED_CALLS_MAX as usize;
+        let calls: HashSet<String> =
+            response.items.iter().filter_map(Item::tool_call).map(|it| it.call_id).collect();
+        let n_more = runs.len().saturating_sub(n_runs_max);
+        for mut run in runs.into_iter().take(n_runs_max) {
             self.meet(session, &run, response.request_id.as_deref(), turn)?;
             let base = run.call.call_id.clone();
             let mut n = 2;
-            while !self.hosted.seen.insert(run.call.call_id.clone()) {
+            while calls.contains(&run.call.call_id)
+                || !self.hosted.seen.insert(run.call.call_id.clone())
+            {
                 run.call.call_id = format!("{base}_{n}");
                 n += 1;
             }
@@ -223,7 +235,37 @@ impl Agent {
             }
             turn.close_call(&run.call, closed(&run, duration_ms))?;
         }
+        if 0 < n_more {
+            let message = format!(
+                "the provider ran more tools within one response than the {n_runs_max} that were asked \
+                 for; {n_more} are not told"
+            );
+            turn.status(Status::Warning { code: "runs_not_told".to_owned(), message })?;
+        }
         Ok(())
+    }
+
+    /// Says when no code ran although the user forces it: not every server heeds that.
+    pub(super) fn tell_unforced(
+        &self,
+        answer: &Answer,
+        items: &[Item],
+        turn: &mut Turn,
+    ) -> Result<(), Ended> {
+        let Some(name) = self.options.interpreter.forced() else { return Ok(()) };
+        let has_run = hosted::calls(items).iter().any(|it| it.call.name == name);
+        if has_run || answer.stop_reason != StopReason::Complete {
+            return Ok(());
+        }
+        let message = format!("`{name}` is forced, and the server has answered without it");
+        turn.status(Status::Warning { code: "tool_not_used".to_owned(), message })
+    }
+
+    /// Gives calls of ours ids that neither another call nor a run of the provider's has.
+    pub(super) fn make_call_ids_unique(&mut self, sent: &[Item], received: &mut [Item]) {
+        pairing::make_call_ids_unique(sent, received, |it| self.hosted.seen.contains(it));
+        let calls = received.iter().filter_map(Item::tool_call);
+        self.hosted.seen.extend(calls.map(|it| it.call_id));
     }
 
     /// Takes down where a run was, and tells of the container once a turn.
@@ -270,24 +312,29 @@ impl Agent {
 
 /// Returns the code of a run, if it was code.
 fn code_of(run: &HostedCall) -> Option<String> {
-    let arguments: serde_json::Value = serde_json::from_str(&run.call.arguments).ok()?;
+    let arguments: Value = serde_json::from_str(&run.call.arguments).ok()?;
     arguments["code"].as_str().map(|it| it.trim_end().to_owned())
 }
 
 /// The provider has shown the model all of it; what is told here is bounded.
 fn closed(run: &HostedCall, duration_ms: u64) -> Closed {
     let mut result = run.output.result.clone();
-    let text = result["text"].as_str().unwrap_or_default().to_owned();
-    let kept = cut_middle(&text, TOOL_OUTPUT_BYTES_MAX);
-    let truncated = kept.len() < text.len();
-    result["text"] = kept.clone().into();
-    let error = (!run.succeeded).then(|| CallError { code: "failed".to_owned(), message: kept });
+    let (mut truncated, mut bytes_to_model) = (false, 0);
+    for name in ["text", "stdout"] {
+        let Some(text) = result.get(name).and_then(Value::as_str) else { continue };
+        bytes_to_model += text.len() as u64;
+        let kept = cut_middle(text, TOOL_OUTPUT_BYTES_MAX);
+        truncated |= kept.len() < text.len();
+        result[name] = kept.into();
+    }
+    let message = result["text"].as_str().unwrap_or_default().to_owned();
+    let error = (!run.succeeded).then(|| CallError { code: "failed".to_owned(), message });
     Closed {
         status: if run.succeeded { CallStatus::Ok } else { CallStatus::Error },
         duration_ms,
         result,
         truncated,
-        bytes_to_model: text.len() as u64,
+        bytes_to_model,
         error,
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::conversation::{Item, ItemKind, ToolCall};
 use crate::event::ToolOutput;
+use crate::provider::hosted::store::is_id;
 use crate::status::{ExitStatus, Failure};
 
 /// A tool that a provider runs.
@@ -97,9 +98,10 @@ fn read_plainly(item: &Item) -> HostedCall {
     let succeeded = error.is_none() && has_ended_well(item);
     let text = error.or_else(|| told("output")).or_else(|| told("result"));
     let text = text.unwrap_or_else(|| format!("it is {}", status(item)));
-    let name = item.type_name().unwrap_or_default();
+    let name = item.type_name().and_then(|it| it.strip_suffix("_call"));
+    let name = name.filter(|it| is_id(it)).unwrap_or("unknown");
     HostedCall {
-        call: tool_call(item, name.strip_suffix("_call").unwrap_or(name), &Value::from(asked)),
+        call: tool_call(item, name, &Value::from(asked)),
         succeeded,
         output: output(succeeded, &text),
         images: Vec::new(),
@@ -185,7 +187,8 @@ fn has_ended_well(item: &Item) -> bool {
 
 fn tool_call(item: &Item, name: &str, arguments: &Value) -> ToolCall {
     ToolCall {
-        call_id: item.0["id"].as_str().unwrap_or(name).to_owned(),
+        // What is no name of an item is not told as one.
+        call_id: item.0["id"].as_str().filter(|it| is_id(it)).unwrap_or(name).to_owned(),
         name: name.to_owned(),
         arguments: arguments.to_string(),
     }

@@ -4,6 +4,7 @@
 //! them, and told to whoever counts what leaves. What comes back has no authority: a name that becomes a
 //! part of a path is checked first.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -13,8 +14,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::limits::{
-    CONTAINER_FILES_MAX, CONTAINER_FILES_PAGE, CONTAINER_PATH_BYTES_MAX, HOSTED_ID_BYTES_MAX,
-    UPLOAD_BYTES_MAX, UPLOAD_LIFE_MAX, UPLOAD_LIFE_MIN,
+    CONTAINER_FILES_MAX, CONTAINER_FILES_PAGE, CONTAINER_PAGES_MAX, CONTAINER_PATH_BYTES_MAX,
+    HOSTED_ID_BYTES_MAX, UPLOAD_BYTES_MAX, UPLOAD_LIFE_MAX, UPLOAD_LIFE_MIN,
 };
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::retry::Tries;
@@ -180,31 +181,34 @@ impl Provider {
         let path = format!("containers/{}/files", checked(container_id)?);
         let remote = self.store()?;
         let mut files: Vec<ContainerFile> = Vec::new();
+        let mut known: HashSet<String> = HashSet::new();
         let mut after: Option<String> = None;
-        loop {
+        // A server may put fewer files on a page, or come round to those it has listed.
+        for _ in 0..CONTAINER_PAGES_MAX {
             let mut query =
                 vec![("limit", CONTAINER_FILES_PAGE.to_string()), ("order", "desc".to_owned())];
             query.extend(after.clone().map(|it| ("after", it)));
             let call = Call { query, ..call(Method::Get, path.clone(), Payload::Nothing) };
             let page = remote.ask(&call, Subject::Container, on_progress).await?;
             let n_before = files.len();
-            files.extend(page["data"].as_array().into_iter().flatten().filter_map(listed));
-            // A page without one file more could be followed by as many as there is time for.
-            let next = files.last().filter(|_| n_before < files.len()).map(|it| it.id.clone());
-            if page["has_more"] != true || next.is_none() {
+            let listed = page["data"].as_array().into_iter().flatten().filter_map(listed);
+            files.extend(listed.filter(|it| known.insert(it.id.clone())));
+            let has_more = page["has_more"] == true && n_before < files.len();
+            if !has_more && files.len() <= CONTAINER_FILES_MAX {
                 return Ok(files);
             }
             if CONTAINER_FILES_MAX <= files.len() {
-                files.truncate(CONTAINER_FILES_MAX);
-                let message = format!(
-                    "the container `{container_id}` has more than {CONTAINER_FILES_MAX} files: \
-                     these are the newest"
-                );
-                on_progress(Progress::Warning { code: "files_unlisted", message });
-                return Ok(files);
+                break;
             }
-            after = next;
+            after = files.last().map(|it| it.id.clone());
         }
+        files.truncate(CONTAINER_FILES_MAX);
+        let message = format!(
+            "the container `{container_id}` has more than {} files: these are the newest",
+            files.len()
+        );
+        on_progress(Progress::Warning { code: "files_unlisted", message });
+        Ok(files)
     }
 
     /// Writes a file of a container into one of ours, in place of what that held, and returns its bytes.
