@@ -1,7 +1,7 @@
 //! What providers keep for a session, deleted with it.
 //!
-//! Which server that is stands in a file of the session, which is no reason to send a key there: a key goes
-//! to the server of the settings and to no other.
+//! Which server that is stands in a file of the session, and somebody else may have written it: a checkout
+//! may bring a session. So only the server of the settings is asked, with its key or without one.
 
 use crate::agent::hosted::{delete_kept, left_there};
 use crate::cli::options::GlobalOptions;
@@ -9,7 +9,7 @@ use crate::cli::options::ask::{ProviderChoice, provider};
 use crate::cli::options::settings::Settings;
 use crate::cli::report;
 use crate::cli::signals;
-use crate::provider::{Key, Provider, RemoteOptions, health, is_on_this_machine};
+use crate::provider::{Provider, RemoteOptions, health};
 use crate::session::Session;
 use crate::session::hosted::{HostedState, Kept};
 
@@ -66,16 +66,10 @@ fn remote(server: &str, settings: &Settings) -> Result<Provider, String> {
         }
         _ => None,
     };
-    let (options, key): (RemoteOptions, Option<Key>) = match known {
-        Some((options, source)) => {
-            let key = source.get().map_err(|error| format!("{error:#}"))?;
-            (options, key)
-        }
-        None if is_on_this_machine(server) => {
-            (RemoteOptions { base_url: server.to_owned(), ..RemoteOptions::default() }, None)
-        }
-        None => return Err("it is not the server of your settings (`OPENAI_BASE_URL`)".to_owned()),
+    let Some((options, source)) = known else {
+        return Err("it is not the server of your settings (`OPENAI_BASE_URL`)".to_owned());
     };
+    let key = source.get().map_err(|error| format!("{error:#}"))?;
     let options = RemoteOptions { key, hosts: true, retries: 1, ..options };
     Provider::remote(options).map_err(|error| format!("{error:#}"))
 }

@@ -1,5 +1,7 @@
 //! A server that is broken, or means harm, with code that it says it ran: turns end, soon and whole.
 
+use std::fs;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
@@ -228,4 +230,33 @@ fn a_file_that_is_no_table_is_told_to_the_model() {
     let told = "`/mnt/data/df.csv` is no table: cannot read `/mnt/data/df.csv` as CSV: it is a PNG image; save \
                 a DataFrame with `df.to_csv(\"/mnt/data/df.csv\", index=False)`";
     assert_eq!(turn.result_of("c1")["result"]["text"], told);
+}
+
+#[test]
+fn a_session_cannot_say_which_server_deletes_something() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    let elsewhere = Bench::with(["sales.csv"]);
+    let server = elsewhere.server().base_url();
+    let container = json!({"container_id": "cntr_1", "is_ours": true});
+    let upload = json!({"file_id": "file-1", "dataset": "sales", "version": "1", "bytes": 1,
+        "expires": 99_999_999_999_u64});
+    let kept = json!({&server: {"uploads": [upload], "container": container}}).to_string();
+    fs::write(bench.session().join("hosted.json"), &kept).unwrap();
+    let run = bench.run(["reset", "--yes"]).succeeds();
+    assert_eq!((n_calls(&elsewhere, ""), n_calls(&bench, "")), (0, 0));
+    assert!(run.stderr().contains("it is not the server of your settings"), "{run}");
+}
+
+#[test]
+fn a_project_cannot_have_data_uploaded() {
+    for line in ["interpreter = \"hosted\"", "container_memory = \"64g\"", "on_expired = \"new\""] {
+        let bench = Bench::with(["sales.csv"]);
+        fs::write(bench.path("csv-agent.toml"), line).unwrap();
+        let key = line.split(' ').next().unwrap();
+        bench.answers([round().says("So.")]);
+        let run = bench.ask("How many?").succeeds();
+        assert!(run.stderr().contains(&format!("`{key}` is ignored here")), "{run}");
+        assert_eq!(n_calls(&bench, ""), 0);
+    }
 }
