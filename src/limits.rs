@@ -220,6 +220,8 @@ pub const CONTAINER_FILES_BYTES_MAX: usize = 8 * 1024;
 pub const HOSTED_DELETE: Duration = Duration::from_secs(15);
 /// Containers whose files are fetched in one turn.
 pub const CONTAINERS_PER_TURN_MAX: usize = 8;
+/// Bytes of the pictures of one run that go back to the provider with the conversation.
+pub const PICTURES_KEPT_BYTES_MAX: usize = 1024 * 1024;
 /// Files in a row that cannot be fetched, after which the others are left: the trouble is not theirs.
 pub const UNFETCHED_MAX: usize = 5;
 /// Files of a container that are known to have been fetched.

@@ -12,6 +12,7 @@ use crate::limits::{
     OLD_OUTPUT_BYTES_MAX, SUMMARY_BYTES_MAX, SUMMARY_SHOWN_BYTES_MAX, TURNS_KEPT_MAX,
     TURNS_KEPT_MIN, TURNS_SUMMARISED_MIN,
 };
+use crate::provider::hosted;
 use crate::session::history::{History, HistoryTurn, Summary};
 
 /// What the model that summarises is told.
@@ -77,23 +78,35 @@ fn bytes_of(value: &Value) -> usize {
 /// Shortens the long outputs of tool calls. Returns how many there were.
 pub fn shorten_outputs(items: &mut [Item]) -> usize {
     let mut n_shortened = 0;
-    for item in items.iter_mut().filter(|it| it.kind() == ItemKind::FunctionCallOutput) {
-        let Some(text) = item.0["output"].as_str() else { continue };
-        if OLD_OUTPUT_BYTES_MAX < text.len() {
-            let head = &text[..text.floor_char_boundary(OLD_OUTPUT_BYTES_MAX * 3 / 4)];
-            let n_bytes = text.len();
-            let note = format!("{head}\n… shortened from {n_bytes} bytes; call again if needed …");
-            item.0["output"] = json!(note);
-            n_shortened += 1;
+    let mut shorten = |text: &mut Value| {
+        let Some(long) = text.as_str().filter(|it| OLD_OUTPUT_BYTES_MAX < it.len()) else { return };
+        let head = &long[..long.floor_char_boundary(OLD_OUTPUT_BYTES_MAX * 3 / 4)];
+        let n_bytes = long.len();
+        *text = json!(format!("{head}\n… shortened from {n_bytes} bytes; call again if needed …"));
+        n_shortened += 1;
+    };
+    for item in items {
+        if item.kind() == ItemKind::FunctionCallOutput {
+            item.0.get_mut("output").into_iter().for_each(&mut shorten);
         }
+        let outputs = hosted::outputs_mut(item).into_iter().flatten();
+        outputs.filter_map(|it| it.get_mut("logs")).for_each(&mut shorten);
     }
     n_shortened
 }
 
-/// Takes the images out of messages. Returns how many there were.
+/// Takes the images out of messages, and those that code at the provider drew. Returns how many there were.
 pub fn drop_images(items: &mut [Item]) -> usize {
     let mut n_dropped = 0;
-    for item in items.iter_mut().filter(|it| it.kind() == ItemKind::UserMessage) {
+    for item in items {
+        if let Some(outputs) = hosted::outputs_mut(item) {
+            let n_before = outputs.len();
+            outputs.retain(|it| it["type"] != "image");
+            n_dropped += n_before - outputs.len();
+        }
+        if item.kind() != ItemKind::UserMessage {
+            continue;
+        }
         let parts = item.0.get_mut("content").and_then(Value::as_array_mut);
         for part in parts.into_iter().flatten().filter(|it| it["type"] == "input_image") {
             *part = json!({"type": "input_text", "text": "(an image that is no longer shown)"});

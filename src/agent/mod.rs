@@ -402,7 +402,7 @@ impl Agent {
                 asked => asked?,
             };
             let (sent, Response { items: mut received, ending, wants_more, .. }) = asked;
-            self.make_call_ids_unique(&sent, &mut received);
+            self.make_fit(&sent, &mut received);
             if let Ending::Incomplete(reason) = ending {
                 tell_cut(&reason, turn)?;
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);

@@ -19,7 +19,7 @@ use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
 use crate::catalog::Catalog;
 use crate::conversation::{Item, Response, ToolDeclaration};
 use crate::event::{CallError, CallStatus, Status};
-use crate::limits::{HOSTED_CALLS_MAX, TOOL_OUTPUT_BYTES_MAX};
+use crate::limits::{HOSTED_CALLS_MAX, PICTURES_KEPT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::provider::Provider;
 use crate::provider::hosted::code_interpreter::{self, Container};
 use crate::provider::hosted::{self, HostedCall, HostedTool};
@@ -261,8 +261,10 @@ impl Agent {
         turn.status(Status::Warning { code: "tool_not_used".to_owned(), message })
     }
 
-    /// Gives calls of ours ids that neither another call nor a run of the provider's has.
-    pub(super) fn make_call_ids_unique(&mut self, sent: &[Item], received: &mut [Item]) {
+    /// Makes the items of a response fit to go back: calls of ours get ids that neither another call nor a
+    /// run of the provider's has, and what runs gave is bounded.
+    pub(super) fn make_fit(&mut self, sent: &[Item], received: &mut [Item]) {
+        keep_short(received);
         pairing::make_call_ids_unique(sent, received, |it| self.hosted.seen.contains(it));
         let calls = received.iter().filter_map(Item::tool_call);
         self.hosted.seen.extend(calls.map(|it| it.call_id));
@@ -307,6 +309,27 @@ impl Agent {
             memory_limit,
             request_id: request_id.map(str::to_owned),
         })
+    }
+}
+
+/// Shortens what goes back with every request: what code printed, as an output of a call of ours is, and
+/// pictures beyond what they may have together, which are files of the turn.
+fn keep_short(items: &mut [Item]) {
+    for item in items {
+        let Some(outputs) = hosted::outputs_mut(item) else { continue };
+        let mut room = PICTURES_KEPT_BYTES_MAX;
+        outputs.retain(|it| {
+            let n_bytes = it["url"].as_str().map_or(0, str::len);
+            let left = room.checked_sub(n_bytes);
+            room = left.unwrap_or(room);
+            left.is_some()
+        });
+        for output in outputs {
+            let long = output["logs"].as_str().filter(|it| TOOL_OUTPUT_BYTES_MAX < it.len());
+            if let Some(cut) = long.map(|it| cut_middle(it, TOOL_OUTPUT_BYTES_MAX)) {
+                output["logs"] = cut.into();
+            }
+        }
     }
 }
 

@@ -177,6 +177,12 @@ pub fn only_of_container(items: Vec<Item>, container_id: Option<&str>) -> Vec<It
     kept
 }
 
+/// Returns what an item tells of the outputs of a run, to be made shorter; nothing where it tells none.
+pub fn outputs_mut(item: &mut Item) -> Option<&mut Vec<Value>> {
+    HOSTED.iter().find(|it| item.type_name() == Some(it.item))?;
+    item.0.get_mut("outputs")?.as_array_mut()
+}
+
 fn status(item: &Item) -> &str {
     item.0["status"].as_str().unwrap_or("completed")
 }

@@ -250,7 +250,7 @@ fn a_session_cannot_say_which_server_deletes_something() {
 
 #[test]
 fn a_project_cannot_have_data_uploaded() {
-    for line in ["interpreter = \"hosted\"", "container_memory = \"64g\"", "on_expired = \"new\""] {
+    for line in ["interpreter = \"hosted\"", "container_memory = \"64g\""] {
         let bench = Bench::with(["sales.csv"]);
         fs::write(bench.path("csv-agent.toml"), line).unwrap();
         let key = line.split(' ').next().unwrap();
@@ -259,4 +259,28 @@ fn a_project_cannot_have_data_uploaded() {
         assert!(run.stderr().contains(&format!("`{key}` is ignored here")), "{run}");
         assert_eq!(n_calls(&bench, ""), 0);
     }
+}
+
+#[test]
+fn what_code_gave_goes_back_in_short() {
+    let picture =
+        |n| json!({"type": "image", "url": format!("data:image/png;base64,{}", "A".repeat(n))});
+    let outputs = json!([
+        {"type": "logs", "logs": "x".repeat(5_000_000)},
+        picture(4_000_000),
+        picture(4_000),
+        {"type": "image", "url": null},
+    ]);
+    let bench = Bench::with(["sales.csv"])
+        .script([round().interprets_with("x", outputs).says("One."), round().says("Two.")]);
+    ask(&bench, &[], "First?", 0);
+    ask(&bench, &[], "Second?", 0);
+    let request = bench.request(1);
+    let back = request.input().iter().find(|it| it["type"] == "code_interpreter_call").unwrap();
+    let outputs = back["outputs"].as_array().unwrap();
+    let kinds: Vec<_> = outputs.iter().map(|it| it["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["logs", "image", "image"]);
+    assert!(outputs[0]["logs"].as_str().unwrap().contains("of 5000000 bytes left out"));
+    assert_eq!(outputs[1], picture(4_000));
+    assert!(fs::metadata(bench.session().join("history.jsonl")).unwrap().len() < 100_000);
 }
