@@ -135,6 +135,19 @@ pub struct Confinement {
     pub reasons: Vec<String>,
 }
 
+/// Where the code of a turn runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CodePlace {
+    /// In the REPL on this machine.
+    #[default]
+    Local,
+    /// In a container of the provider's.
+    Hosted,
+    /// In either.
+    Both,
+}
+
 /// Where the turn is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
@@ -157,6 +170,9 @@ pub enum Status {
         limits: Map<String, Value>,
         /// As the user asked it.
         question: String,
+        /// Where code runs. In turns of earlier versions it ran on this machine.
+        #[serde(default)]
+        interpreter: CodePlace,
         /// What holds for code on this machine. Turns of earlier versions did not tell.
         #[serde(default)]
         sandbox: Box<Confinement>,

@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use crate::agent::TurnEnd;
 use crate::agent::turn::Turn;
-use crate::event::{Body, ErrorBody, Event, Status, VERSION};
+use crate::event::{Body, CodePlace, ErrorBody, Event, Status, VERSION};
 use crate::provider::error::ProviderError;
 use crate::session::store::now_utc;
 use crate::sink::EventSink;
@@ -107,6 +107,7 @@ pub fn refuse(
         datasets: Vec::new(),
         limits: Map::new(),
         question: question.to_owned(),
+        interpreter: CodePlace::default(),
         sandbox: Box::default(),
         withheld: Box::default(),
     };

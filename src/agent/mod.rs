@@ -541,6 +541,7 @@ impl Agent {
             datasets: catalog.names().map(str::to_owned).collect(),
             limits: shown,
             question: question.text.clone(),
+            interpreter: self.options.interpreter.place(),
             sandbox: Box::new(sandbox),
             withheld: Box::new(self.withheld()),
         }

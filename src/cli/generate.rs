@@ -181,7 +181,7 @@ mod tests {
         vec![
             json!({"type": "status", "phase": "started", "message": "m", "version": "1",
                 "model": "m", "provider": "p", "api": "a", "datasets": [], "limits": {},
-                "question": "q", "sandbox": {"enforced": ["e"], "missing": [], "reasons": []},
+                "question": "q", "interpreter": "local", "sandbox": {"enforced": ["e"], "missing": [], "reasons": []},
                 "withheld": {"columns": ["c"], "rows": true}}),
             json!({"type": "status", "phase": "model_request", "round": 1, "message": "m"}),
             json!({"type": "status", "phase": "model_response", "round": 1, "message": "m",

@@ -102,10 +102,10 @@ fn turn(bench: &Bench, id: &str, calls: Calls, text: &str) {
     let dir = bench.session().join("turns").join(id);
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("question.txt"), "What is it?\n").unwrap();
-    let enforced = if calls.has_repl { json!(["memory: 2048 MB"]) } else { json!([]) };
+    let interpreter = if calls.has_repl { "both" } else { "hosted" };
     let started = json!({"type": "status", "phase": "started", "message": "", "version": "0",
         "model": "m", "provider": "responses", "api": "responses", "datasets": [], "limits": {},
-        "question": "What is it?", "sandbox": {"enforced": enforced}});
+        "question": "What is it?", "interpreter": interpreter});
     let reply = json!({"type": "reply", "text": text, "blocks": [], "assessment": null,
         "findings": [], "stop_reason": "complete", "tables": [], "charts": [], "rounds": 1,
         "tool_calls": 1, "usage": {"requests": 1, "input_tokens": 1, "cached_input_tokens": 0,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::conversation::ToolCall;
-use crate::event::{Body, CallStatus, Confinement, Event, ReplyBody, Status};
+use crate::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
 use crate::provider::hosted::code_interpreter;
 use crate::python::protocol::Command;
 use crate::tools::{self, Plan, TOOLS};
@@ -103,11 +103,10 @@ impl PastTurn {
         };
         for Event { ts, body, .. } in events {
             match body {
-                Body::Status(Status::Started { question, withheld, sandbox, .. }) => {
+                Body::Status(Status::Started { question, withheld, interpreter, .. }) => {
                     (turn.question, turn.started) = (question, ts);
                     turn.withheld = *withheld;
-                    // Nothing is said of rules where no code runs.
-                    turn.has_repl = *sandbox != Confinement::default();
+                    turn.has_repl = interpreter != CodePlace::Hosted;
                 }
                 Body::ToolCall { call_id, name, arguments, arguments_raw, .. } => {
                     let arguments = arguments.map(|it| it.to_string()).or(arguments_raw);

@@ -21,7 +21,7 @@ use crate::agent::round::{Code, Round};
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::Catalog;
 use crate::conversation::{Reply, ToolCall, Usage};
-use crate::event::{Body, CallStatus, Confinement, ReplyBody, Status};
+use crate::event::{Body, CallStatus, CodePlace, Confinement, ReplyBody, Status};
 use crate::python::environment::PythonOptions;
 use crate::python::protocol::Command;
 use crate::python::sandbox::SandboxOptions;
@@ -104,6 +104,7 @@ impl Again<'_> {
             datasets: catalog.names().map(str::to_owned).collect(),
             limits: Map::new(),
             question: self.past.question.clone(),
+            interpreter: CodePlace::Local,
             sandbox: Box::new(confinement),
             withheld: Box::default(),
         })?;

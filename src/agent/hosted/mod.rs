@@ -18,7 +18,7 @@ use crate::agent::round::cut_middle;
 use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
 use crate::catalog::Catalog;
 use crate::conversation::{Item, Response, ToolDeclaration};
-use crate::event::{CallError, CallStatus, Status};
+use crate::event::{CallError, CallStatus, CodePlace, Status};
 use crate::limits::{HOSTED_CALLS_MAX, PICTURES_KEPT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::provider::Provider;
 use crate::provider::hosted::code_interpreter::{self, Container};
@@ -61,6 +61,15 @@ impl Interpreter {
         match self {
             Interpreter::Local => None,
             Interpreter::Hosted(options) | Interpreter::Both(options) => Some(options),
+        }
+    }
+
+    /// Returns how events name it.
+    pub fn place(&self) -> CodePlace {
+        match self {
+            Interpreter::Local => CodePlace::Local,
+            Interpreter::Hosted(_) => CodePlace::Hosted,
+            Interpreter::Both(_) => CodePlace::Both,
         }
     }
 
