@@ -12,7 +12,7 @@ use crate::limits::{
     OLD_OUTPUT_BYTES_MAX, SUMMARY_BYTES_MAX, SUMMARY_SHOWN_BYTES_MAX, TURNS_KEPT_MAX,
     TURNS_KEPT_MIN, TURNS_SUMMARISED_MIN,
 };
-use crate::provider::hosted;
+use crate::provider::hosted::{self, HostedCall};
 use crate::session::history::{History, HistoryTurn, Summary};
 
 /// What the model that summarises is told.
@@ -75,7 +75,8 @@ fn bytes_of(value: &Value) -> usize {
     }
 }
 
-/// Shortens the long outputs of tool calls. Returns how many there were.
+/// Shortens the long outputs of tool calls, and what code at the provider printed. Returns how many there
+/// were.
 pub fn shorten_outputs(items: &mut [Item]) -> usize {
     let mut n_shortened = 0;
     let mut shorten = |text: &mut Value| {
@@ -239,22 +240,35 @@ fn shown_part(text: &str) -> &str {
 
 /// Writes a turn as text, each text of it in at most so many bytes.
 fn transcript(turn: &HistoryTurn, text_bytes: usize) -> String {
-    let paragraphs = turn.items.iter().filter_map(|item| {
-        let (label, text) = match item.kind() {
-            ItemKind::UserMessage => ("User".to_owned(), item.text()),
-            ItemKind::AssistantMessage => ("Analyst".to_owned(), item.text()),
-            ItemKind::FunctionCall => {
-                let call = item.tool_call()?;
-                (format!("Call of {}", call.name), call.arguments)
-            }
-            ItemKind::FunctionCallOutput => {
-                ("Output".to_owned(), item.0["output"].as_str()?.to_owned())
-            }
-            ItemKind::Reasoning | ItemKind::Other => return None,
-        };
-        Some(format!("{label}: {}\n\n", cut_text(&text, text_bytes)))
-    });
+    let paragraphs = turn.items.iter().flat_map(told_by);
+    let paragraphs =
+        paragraphs.map(|(label, text)| format!("{label}: {}\n\n", cut_text(&text, text_bytes)));
     format!("# Turn {}\n\n{}", turn.number(), paragraphs.collect::<String>())
+}
+
+/// Returns what an item says, each part with who or what says it.
+fn told_by(item: &Item) -> Vec<(String, String)> {
+    let part = |label: &str, text: String| (label.to_owned(), text);
+    match item.kind() {
+        ItemKind::UserMessage => vec![part("User", item.text())],
+        ItemKind::AssistantMessage => vec![part("Analyst", item.text())],
+        ItemKind::FunctionCall => {
+            let call = item.tool_call().into_iter();
+            call.map(|it| (format!("Call of {}", it.name), it.arguments)).collect()
+        }
+        ItemKind::FunctionCallOutput => {
+            item.0["output"].as_str().map(|it| part("Output", it.to_owned())).into_iter().collect()
+        }
+        // The provider ran it, and its item tells both.
+        ItemKind::Other => {
+            let told = |it: HostedCall| {
+                let call = (format!("Call of {}", it.call.name), it.call.arguments);
+                [call, part("Output", it.output.for_model())]
+            };
+            hosted::call(item).map(told).into_iter().flatten().collect()
+        }
+        ItemKind::Reasoning => Vec::new(),
+    }
 }
 
 fn cut_text(text: &str, bytes_max: usize) -> String {

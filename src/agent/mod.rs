@@ -312,11 +312,11 @@ impl Agent {
         }
     }
 
-    /// Stops what the agent started. What a provider keeps for a session that is over goes, too; returns
-    /// what the user should know of that.
-    pub async fn close(mut self) -> Option<String> {
+    /// Stops what the agent started. What a provider keeps for a session that is over goes, too, unless
+    /// `stop` resolves first; returns what the user should know of that.
+    pub async fn close(mut self, stop: impl Future<Output = ExitStatus>) -> Option<String> {
         self.repl.stop().await;
-        self.close_hosted().await
+        self.close_hosted(stop).await
     }
 
     /// Returns what the answer to a question must be.

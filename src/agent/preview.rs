@@ -45,7 +45,7 @@ impl Agent {
             if self.options.fresh { History::default() } else { session.history()? };
         self.keep_back_history(&mut history);
         let mut items = vec![question.item()];
-        let uploads = self.plan_hosted(session, &catalog, &mut items)?;
+        let uploads = self.plan_hosted(session, &catalog, &history.items(), &mut items)?;
         let instructions = self.instructions(session, &catalog, question, &history)?;
         let summary = self.first_summary(session, &history, &instructions.text);
         let is_transcript = summary.is_some();

@@ -39,7 +39,7 @@ pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
         let mut signals = Signals::listen()?;
         let mut output = Output::open(&options.answer, &options.global, session.dir())?;
         let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
-        if let Some(warning) = agent.close().await {
+        if let Some(warning) = agent.close(signals.next()).await {
             report::warning(&warning, options.global.terminal.stderr.colour);
         }
         settle(ended?, output, &options.global)

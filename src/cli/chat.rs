@@ -275,7 +275,8 @@ impl Chat<'_> {
     /// Ends what the chat started. A session that it made and nobody filled goes.
     fn close(mut self, is_new: bool) -> anyhow::Result<()> {
         let colour = self.global().terminal.stderr.colour;
-        if let Some(warning) = self.runtime.block_on(self.agent.close()) {
+        let closing = self.agent.close(self.signals.next());
+        if let Some(warning) = self.runtime.block_on(closing) {
             report::warning(&warning, colour);
         }
         // The thread that waits for a line ends with the process.

@@ -18,14 +18,22 @@ use crate::session::hosted::{HostedState, Kept};
 ///
 /// # Errors
 ///
-/// Fails when the session does not say what is kept, or a setting is invalid.
+/// Fails when what is left cannot be written down, or the system has no more of what a runtime needs.
 pub fn forget(
     session: &Session,
     settings: &Settings,
     options: &GlobalOptions,
     dry_run: bool,
 ) -> anyhow::Result<Vec<String>> {
-    let state = HostedState::read(session.dir())?;
+    let state = match HostedState::read(session.dir()) {
+        Ok(state) => state,
+        Err(error) => {
+            // Whoever removes a session that is broken must be able to.
+            let message = format!("what providers keep for this session is not deleted: {error:#}");
+            report::warning(&message, options.terminal.stderr.colour);
+            return Ok(Vec::new());
+        }
+    };
     let mut gone = Vec::new();
     for (server, kept) in state.iter() {
         let before = names(server, kept);
@@ -34,7 +42,10 @@ pub fn forget(
             continue;
         }
         let (left, reason) = match remote(server, settings) {
-            Ok(mut provider) => signals::runtime()?.block_on(delete_kept(&mut provider, kept)),
+            Ok(mut provider) => {
+                let deleting = delete_kept(&mut provider, kept, std::future::pending());
+                signals::runtime()?.block_on(deleting)
+            }
             Err(reason) => (kept.clone(), Some(reason)),
         };
         if let Some(reason) = reason {

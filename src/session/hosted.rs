@@ -49,9 +49,10 @@ pub struct KeptContainer {
     pub memory_limit: Option<String>,
     /// Whether the provider made it for this session, and the user does not manage it.
     pub is_ours: bool,
-    /// Uploads that are in it.
-    pub file_ids: Vec<String>,
-    /// Files that code made there and that were fetched: the provider's name, and the size.
+    /// Datasets whose files are in it, and what they were then: names and versions.
+    pub datasets: BTreeMap<String, String>,
+    /// Files in it that need not be fetched: they were fetched before, or were there before we came. The
+    /// provider's name, and the size.
     pub fetched: Vec<(String, u64)>,
 }
 

@@ -1,9 +1,12 @@
 //! Code that the provider runs: turns whose code runs in its containers, and the bench's server.
 
+mod again;
 mod client;
+mod ends;
 mod files;
 mod hostile;
 mod life;
+mod reuse;
 mod server;
 mod turns;
 

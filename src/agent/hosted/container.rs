@@ -1,11 +1,12 @@
 //! The container that code runs in: looked at before a turn, replaced when it has expired.
 
-use crate::agent::hosted::{Hosted, HostedOptions, Mended};
+use crate::agent::hosted::upload::version;
+use crate::agent::hosted::{Hosted, HostedOptions, InUse, Mended};
 use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::{Agent, Conversation};
-use crate::catalog::Catalog;
-use crate::conversation::Item;
+use crate::catalog::{Catalog, Dataset};
+use crate::conversation::{Item, ItemKind};
 use crate::event::Status;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::hosted::code_interpreter::{Container, Memory};
@@ -29,20 +30,33 @@ impl Agent {
         let Some(options) = self.options.interpreter.hosted().cloned() else { return Ok(()) };
         self.hosted.load(session, &self.provider, self.options.fresh)?;
         self.hosted.catalog = catalog.clone();
+        self.hosted.n_turns = conversation.history.turns.len();
         self.hosted.mended = Mended::default();
+        self.hosted.met.clear();
+        let before = self.hosted.container_id().map(str::to_owned);
         self.upload_datasets(session, turn).await?;
-        self.leave_unfit_container(session, &options, conversation, turn)?;
-        let id = match self.hosted.container(&options) {
-            Container::Existing(id) => Some(id.clone()),
-            Container::Auto(_) => self.hosted.container_id().map(str::to_owned),
-        };
-        let Some(id) = id else { return Ok(()) };
-        match self.fill_container(session, &id, turn).await {
-            Err(Ended::Failed(error)) => {
-                self.renew_container(error, session, conversation, 0, turn)
+        self.leave_unfit_container(session, &options, turn).await?;
+        loop {
+            let id = match self.hosted.container(&options) {
+                Container::Existing(id) => Some(id.clone()),
+                Container::Auto(_) => self.hosted.container_id().map(str::to_owned),
+            };
+            let Some(id) = id else { break };
+            match self.fill_container(session, &id, turn).await {
+                Err(Ended::Failed(error)) => self.put_right(error, session, turn).await?,
+                filled => {
+                    filled?;
+                    break;
+                }
             }
-            filled => filled,
         }
+        self.hosted.mended = Mended::default();
+        let now = self.hosted.container_id();
+        let is_left = before.is_some() && before.as_deref() != now;
+        if is_left || is_unaware(&conversation.history.items(), now) {
+            conversation.items.insert(0, Item::user(GONE));
+        }
+        Ok(())
     }
 
     /// Puts right what a failed request says of files and containers of the provider's, so that it can be
@@ -58,18 +72,31 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
+        let had_container = self.hosted.container_id().is_some();
+        self.put_right(error, session, turn).await?;
+        if had_container && self.hosted.container_id().is_none() {
+            conversation.items.push(Item::user(GONE));
+        }
+        Ok(())
+    }
+
+    async fn put_right(
+        &mut self,
+        error: anyhow::Error,
+        session: &Session,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
         let kind = error.downcast_ref::<ProviderError>().map(|it| it.kind.clone());
         match kind {
             Some(ProviderErrorKind::ContainerExpired) if !self.hosted.mended.container => {
                 self.hosted.mended.container = true;
-                let at = conversation.items.len();
-                self.renew_container(error, session, conversation, at, turn)
+                self.renew_container(error, session, turn)
             }
             Some(ProviderErrorKind::NoSuchFile) if !self.hosted.mended.uploads => {
                 self.hosted.mended.uploads = true;
                 let message = format!("uploading the datasets again: {error:#}");
                 turn.status(Status::Warning { code: "files_expired".to_owned(), message })?;
-                self.hosted.kept.uploads.clear();
+                self.hosted.give_up_uploads();
                 self.upload_datasets(session, turn).await
             }
             _ => Err(Ended::Failed(error)),
@@ -78,19 +105,42 @@ impl Agent {
 
     /// Leaves a container that cannot be what the turn needs: it has other memory, or a dataset in it has
     /// changed since.
-    fn leave_unfit_container(
+    async fn leave_unfit_container(
         &mut self,
         session: &Session,
         options: &HostedOptions,
-        conversation: &mut Conversation<'_>,
-        turn: &mut Turn,
+        turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
-        let Some((id, reason)) = self.hosted.unfit(options) else { return Ok(()) };
-        self.leave_container(session, conversation, 0)?;
+        let unfit = self.hosted.unfit(options, &self.hosted.catalog);
+        let Some((id, reason)) = unfit else { return Ok(()) };
         let message = format!(
             "code runs in a new container, because {reason}: variables and files of `{id}` are not there"
         );
-        turn.status(Status::Warning { code: "container_replaced".to_owned(), message })
+        turn.status(Status::Warning { code: "container_replaced".to_owned(), message })?;
+        self.leave_container(session, turn).await
+    }
+
+    /// Forgets the container. One of ours is deleted: nobody would find it again, and it holds what the
+    /// datasets were.
+    async fn leave_container(
+        &mut self,
+        session: &Session,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let left = self.hosted.kept.container.take();
+        if let Some(KeptContainer { container_id, is_ours: true, .. }) = left {
+            let mut on_progress = listener(turn);
+            let deleting = self.provider.delete_container(&container_id, &mut on_progress);
+            let deleted = turn.wait_sent(deleting).await?;
+            // Otherwise it goes by itself soon.
+            match deleted {
+                Err(error) if error.kind == ProviderErrorKind::Mismatch => {
+                    return Err(Ended::Failed(error.into()));
+                }
+                _ => {}
+            }
+        }
+        Ok(self.hosted.save(session)?)
     }
 
     /// Looks at a container, and puts the files of the datasets there that it does not have yet.
@@ -104,40 +154,46 @@ impl Agent {
         let looked = turn.wait_sent(self.provider.container(id, &mut on_progress)).await?;
         let found = looked.map_err(anyhow::Error::from)?;
         if self.hosted.container_id() != Some(id) {
-            // What is there already, no question of this session has made.
+            // What somebody else's code made there is nothing that this turn made.
             let listing = self.provider.container_files(id, &mut on_progress);
-            let listed = turn.wait_sent(listing).await?.map_err(anyhow::Error::from)?;
-            let fetched = listed.into_iter().map(|it| (it.id, it.bytes.unwrap_or(0))).collect();
-            let container_id = id.to_owned();
+            let listed = turn.wait_sent(listing).await?;
+            let listed = listed.map_err(anyhow::Error::from)?;
+            self.leave_container(session, turn).await?;
             self.hosted.kept.container =
-                Some(KeptContainer { container_id, fetched, ..KeptContainer::default() });
+                Some(KeptContainer { container_id: id.to_owned(), ..KeptContainer::default() });
+            // The newest come first.
+            for file in listed.iter().rev() {
+                self.hosted.remember(id, &file.id, file.bytes.unwrap_or(0));
+            }
         }
-        for file_id in self.hosted.file_ids.clone() {
-            let Some(kept) = &mut self.hosted.kept.container else { return Ok(()) };
-            kept.memory_limit = found.memory_limit.clone().or(kept.memory_limit.take());
-            if kept.file_ids.contains(&file_id) {
+        if let Some(kept) = &mut self.hosted.kept.container {
+            kept.memory_limit = found.memory_limit.or(kept.memory_limit.take());
+        }
+        for InUse { dataset, version, file_id } in self.hosted.in_use.clone() {
+            let kept = self.hosted.kept.container.as_ref();
+            if kept.is_some_and(|it| it.datasets.get(&dataset) == Some(&version)) {
                 continue;
             }
-            kept.file_ids.push(file_id.clone());
             let adding = self.provider.add_to_container(id, &file_id, &mut on_progress);
             let added = turn.wait_sent(adding).await?;
             added.map_err(anyhow::Error::from)?;
+            if let Some(kept) = &mut self.hosted.kept.container {
+                kept.datasets.insert(dataset, version);
+            }
         }
         Ok(self.hosted.save(session)?)
     }
 
     /// Goes on in a new container when an error says that the one in use has expired, and the user wants
-    /// that. The model is told at this place of the turn's items.
+    /// that.
     ///
     /// # Errors
     ///
     /// Fails with the error when it is another, or the user does not want that.
-    pub(super) fn renew_container(
+    fn renew_container(
         &mut self,
         error: anyhow::Error,
         session: &Session,
-        conversation: &mut Conversation<'_>,
-        at: usize,
         turn: &mut Turn,
     ) -> Result<(), Ended> {
         let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
@@ -152,7 +208,8 @@ impl Agent {
         let id = named.clone().or(self.hosted.container_id().map(str::to_owned));
         let renews = options.renews;
         let memory = self.hosted.kept.container.as_ref().and_then(|it| it.memory_limit.clone());
-        self.leave_container(session, conversation, at)?;
+        self.hosted.kept.container = None;
+        self.hosted.save(session)?;
         if !renews {
             return Err(Ended::Failed(expired(error, named.is_some())));
         }
@@ -170,43 +227,52 @@ impl Agent {
     }
 
     /// Leaves a container as [`Agent::prepare_hosted`] would, for a request that is only shown.
-    pub(super) fn plan_container(&mut self, options: &HostedOptions, items: &mut Vec<Item>) {
-        if self.hosted.unfit(options).is_some() {
+    pub(super) fn plan_container(
+        &mut self,
+        options: &HostedOptions,
+        catalog: &Catalog,
+        history: &[Item],
+        items: &mut Vec<Item>,
+    ) {
+        let is_left = self.hosted.unfit(options, catalog).is_some();
+        if is_left {
             self.hosted.kept.container = None;
+        }
+        if is_left || is_unaware(history, self.hosted.container_id()) {
             items.insert(0, Item::user(GONE));
         }
-    }
-
-    fn leave_container(
-        &mut self,
-        session: &Session,
-        conversation: &mut Conversation<'_>,
-        at: usize,
-    ) -> anyhow::Result<()> {
-        self.hosted.kept.container = None;
-        self.hosted.save(session)?;
-        conversation.items.insert(at, Item::user(GONE));
-        Ok(())
     }
 }
 
 impl Hosted {
-    /// Returns the container that cannot be what a turn needs, and why.
-    fn unfit(&self, options: &HostedOptions) -> Option<(String, &'static str)> {
+    /// Returns the container that cannot be what a turn over these datasets needs, and why.
+    fn unfit(&self, options: &HostedOptions, catalog: &Catalog) -> Option<(String, &'static str)> {
         let Container::Auto(memory) = self.container(options) else { return None };
         let kept = self.kept.container.as_ref()?;
-        let is_known = |it: &String| self.kept.uploads.iter().any(|known| known.file_id == *it);
+        let has_changed = |(name, now): (&str, &Dataset)| {
+            kept.datasets.get(name).is_some_and(|before| *before != version(now))
+        };
         let reason = if !kept.is_ours {
             "another was named"
         } else if kept.memory_limit.as_deref() != Some(memory.name()) {
             "it has other memory"
-        } else if !kept.file_ids.iter().all(is_known) {
+        } else if catalog.iter().any(has_changed) {
             "a dataset in it has changed"
         } else {
             return None;
         };
         Some((kept.container_id.clone(), reason))
     }
+}
+
+/// Returns whether a conversation tells of runs in a container that is not this one, and neither of its end
+/// nor of runs here since.
+fn is_unaware(items: &[Item], container_id: Option<&str>) -> bool {
+    let last = |is_it: &dyn Fn(&Item) -> bool| items.iter().rposition(is_it);
+    let elsewhere = last(&|it| it.container_id().is_some_and(|other| Some(other) != container_id));
+    let here = last(&|it| container_id.is_some() && it.container_id() == container_id);
+    let told = last(&|it| it.kind() == ItemKind::UserMessage && it.text() == GONE);
+    here.max(told) < elsewhere
 }
 
 /// Returns whether a request failed because of what the provider keeps, or no longer keeps, for code.

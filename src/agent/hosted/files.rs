@@ -37,9 +37,9 @@ impl Agent {
         items: &[Item],
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
-        let runs = hosted::calls(items);
         let cited = hosted::citations(items);
-        let of_runs = runs.iter().filter_map(|it| it.container_id.clone());
+        // An answer that was cut keeps no runs in the conversation; their files are there all the same.
+        let of_runs = self.hosted.met.clone().into_iter();
         let mut containers: Vec<String> = Vec::new();
         for id in of_runs.chain(cited.iter().map(|it| it.container_id.clone())) {
             if !containers.contains(&id) && containers.len() < CONTAINERS_PER_TURN_MAX {

@@ -1,55 +1,96 @@
 //! What the provider keeps for a session, deleted there.
 
+use std::future::Future;
+
 use jiff::Timestamp;
 
 use crate::agent::Agent;
 use crate::limits::HOSTED_DELETE;
-use crate::provider::error::ProviderError;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::{Progress, Provider};
 use crate::render::digits;
 use crate::session::hosted::Kept;
+use crate::status::ExitStatus;
 
-/// Has the provider delete uploads and the container that it made. Returns what it keeps still, and why.
-pub async fn delete_kept(provider: &mut Provider, kept: &Kept) -> (Kept, Option<String>) {
+/// Has the provider delete uploads and the container that it made, until `stop` resolves. Returns what it
+/// keeps still, and why.
+pub async fn delete_kept(
+    provider: &mut Provider,
+    kept: &Kept,
+    stop: impl Future<Output = ExitStatus>,
+) -> (Kept, Option<String>) {
     let mut left = kept.clone();
-    match tokio::time::timeout(HOSTED_DELETE, delete_all(provider, &mut left)).await {
-        Ok(Ok(())) => (left, None),
-        Ok(Err(error)) => (left, Some(error.to_string())),
-        Err(_) => (left, Some(format!("it took more than {} s", HOSTED_DELETE.as_secs()))),
-    }
+    let deleting = tokio::time::timeout(HOSTED_DELETE, delete_all(provider, &mut left));
+    // The branch that loses is dropped: what was not answered by then counts as left.
+    let reason = tokio::select! {
+        biased;
+        deleted = deleting => match deleted {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some(format!("it took more than {} s", HOSTED_DELETE.as_secs())),
+        },
+        _ = stop => Some("interrupted".to_owned()),
+    };
+    (left, reason)
 }
 
-/// What is deleted is taken out of what is left at once, so that an end half way knows what remains.
+/// What is deleted is taken out of what is left at once, so that an end half way knows what remains. What
+/// cannot be deleted keeps nothing else from it, unless nothing can.
 async fn delete_all(provider: &mut Provider, left: &mut Kept) -> Result<(), ProviderError> {
     let mut quiet = |_: Progress<'_>| {};
-    if let Some(container) = &left.container
-        && container.is_ours
-    {
-        provider.delete_container(&container.container_id, &mut quiet).await?;
+    let mut failed = None;
+    let container = left.container.clone().filter(|it| it.is_ours);
+    let deleted = match &container {
+        Some(it) => provider.delete_container(&it.container_id, &mut quiet).await,
+        None => Ok(()),
+    };
+    match deleted {
+        Ok(()) => left.container = None,
+        Err(error) => note(error, &mut failed)?,
     }
-    left.container = None;
-    while let Some(upload) = left.uploads.last() {
-        provider.delete_upload(&upload.file_id, &mut quiet).await?;
-        left.uploads.pop();
+    for upload in left.uploads.clone() {
+        match provider.delete_upload(&upload.file_id, &mut quiet).await {
+            Ok(()) => left.uploads.retain(|it| *it != upload),
+            Err(error) => note(error, &mut failed)?,
+        }
     }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Keeps the first error.
+///
+/// # Errors
+///
+/// Fails with one that the next call has, too.
+fn note(error: ProviderError, failed: &mut Option<ProviderError>) -> Result<(), ProviderError> {
+    if error.http_status.is_none() || error.kind == ProviderErrorKind::Unauthorized {
+        return Err(error);
+    }
+    failed.get_or_insert(error);
     Ok(())
 }
 
-/// Returns what the user should know of files that could not be deleted.
+/// Returns what the user should know of what could not be deleted.
 pub fn left_there(server: &str, left: &Kept, reason: &str) -> String {
-    let n_files = left.uploads.len();
-    let files = digits::count(n_files as u64, "upload");
-    let last = left.uploads.iter().map(|it| it.expires).max().unwrap_or_default();
-    let until = Timestamp::from_second(last).map_or(String::new(), |it| format!(" at {it}"));
+    let container = left.container.iter().filter(|it| it.is_ours);
+    let n_files = left.uploads.len() as u64;
+    let files = (0 < n_files).then(|| digits::count(n_files, "upload"));
+    let what: Vec<String> = container.map(|_| "the container".to_owned()).chain(files).collect();
+    let last = left.uploads.iter().map(|it| it.expires).max();
+    let last = last.and_then(|it| Timestamp::from_second(it).ok());
+    let until = last.map_or_else(|| " soon".to_owned(), |it| format!(" by {it}"));
     format!(
-        "{files} of this session could not be deleted at {server}, which deletes them by itself{until}: \
-         {reason}"
+        "{} of this session could not be deleted at {server}, which does so by itself{until}: {reason}",
+        what.join(" and ")
     )
 }
 
 impl Agent {
     /// Has the provider delete what it keeps for a session that goes with this process.
-    pub(in crate::agent) async fn close_hosted(&mut self) -> Option<String> {
+    pub(in crate::agent) async fn close_hosted(
+        &mut self,
+        stop: impl Future<Output = ExitStatus>,
+    ) -> Option<String> {
         if !self.hosted.is_temporary {
             return None;
         }
@@ -57,7 +98,7 @@ impl Agent {
         if self.hosted.kept == Kept::default() {
             return None;
         }
-        let (left, reason) = delete_kept(&mut self.provider, &self.hosted.kept).await;
+        let (left, reason) = delete_kept(&mut self.provider, &self.hosted.kept, stop).await;
         reason.map(|it| left_there(&server, &left, &it))
     }
 }

@@ -106,14 +106,24 @@ pub struct Hosted {
     is_temporary: bool,
     /// The datasets that the turn sees, and their uploads.
     catalog: Catalog,
-    file_ids: Vec<String>,
+    in_use: Vec<InUse>,
+    /// Turns of the conversation before this one.
+    n_turns: usize,
     mended: Mended,
     /// Where code runs from now on, instead of where the user said: that container has expired.
     replacement: Option<Container>,
     /// Ids of runs and of calls, which events pair by.
     seen: HashSet<String>,
-    /// The turn and the container that were told of last.
-    told: Option<(String, String)>,
+    /// Containers that code of the turn ran in.
+    met: Vec<String>,
+}
+
+/// The upload of a dataset that the turn sees.
+#[derive(Debug, Clone)]
+struct InUse {
+    dataset: String,
+    version: String,
+    file_id: String,
 }
 
 /// What was put right in a turn, which is done once.
@@ -156,6 +166,15 @@ impl Hosted {
         }
     }
 
+    /// Counts on the uploads of the turn no more: the provider has lost at least one of them.
+    fn give_up_uploads(&mut self) {
+        for upload in &mut self.kept.uploads {
+            if self.in_use.iter().any(|it| it.file_id == upload.file_id) {
+                upload.expires = 0;
+            }
+        }
+    }
+
     /// Returns where code runs.
     fn container<'a>(&'a self, options: &'a HostedOptions) -> &'a Container {
         self.replacement.as_ref().unwrap_or(&options.container)
@@ -185,7 +204,8 @@ impl Hosted {
             }
             (container, _) => container,
         };
-        vec![code_interpreter::declaration(container, &self.file_ids)]
+        let file_ids: Vec<String> = self.in_use.iter().map(|it| it.file_id.clone()).collect();
+        vec![code_interpreter::declaration(container, &file_ids)]
     }
 }
 
@@ -200,6 +220,7 @@ impl Agent {
         &mut self,
         session: &Session,
         catalog: &Catalog,
+        history: &[Item],
         items: &mut Vec<Item>,
     ) -> anyhow::Result<Vec<PlannedUpload>> {
         let Some(options) = self.options.interpreter.hosted().cloned() else {
@@ -207,7 +228,7 @@ impl Agent {
         };
         self.hosted.load(session, &self.provider, self.options.fresh)?;
         let planned = self.plan_uploads(session, catalog)?;
-        self.plan_container(&options, items);
+        self.plan_container(&options, catalog, history, items);
         Ok(planned)
     }
 
@@ -295,20 +316,20 @@ impl Agent {
                 Container::Auto(memory) => (Some(memory.name().to_owned()), true),
                 Container::Existing(_) => (None, false),
             };
+            let in_use = hosted.in_use.iter();
             hosted.kept.container = Some(KeptContainer {
                 container_id: id.clone(),
                 memory_limit,
                 is_ours,
-                file_ids: hosted.file_ids.clone(),
+                datasets: in_use.map(|it| (it.dataset.clone(), it.version.clone())).collect(),
                 fetched: Vec::new(),
             });
             hosted.save(session)?;
         }
-        let here = (turn.dir().id().to_owned(), id.clone());
-        if hosted.told.as_ref() == Some(&here) {
+        if hosted.met.contains(id) {
             return Ok(());
         }
-        hosted.told = Some(here);
+        hosted.met.push(id.clone());
         let memory_limit = hosted.kept.container.as_ref().and_then(|it| it.memory_limit.clone());
         let of_memory =
             memory_limit.as_ref().map_or(String::new(), |it| format!(", which has {it} of memory"));

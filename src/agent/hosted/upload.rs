@@ -1,8 +1,11 @@
 //! The datasets, as files at the provider: uploaded once, used while they are the same.
 
 use std::fmt::Write;
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::agent::Agent;
-use crate::agent::hosted::Hosted;
+use crate::agent::hosted::{Hosted, InUse};
 use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
@@ -52,20 +55,21 @@ impl Agent {
             return Ok(Vec::new());
         }
         check_number(catalog)?;
-        let mut planned = Vec::new();
+        let (mut planned, mut in_use) = (Vec::new(), Vec::new());
         for (name, dataset) in catalog.iter() {
             let known = self.hosted.upload_of(name, dataset);
             let known = known.map(|it| (it.file_id.clone(), it.bytes));
             let bytes = match &known {
                 Some((_, bytes)) => *bytes,
                 None => csv_bytes(&session.dir().join(&dataset.path))
-                    .map_err(|error| no_upload(name, &error))?,
+                    .map_err(|error| no_upload(name, error))?,
             };
             let file_id = known.map(|it| it.0);
             if file_id.is_none() {
                 // What it was before is taken away when it is uploaded.
                 self.hosted.kept.uploads.retain(|it| it.dataset != name);
             }
+            in_use.extend(file_id.clone().map(|it| InUse::of(name, dataset, it)));
             planned.push(PlannedUpload {
                 dataset: name.to_owned(),
                 filename: format!("{name}.csv"),
@@ -74,7 +78,7 @@ impl Agent {
                 file_id,
             });
         }
-        self.hosted.file_ids = planned.iter().filter_map(|it| it.file_id.clone()).collect();
+        self.hosted.in_use = in_use;
         Ok(planned)
     }
 
@@ -87,15 +91,15 @@ impl Agent {
     ) -> Result<(), Ended> {
         let catalog = self.hosted.catalog.clone();
         check_number(&catalog).map_err(anyhow::Error::from)?;
-        let mut file_ids = Vec::new();
+        let mut in_use = Vec::new();
         for (name, dataset) in catalog.iter() {
             let file_id = match self.hosted.upload_of(name, dataset) {
                 Some(upload) => upload.file_id.clone(),
                 None => self.upload(session, name, dataset, turn).await?,
             };
-            file_ids.push(file_id);
+            in_use.push(InUse::of(name, dataset, file_id));
         }
-        self.hosted.file_ids = file_ids;
+        self.hosted.in_use = in_use;
         Ok(())
     }
 
@@ -108,9 +112,11 @@ impl Agent {
     ) -> Result<String, Ended> {
         let path = session.dir().join(&dataset.path);
         let beside = session.dir().to_owned();
-        let writing = tokio::task::spawn_blocking(move || write_csv(&path, &beside));
+        let given_up = GivenUp::default();
+        let is_over = given_up.0.clone();
+        let writing = tokio::task::spawn_blocking(move || write_csv(&path, &beside, &is_over));
         let csv = turn.wait(writing).await?.map_err(anyhow::Error::from)?;
-        let csv = csv.map_err(|error| anyhow::Error::from(no_upload(name, &error)))?;
+        let csv = csv.map_err(|error| no_upload(name, error))?;
         let bytes = csv.as_file().metadata().map_err(anyhow::Error::from)?.len();
         let filename = format!("{name}.csv");
         let upload = Upload {
@@ -118,14 +124,16 @@ impl Agent {
             filename: &filename,
             dataset: name,
             expires_after: UPLOAD_LIFE,
+            n_turns: self.hosted.n_turns,
         };
         let mut on_progress = listener(turn);
         let uploading = self.provider.upload(&upload, &mut on_progress);
         let uploaded = turn.wait_sent(uploading).await?;
         let file_id = uploaded.map_err(anyhow::Error::from)?;
         let life = i64::try_from(UPLOAD_LIFE.as_secs()).unwrap_or(i64::MAX);
-        let (mut old, kept): (Vec<_>, Vec<_>) =
-            self.hosted.kept.uploads.drain(..).partition(|it| it.dataset == name);
+        // What was recorded before is not ours to take away from a session that still counts on it.
+        let is_old = |it: &KeptUpload| it.dataset == name && !it.version.is_empty();
+        let (old, kept): (Vec<_>, Vec<_>) = self.hosted.kept.uploads.drain(..).partition(is_old);
         self.hosted.kept.uploads = kept;
         self.hosted.kept.uploads.push(KeptUpload {
             file_id: file_id.clone(),
@@ -135,14 +143,18 @@ impl Agent {
             expires: Timestamp::now().as_second().saturating_add(life),
         });
         self.hosted.save(session)?;
-        // What was recorded before is not ours to take away from a session that still counts on it.
-        old.retain(|it| !it.version.is_empty());
         for it in old {
             let mut on_progress = listener(turn);
             // It goes by itself later.
             let _ = turn.wait(self.provider.delete_upload(&it.file_id, &mut on_progress)).await?;
         }
         Ok(file_id)
+    }
+}
+
+impl InUse {
+    fn of(name: &str, dataset: &Dataset, file_id: String) -> InUse {
+        InUse { dataset: name.to_owned(), version: version(dataset), file_id }
     }
 }
 
@@ -165,19 +177,54 @@ fn check_number(catalog: &Catalog) -> Result<(), Failure> {
     Err(Failure::new(ExitStatus::Limit, message).hint(hint))
 }
 
-/// Says that a dataset cannot become a file.
-fn no_upload(name: &str, error: &anyhow::Error) -> Failure {
-    let message = format!("cannot upload `{name}`: {error:#}");
-    let hint = "ask about other datasets with `-d NAME`, or run code on this machine with \
-                `--interpreter local`";
-    Failure::new(ExitStatus::Limit, message).hint(hint)
+/// Says that a dataset cannot become a file. Only its size is a matter of limits.
+fn no_upload(name: &str, error: anyhow::Error) -> anyhow::Error {
+    let message = format!("cannot upload `{name}`");
+    match error.downcast_ref::<Failure>() {
+        Some(failure) if failure.status == ExitStatus::Input => {
+            let hint = "ask about other datasets with `-d NAME`, or run code on this machine with \
+                        `--interpreter local`";
+            Failure::new(ExitStatus::Limit, format!("{message}: {error:#}")).hint(hint).into()
+        }
+        _ => error.context(message),
+    }
+}
+
+/// Ends the writing that watches it when it is dropped: a runtime waits for what it has begun.
+#[derive(Debug, Default)]
+struct GivenUp(Arc<AtomicBool>);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A file that is written as long as somebody wants it.
+struct Wanted<'a> {
+    file: &'a mut File,
+    is_over: &'a AtomicBool,
+}
+
+impl io::Write for Wanted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(io::Error::other("nobody waits for it"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Writes a dataset as CSV into a file that goes when it is dropped.
-fn write_csv(parquet: &Path, beside: &Path) -> anyhow::Result<NamedTempFile> {
+fn write_csv(parquet: &Path, beside: &Path, is_over: &AtomicBool) -> anyhow::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let mut csv = builder.prefix(".").suffix(".tmp").tempfile_in(beside)?;
-    dataset::csv_of(parquet, csv.as_file_mut(), UPLOAD_BYTES_MAX)?;
+    let mut wanted = Wanted { file: csv.as_file_mut(), is_over };
+    dataset::csv_of(parquet, &mut wanted, UPLOAD_BYTES_MAX)?;
     csv.as_file_mut().seek(SeekFrom::Start(0))?;
     Ok(csv)
 }
@@ -188,7 +235,7 @@ fn csv_bytes(parquet: &Path) -> anyhow::Result<u64> {
 }
 
 /// Returns what differs when a dataset does: it is ingested anew then.
-fn version(dataset: &Dataset) -> String {
+pub(super) fn version(dataset: &Dataset) -> String {
     let told = serde_json::to_string(&(
         &dataset.sha256,
         &dataset.ingested_at,
@@ -201,4 +248,36 @@ fn version(dataset: &Dataset) -> String {
         let _ = write!(version, "{byte:02x}");
         version
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::{Wanted, no_upload};
+    use crate::status::{ExitStatus, Failure};
+
+    #[test]
+    fn only_a_dataset_that_is_too_large_is_a_matter_of_limits() {
+        let large = Failure::new(ExitStatus::Input, "as CSV it has more than 5 bytes, the limit");
+        let told = no_upload("orders", large.into());
+        let told = told.downcast_ref::<Failure>().unwrap();
+        assert_eq!(told.status, ExitStatus::Limit);
+        let expected = "cannot upload `orders`: as CSV it has more than 5 bytes, the limit";
+        assert_eq!(told.message, expected);
+        let other = no_upload("orders", anyhow::anyhow!("no space left on device"));
+        assert_eq!(format!("{other:#}"), "cannot upload `orders`: no space left on device");
+        assert!(other.downcast_ref::<Failure>().is_none());
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_written() {
+        use std::io::Write;
+        let mut file = tempfile::tempfile().unwrap();
+        for (is_over, n_bytes) in [(false, 1), (true, 1)] {
+            let mut wanted = Wanted { file: &mut file, is_over: &AtomicBool::new(is_over) };
+            assert_eq!(wanted.write_all(b"x").is_err(), is_over);
+            assert_eq!(file.metadata().unwrap().len(), n_bytes);
+        }
+    }
 }

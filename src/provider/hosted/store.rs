@@ -44,6 +44,8 @@ pub struct Upload<'a> {
     pub dataset: &'a str,
     /// Time after which the provider deletes it, within what it allows.
     pub expires_after: Duration,
+    /// Turns of the conversation before it, by which a cassette tells it from the same file later.
+    pub n_turns: usize,
 }
 
 /// A container that can be used.
@@ -104,6 +106,7 @@ impl Provider {
             dataset: upload.dataset,
             bytes,
             sha256,
+            n_turns: upload.n_turns,
         };
         let call = call(Method::Post, "files".to_owned(), Payload::Form(form));
         let made = remote.ask(&call, Subject::Upload, on_progress).await?;

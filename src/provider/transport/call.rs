@@ -60,6 +60,8 @@ pub struct Form<'a> {
     pub bytes: u64,
     /// Of the file, lower-case hexadecimal, where a cassette compares it.
     pub sha256: Option<String>,
+    /// Turns of the conversation before it: the same file goes up anew in each that is recorded.
+    pub n_turns: usize,
 }
 
 /// The answer to a call.
@@ -119,8 +121,11 @@ impl Call<'_> {
                 told.insert("json".to_owned(), value.clone());
             }
             Payload::Form(form) => {
-                let Form { filename, bytes, sha256, .. } = form;
-                let file = json!({"filename": filename, "bytes": bytes, "sha256": sha256});
+                let Form { filename, bytes, sha256, n_turns, .. } = form;
+                let mut file = json!({"filename": filename, "bytes": bytes, "sha256": sha256});
+                if 0 < *n_turns {
+                    file["turns"] = json!(n_turns);
+                }
                 told.insert("file".to_owned(), file);
                 told.insert("fields".to_owned(), object(&form.fields));
             }
@@ -221,10 +226,11 @@ mod tests {
             dataset: "a",
             bytes: 3,
             sha256: Some("00".to_owned()),
+            n_turns: 2,
         };
         let told = call(Payload::Form(form)).told(Some(&key));
         let expected = json!({"method": "POST", "path": "files", "query": {"after": "***"},
-            "file": {"filename": "a.csv", "bytes": 3, "sha256": "00"},
+            "file": {"filename": "a.csv", "bytes": 3, "sha256": "00", "turns": 2},
             "fields": {"purpose": "user_data"}});
         assert_eq!(told.to_string(), expected.to_string());
         let told = call(Payload::Json(json!({"file_id": "f"}))).told(None);

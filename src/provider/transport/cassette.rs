@@ -13,7 +13,8 @@
 //!   hash of it, for people and tools that group lines. A replay compares `request` itself, so a
 //!   line made by hand may leave `key` out.
 //! - `call` stands in its place where files or containers of the provider are concerned. Of a file that
-//!   went up, it has the name, the size and the SHA-256.
+//!   went up, it has the name, the size and the SHA-256, and how many turns the conversation had: one
+//!   cassette may hold several questions, and each of them uploads the file anew.
 //! - `events` holds a stream, event by event, as far as it went; a string among them is data that
 //!   were no JSON. `body` holds an answer in one piece: JSON, or a string for any other text.
 //! - `bytes` holds a file that came down, in Base64; where it is text, secrets are masked before.

@@ -36,7 +36,7 @@ fn upload(provider: &mut Provider, filename: &str, content: &str) -> String {
     let path = directory.path().join("data");
     fs::write(&path, content).unwrap();
     let expires_after = Duration::from_hours(1);
-    let upload = Upload { path: &path, filename, dataset: "sales", expires_after };
+    let upload = Upload { path: &path, filename, dataset: "sales", expires_after, n_turns: 0 };
     block_on(provider.upload(&upload, &mut |_| {})).unwrap()
 }
 

@@ -170,7 +170,7 @@ fn file(content: &[u8]) -> (TempDir, PathBuf) {
 }
 
 fn upload(path: &Path) -> Upload<'_> {
-    Upload { path, filename: "orders.csv", dataset: "orders", expires_after: DAY }
+    Upload { path, filename: "orders.csv", dataset: "orders", expires_after: DAY, n_turns: 0 }
 }
 
 /// Returns a line for what is told.
