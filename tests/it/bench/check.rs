@@ -157,10 +157,13 @@ fn check_interpretation(item: &Value, demand: &mut Demand) {
     }
 }
 
+/// Bytes of the outputs of code, as JSON, up to which they go back as they came.
+const OUTPUTS_BYTES_MAX: usize = 16 * 1024;
+
 /// When a call of this response is there, the whole response is, in its order and as it came.
 ///
 /// Calls that ran in a container that is gone may stay behind, and so may reasoning; what followed
-/// it then goes without ids.
+/// it then goes without ids. What code gave may go back shorter where it is long.
 fn check_echo_with_code(input: &[Value], response: &[Value], demand: &mut Demand) {
     let is_code = |it: &Value| it["type"] == "code_interpreter_call";
     let is_there = |call: &Value| input.iter().any(|it| is_code(it) && it["id"] == call["id"]);
@@ -175,10 +178,16 @@ fn check_echo_with_code(input: &[Value], response: &[Value], demand: &mut Demand
     let is_sealed = |it: &Value| it["encrypted_content"].as_str().is_some_and(|it| !it.is_empty());
     let is_thought = |it: &Value| it["type"] == "reasoning";
     let is_loose = !gone.is_empty() || response.iter().any(|it| is_thought(it) && !is_sealed(it));
+    let is_long = |it: &&Value| OUTPUTS_BYTES_MAX < it["outputs"].to_string().len();
+    let long: Vec<&Value> = there.into_iter().filter(is_long).map(|it| &it["id"]).collect();
     let form = |item: &Value| {
         let mut item = item.clone();
+        let is_long = long.contains(&&item["id"]);
         let members = item.as_object_mut()?;
-        members.retain(|name, value| !(value.is_null() || is_loose && name == "id"));
+        members.retain(|name, value| {
+            let is_left = is_loose && name == "id" || is_long && name == "outputs";
+            !(value.is_null() || is_left)
+        });
         (!is_loose || !is_thought(&item)).then_some(item)
     };
     let expected = response.iter().filter(|it| !gone.contains(it));
