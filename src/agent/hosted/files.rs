@@ -122,7 +122,7 @@ impl Agent {
         let unlisted = unlisted.map(|it| Wanted {
             container_id: container_id.to_owned(),
             file_id: it.file_id.clone(),
-            path: it.filename.clone(),
+            path: fetched::name_of(&it.filename),
             bytes: 0,
             cited: true,
         });
