@@ -192,6 +192,8 @@ pub enum ToolDeclaration {
     Hosted {
         /// What the provider calls it.
         name: &'static str,
+        /// The provider that has it, by its kind; no other is asked to run it.
+        provider: &'static str,
         /// How it is declared to the provider, with its type.
         configuration: Value,
         /// What the provider is asked to tell of its runs, as the member `include` names it.

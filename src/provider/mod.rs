@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::conversation::{Request, Response, ToolChoice};
+use crate::conversation::{Request, Response, ToolChoice, ToolDeclaration};
 use crate::limits::{FIRST_EVENT, STREAM_IDLE};
 use crate::status::{ExitStatus, Failure};
 
@@ -383,10 +383,26 @@ impl Provider {
         request: &Request,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Response, ProviderError> {
+        self.check_tools(request)?;
         match self {
             Provider::Remote(remote) => remote.respond(request, on_progress).await,
             Provider::Builtin => Ok(builtin::respond(request)),
         }
+    }
+}
+
+impl Provider {
+    /// Demands that no tool of another provider's is declared: it would be ignored there, or worse.
+    fn check_tools(&self, request: &Request) -> Result<(), ProviderError> {
+        let kind = self.kind();
+        let foreign = request.tools.iter().find_map(|it| match it {
+            ToolDeclaration::Hosted { name, provider, .. } if *provider != kind => Some(name),
+            _ => None,
+        });
+        let Some(name) = foreign else { return Ok(()) };
+        let message = format!("the tool `{name}` belongs to another provider than `{kind}`");
+        let error = ProviderError::new(ProviderErrorKind::Rejected, message);
+        Err(error.hint("run code on this machine with `--interpreter local`"))
     }
 }
 

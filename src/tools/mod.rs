@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, Dataset, Facts, Query};
 use crate::conversation::{ToolCall, ToolDeclaration};
 use crate::event::{CallStatus, ToolOutput};
-use crate::provider::hosted::code_interpreter;
+use crate::provider::hosted;
 use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 
 /// Every tool, in the order in which requests declare them. The order never changes: providers cache
@@ -41,7 +41,7 @@ pub const RUNS_CODE: &str = python_repl::TOOL.name;
 
 /// Returns whether a tool runs the model's code, here or at the provider.
 pub fn runs_code(name: &str) -> bool {
-    name == RUNS_CODE || name == code_interpreter::TOOL.name
+    name == RUNS_CODE || hosted::runs_code(name)
 }
 
 /// Names of datasets that an error lists at most.

@@ -5,13 +5,11 @@ use serde_json::Value;
 use crate::catalog::Catalog;
 use crate::conversation::ToolCall;
 use crate::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
-use crate::provider::hosted::code_interpreter;
+use crate::provider::hosted;
 use crate::python::protocol::Command;
 use crate::tools::{self, Plan, TOOLS};
 use crate::withheld::Withheld;
 
-/// The tool that runs the model's code in a container of the provider's.
-const HOSTED: &str = code_interpreter::TOOL.name;
 /// The tools that show what code has made.
 const SENDS: [&str; 2] = ["send_data_to_ui_as_df", "send_chart_to_ui"];
 /// Where a container has its files.
@@ -200,7 +198,7 @@ impl PastCall {
 
     /// Returns whether the provider ran it.
     pub fn is_hosted(&self) -> bool {
-        self.call.name == HOSTED
+        hosted::runs_code(&self.call.name)
     }
 
     /// Returns whether it ran code of the model's.

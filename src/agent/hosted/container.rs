@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Dataset};
 use crate::conversation::{Item, ItemKind};
 use crate::event::Status;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::hosted::code_interpreter::{Container, Memory};
+use crate::provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
 use crate::session::Session;
 use crate::session::hosted::KeptContainer;
 
@@ -38,8 +38,8 @@ impl Agent {
         self.leave_unfit_container(session, &options, turn).await?;
         loop {
             let id = match self.hosted.container(&options) {
-                Container::Existing(id) => Some(id.clone()),
-                Container::Auto(_) => self.hosted.container_id().map(str::to_owned),
+                ContainerChoice::Existing(id) => Some(id.clone()),
+                ContainerChoice::Auto(_) => self.hosted.container_id().map(str::to_owned),
             };
             let Some(id) = id else { break };
             match self.fill_container(session, &id, turn).await {
@@ -202,8 +202,8 @@ impl Agent {
             return Err(Ended::Failed(error));
         };
         let named = match self.hosted.container(options) {
-            Container::Existing(id) => Some(id.clone()),
-            Container::Auto(_) => None,
+            ContainerChoice::Existing(id) => Some(id.clone()),
+            ContainerChoice::Auto(_) => None,
         };
         let id = named.clone().or(self.hosted.container_id().map(str::to_owned));
         let renews = options.renews;
@@ -214,9 +214,10 @@ impl Agent {
             return Err(Ended::Failed(expired(error, named.is_some())));
         }
         if named.is_some() {
-            let same = |it: &&(&str, Memory)| Some(it.0) == memory.as_deref();
-            let memory = Memory::NAMES.iter().find(same).map_or(Memory::default(), |it| it.1);
-            self.hosted.replacement = Some(Container::Auto(memory));
+            let same = |it: &&(&str, MemoryTier)| Some(it.0) == memory.as_deref();
+            let memory =
+                MemoryTier::NAMES.iter().find(same).map_or(MemoryTier::default(), |it| it.1);
+            self.hosted.replacement = Some(ContainerChoice::Auto(memory));
         }
         let id = id.map_or(String::new(), |it| format!(" `{it}`"));
         let message = format!(
@@ -247,7 +248,7 @@ impl Agent {
 impl Hosted {
     /// Returns the container that cannot be what a turn over these datasets needs, and why.
     fn unfit(&self, options: &HostedOptions, catalog: &Catalog) -> Option<(String, &'static str)> {
-        let Container::Auto(memory) = self.container(options) else { return None };
+        let ContainerChoice::Auto(memory) = self.container(options) else { return None };
         let kept = self.kept.container.as_ref()?;
         let has_changed = |(name, now): (&str, &Dataset)| {
             kept.datasets.get(name).is_some_and(|before| *before != version(now))

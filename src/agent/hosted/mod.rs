@@ -21,7 +21,7 @@ use crate::conversation::{Item, Response, ToolDeclaration};
 use crate::event::{CallError, CallStatus, CodePlace, Status};
 use crate::limits::{HOSTED_CALLS_MAX, PICTURES_KEPT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::provider::Provider;
-use crate::provider::hosted::code_interpreter::{self, Container};
+use crate::provider::hosted::code_interpreter::{self, ContainerChoice};
 use crate::provider::hosted::{self, HostedCall, HostedTool};
 use crate::session::Session;
 use crate::session::hosted::{HostedState, Kept, KeptContainer};
@@ -48,7 +48,7 @@ pub enum Interpreter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedOptions {
     /// Where.
-    pub container: Container,
+    pub container: ContainerChoice,
     /// Whether each turn begins with a run.
     pub is_forced: bool,
     /// Whether another container takes the place of one that expired; otherwise the turn fails.
@@ -111,7 +111,7 @@ pub struct Hosted {
     n_turns: usize,
     mended: Mended,
     /// Where code runs from now on, instead of where the user said: that container has expired.
-    replacement: Option<Container>,
+    replacement: Option<ContainerChoice>,
     /// Ids of runs and of calls, which events pair by.
     seen: HashSet<String>,
     /// Containers that code of the turn ran in.
@@ -176,7 +176,7 @@ impl Hosted {
     }
 
     /// Returns where code runs.
-    fn container<'a>(&'a self, options: &'a HostedOptions) -> &'a Container {
+    fn container<'a>(&'a self, options: &'a HostedOptions) -> &'a ContainerChoice {
         self.replacement.as_ref().unwrap_or(&options.container)
     }
 
@@ -197,10 +197,10 @@ impl Hosted {
         let container = match (self.container(options), self.container_id()) {
             // The provider finds the container by the runs in the conversation; where these were
             // summarised, it is named.
-            (Container::Auto(_), Some(id))
+            (ContainerChoice::Auto(_), Some(id))
                 if items.iter().all(|it| it.container_id() != Some(id)) =>
             {
-                &Container::Existing(id.to_owned())
+                &ContainerChoice::Existing(id.to_owned())
             }
             (container, _) => container,
         };
@@ -313,8 +313,8 @@ impl Agent {
         let hosted = &mut self.hosted;
         if hosted.container_id() != Some(id) {
             let (memory_limit, is_ours) = match hosted.container(options) {
-                Container::Auto(memory) => (Some(memory.name().to_owned()), true),
-                Container::Existing(_) => (None, false),
+                ContainerChoice::Auto(memory) => (Some(memory.name().to_owned()), true),
+                ContainerChoice::Existing(_) => (None, false),
             };
             let in_use = hosted.in_use.iter();
             hosted.kept.container = Some(KeptContainer {

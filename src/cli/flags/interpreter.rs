@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::provider::hosted::code_interpreter::Memory;
+use crate::provider::hosted::code_interpreter::MemoryTier;
 
 /// Where code runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -53,13 +53,13 @@ impl ContainerMemory {
     ];
 }
 
-impl From<ContainerMemory> for Memory {
-    fn from(memory: ContainerMemory) -> Memory {
+impl From<ContainerMemory> for MemoryTier {
+    fn from(memory: ContainerMemory) -> MemoryTier {
         match memory {
-            ContainerMemory::G1 => Memory::G1,
-            ContainerMemory::G4 => Memory::G4,
-            ContainerMemory::G16 => Memory::G16,
-            ContainerMemory::G64 => Memory::G64,
+            ContainerMemory::G1 => MemoryTier::G1,
+            ContainerMemory::G4 => MemoryTier::G4,
+            ContainerMemory::G16 => MemoryTier::G16,
+            ContainerMemory::G64 => MemoryTier::G64,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Origin, Settings};
 use crate::agent::hosted::{HostedOptions, Interpreter};
 use crate::cli::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
-use crate::provider::hosted::code_interpreter::{Container, Memory};
+use crate::provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
 use crate::status::{ExitStatus, Failure};
 use crate::withheld::Withheld;
 
@@ -49,9 +49,9 @@ pub fn interpreter(
     let container = container.unwrap_or("auto");
     // What a file says of memory is about containers that are to be made.
     let is_asked = of_flag(&memory.origin).is_some() || container == "auto";
-    let memory = memory.value.map(Memory::from).filter(|_| is_asked);
+    let memory = memory.value.map(MemoryTier::from).filter(|_| is_asked);
     let options = HostedOptions {
-        container: Container::parse(container, memory)?,
+        container: ContainerChoice::parse(container, memory)?,
         is_forced,
         renews: on_expired.value == Some(OnExpired::New),
     };

@@ -15,6 +15,7 @@ pub const TOOL: HostedTool = HostedTool {
     name: "code_interpreter",
     provider: "responses",
     item: "code_interpreter_call",
+    runs_code: true,
     handler: Some(read),
 };
 
@@ -31,16 +32,16 @@ pub const UNTOLD: &str = "the provider does not tell what it printed";
 
 /// Where code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Container {
+pub enum ContainerChoice {
     /// One that the provider makes, or the one of earlier runs in the conversation while it lives.
-    Auto(Memory),
+    Auto(MemoryTier),
     /// One that is there.
     Existing(String),
 }
 
 /// Memory of a container, for as long as it lives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Memory {
+pub enum MemoryTier {
     /// 1 GB.
     #[default]
     G1,
@@ -52,32 +53,36 @@ pub enum Memory {
     G64,
 }
 
-impl Memory {
+impl MemoryTier {
     /// Each by its name.
-    pub const NAMES: [(&str, Memory); 4] =
-        [("1g", Memory::G1), ("4g", Memory::G4), ("16g", Memory::G16), ("64g", Memory::G64)];
+    pub const NAMES: [(&str, MemoryTier); 4] = [
+        ("1g", MemoryTier::G1),
+        ("4g", MemoryTier::G4),
+        ("16g", MemoryTier::G16),
+        ("64g", MemoryTier::G64),
+    ];
 
     /// Returns the name, as requests and flags have it.
     pub fn name(self) -> &'static str {
         match self {
-            Memory::G1 => "1g",
-            Memory::G4 => "4g",
-            Memory::G16 => "16g",
-            Memory::G64 => "64g",
+            MemoryTier::G1 => "1g",
+            MemoryTier::G4 => "4g",
+            MemoryTier::G16 => "16g",
+            MemoryTier::G64 => "64g",
         }
     }
 }
 
-impl Container {
+impl ContainerChoice {
     /// Reads what a user wrote: `auto`, or the id of a container.
     ///
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Usage`] when it is no id, or a container that is there would get another
     /// memory.
-    pub fn parse(text: &str, memory: Option<Memory>) -> Result<Container, Failure> {
+    pub fn parse(text: &str, memory: Option<MemoryTier>) -> Result<ContainerChoice, Failure> {
         if text == "auto" {
-            return Ok(Container::Auto(memory.unwrap_or_default()));
+            return Ok(ContainerChoice::Auto(memory.unwrap_or_default()));
         }
         if !text.starts_with("cntr_") || !is_id(text) {
             let message = format!("`{text}` is no id of a container");
@@ -92,20 +97,21 @@ impl Container {
             let hint = "leave `--container-memory` out, or use `--container auto`";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
         }
-        Ok(Container::Existing(text.to_owned()))
+        Ok(ContainerChoice::Existing(text.to_owned()))
     }
 }
 
 /// Declares the tool, with the files that a container of the provider's begins with.
-pub fn declaration(container: &Container, file_ids: &[String]) -> ToolDeclaration {
+pub fn declaration(container: &ContainerChoice, file_ids: &[String]) -> ToolDeclaration {
     let container = match container {
-        Container::Existing(id) => json!(id),
-        Container::Auto(memory) => {
+        ContainerChoice::Existing(id) => json!(id),
+        ContainerChoice::Auto(memory) => {
             json!({"type": "auto", "memory_limit": memory.name(), "file_ids": file_ids})
         }
     };
     ToolDeclaration::Hosted {
         name: TOOL.name,
+        provider: TOOL.provider,
         configuration: json!({"type": TOOL.name, "container": container}),
         include: INCLUDE,
     }
@@ -227,33 +233,36 @@ fn without_colours(text: &str) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Container, Memory, declaration, read};
+    use super::{ContainerChoice, MemoryTier, declaration, read};
     use crate::conversation::{Item, ToolDeclaration};
     use crate::provider::hosted::HostedCall;
 
     #[track_caller]
-    fn check_refused(container: &str, memory: Option<Memory>, message: &str) {
-        let refused = Container::parse(container, memory).unwrap_err();
+    fn check_refused(container: &str, memory: Option<MemoryTier>, message: &str) {
+        let refused = ContainerChoice::parse(container, memory).unwrap_err();
         assert_eq!(refused.to_string(), message);
     }
 
     #[test]
     fn what_no_container_can_be_is_refused_before_any_request() {
-        assert_eq!(Container::parse("auto", None).unwrap(), Container::Auto(Memory::G1));
-        let existing = Container::parse("cntr_68-a", None).unwrap();
-        assert_eq!(existing, Container::Existing("cntr_68-a".into()));
+        assert_eq!(
+            ContainerChoice::parse("auto", None).unwrap(),
+            ContainerChoice::Auto(MemoryTier::G1)
+        );
+        let existing = ContainerChoice::parse("cntr_68-a", None).unwrap();
+        assert_eq!(existing, ContainerChoice::Existing("cntr_68-a".into()));
         for text in ["", "AUTO", "abc", "cntr_../../files", "cntr_a b"] {
             check_refused(text, None, &format!("`{text}` is no id of a container"));
         }
         check_refused(
             "cntr_1",
-            Some(Memory::G4),
+            Some(MemoryTier::G4),
             "the container `cntr_1` cannot get 4g of memory: a container keeps what it was made with",
         );
     }
 
     #[track_caller]
-    fn check_declared(container: &Container, expected: &Value) {
+    fn check_declared(container: &ContainerChoice, expected: &Value) {
         let ToolDeclaration::Hosted { configuration, .. } =
             declaration(container, &["file-1".into()])
         else {
@@ -265,12 +274,12 @@ mod tests {
     #[test]
     fn a_container_is_made_with_memory_and_files_or_named() {
         check_declared(
-            &Container::Auto(Memory::G16),
+            &ContainerChoice::Auto(MemoryTier::G16),
             &json!({"type": "code_interpreter", "container":
                 {"type": "auto", "memory_limit": "16g", "file_ids": ["file-1"]}}),
         );
         check_declared(
-            &Container::Existing("cntr_1".into()),
+            &ContainerChoice::Existing("cntr_1".into()),
             &json!({"type": "code_interpreter", "container": "cntr_1"}),
         );
     }

@@ -22,8 +22,15 @@ pub struct HostedTool {
     pub provider: &'static str,
     /// The type of the items that tell of a run.
     pub item: &'static str,
+    /// Whether the model's code is what it runs.
+    pub runs_code: bool,
     /// Reads such an item; none where what every such item has is enough.
     pub handler: Option<fn(&Item) -> HostedCall>,
+}
+
+/// Returns whether a tool of a provider's runs the model's code.
+pub fn runs_code(name: &str) -> bool {
+    HOSTED.iter().any(|it| it.runs_code && it.name == name)
 }
 
 /// Every hosted tool.

@@ -50,7 +50,7 @@ pub struct Upload<'a> {
 
 /// A container that can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Container {
+pub struct LiveContainer {
     /// The provider's name for it.
     pub id: String,
     /// `running` or `active`.
@@ -136,7 +136,7 @@ impl Provider {
         &mut self,
         container_id: &str,
         on_progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Container, ProviderError> {
+    ) -> Result<LiveContainer, ProviderError> {
         let path = format!("containers/{}", checked(container_id)?);
         let call = call(Method::Get, path, Payload::Nothing);
         let found = self.store()?.ask(&call, Subject::Container, on_progress).await?;
@@ -149,7 +149,7 @@ impl Provider {
             return Err(error.hint(CONTAINER_EXPIRED_HINT));
         }
         let memory_limit = found["memory_limit"].as_str().map(one_line);
-        Ok(Container { id, status, memory_limit })
+        Ok(LiveContainer { id, status, memory_limit })
     }
 
     /// Puts an upload into a container that runs already.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use csv_agent::conversation::{AnswerFormat, Item, ToolChoice};
+use csv_agent::conversation::{AnswerFormat, Item, ToolChoice, ToolDeclaration};
 use csv_agent::provider::{Api, Provider, RemoteOptions};
 use serde_json::{Value, json};
 
@@ -42,6 +42,28 @@ fn check(rounds: impl IntoIterator<Item = Round>, expected: &str) {
 fn check_raw(chunks: &[&str], expected: &str) {
     let raw = chunks.iter().map(|it| ["data: ", it, "\n\n"].concat()).collect::<String>();
     check([round().raw(raw)], expected);
+}
+
+#[test]
+fn a_tool_of_another_provider_is_refused_before_anything_is_sent() {
+    let mut request = question();
+    request.tools.push(ToolDeclaration::Hosted {
+        name: "code_interpreter",
+        provider: "responses",
+        configuration: json!({"type": "code_interpreter", "container": {"type": "auto"}}),
+        include: &[],
+    });
+    let refused = |kind: &str| {
+        format!(
+            "Rejected, exit 6: the tool `code_interpreter` belongs to another provider than `{kind}`"
+        )
+    };
+    let server = server([]);
+    let options = RemoteOptions { api: Some(Api::Chat), ..options(&server) };
+    let mut chat = Provider::remote(options).unwrap();
+    assert_eq!(transcript(&mut chat, &request), refused("chat"));
+    assert_eq!(transcript(&mut Provider::Builtin, &request), refused("builtin"));
+    assert_eq!(server.requests().len(), 0);
 }
 
 #[test]

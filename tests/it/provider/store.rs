@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use csv_agent::provider::error::{ProviderError, ProviderErrorKind};
-use csv_agent::provider::hosted::store::{Container, ContainerFile, Upload};
+use csv_agent::provider::hosted::store::{ContainerFile, LiveContainer, Upload};
 use csv_agent::provider::{Key, Progress, Provider, RemoteOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -323,7 +323,7 @@ fn containers_are_looked_at_filled_and_deleted() {
     ]);
     let mut provider = store.provider();
     let container = hear!(provider, container("cntr_1")).0.unwrap();
-    let expected = Container {
+    let expected = LiveContainer {
         id: "cntr_1".into(),
         status: "running".into(),
         memory_limit: Some("4g".into()),
@@ -358,9 +358,9 @@ fn check_gone(answer: Answer, kind: &ProviderErrorKind, message: &str) {
 fn a_container_that_is_gone_is_told_in_all_ways() {
     let gone = &ProviderErrorKind::ContainerExpired;
     check_gone(
-        complaint(400, "Container is expired."),
+        complaint(400, "LiveContainer is expired."),
         gone,
-        "the provider has the container no more with status 400: Container is expired. (request `req_7`)",
+        "the provider has the container no more with status 400: LiveContainer is expired. (request `req_7`)",
     );
     check_gone(
         complaint(404, "No."),
@@ -388,7 +388,7 @@ fn a_container_that_is_gone_is_told_in_all_ways() {
 fn what_is_gone_is_as_good_as_deleted() {
     let store = Store::start([
         complaint(404, "No such File object: file-1"),
-        complaint(400, "Container is expired."),
+        complaint(400, "LiveContainer is expired."),
         answer(403, "no"),
     ]);
     let mut provider = store.provider();
