@@ -3,6 +3,8 @@
 //! Which server that is stands in a file of the session, and somebody else may have written it: a checkout
 //! may bring a session. So only the server of the settings is asked, with its key or without one.
 
+use std::fs;
+
 use crate::agent::hosted::{delete_kept, left_there};
 use crate::cli::options::GlobalOptions;
 use crate::cli::options::ask::{ProviderChoice, provider};
@@ -11,7 +13,7 @@ use crate::cli::report;
 use crate::cli::signals;
 use crate::provider::{Provider, RemoteOptions, health};
 use crate::session::Session;
-use crate::session::hosted::{HostedState, Kept};
+use crate::session::hosted::{FILE, HostedState, Kept};
 
 /// Has providers delete what they keep for a session, or only says what that is. Returns it. What they do
 /// not delete is told, and they are asked again the next time.
@@ -27,12 +29,7 @@ pub fn forget(
 ) -> anyhow::Result<Vec<String>> {
     let state = match HostedState::read(session.dir()) {
         Ok(state) => state,
-        Err(error) => {
-            // Whoever removes a session that is broken must be able to.
-            let message = format!("what providers keep for this session is not deleted: {error:#}");
-            report::warning(&message, options.terminal.stderr.colour);
-            return Ok(Vec::new());
-        }
+        Err(error) => return Ok(broken(&error, session, options, dry_run)),
     };
     let mut gone = Vec::new();
     for (server, kept) in state.iter() {
@@ -57,6 +54,20 @@ pub fn forget(
         HostedState::write(session.dir(), server, &left)?;
     }
     Ok(gone)
+}
+
+/// Takes away a file that does not say what is kept, and says so: a reset is how to mend it.
+fn broken(
+    error: &anyhow::Error,
+    session: &Session,
+    options: &GlobalOptions,
+    dry_run: bool,
+) -> Vec<String> {
+    let message = format!("what providers keep for this session is not deleted: {error:#}");
+    report::warning(&message, options.terminal.stderr.colour);
+    // Whoever removes a session that is broken must be able to.
+    let is_gone = dry_run || fs::remove_file(session.dir().join(FILE)).is_ok();
+    is_gone.then(|| FILE.to_owned()).into_iter().collect()
 }
 
 fn names(server: &str, kept: &Kept) -> Vec<String> {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::agent::Agent;
 use crate::limits::HOSTED_DELETE;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::hosted::store::is_id;
 use crate::provider::{Progress, Provider};
 use crate::render::digits;
 use crate::session::hosted::Kept;
@@ -19,7 +20,7 @@ pub async fn delete_kept(
     kept: &Kept,
     stop: impl Future<Output = ExitStatus>,
 ) -> (Kept, Option<String>) {
-    let mut left = kept.clone();
+    let mut left = nameable(kept.clone());
     let deleting = tokio::time::timeout(HOSTED_DELETE, delete_all(provider, &mut left));
     // The branch that loses is dropped: what was not answered by then counts as left.
     let reason = tokio::select! {
@@ -32,6 +33,13 @@ pub async fn delete_kept(
         _ = stop => Some("interrupted".to_owned()),
     };
     (left, reason)
+}
+
+/// Leaves out what no provider can have named so: a session may come from anywhere.
+pub(super) fn nameable(mut kept: Kept) -> Kept {
+    kept.container = kept.container.filter(|it| is_id(&it.container_id));
+    kept.uploads.retain(|it| is_id(&it.file_id));
+    kept
 }
 
 /// What is deleted is taken out of what is left at once, so that an end half way knows what remains. What

@@ -147,7 +147,7 @@ impl Hosted {
         }
         self.is_temporary = !session.is_kept();
         let Some((server, is_recorded)) = provider.keeper() else { return Ok(()) };
-        self.kept = HostedState::read(session.dir())?.of(server);
+        self.kept = forget::nameable(HostedState::read(session.dir())?.of(server));
         self.server = Some(server.to_owned());
         if is_recorded {
             self.kept.uploads.iter_mut().for_each(|it| it.version.clear());

@@ -182,7 +182,9 @@ fn a_file_that_is_cited_is_no_path() {
     assert_eq!((n_calls(&bench, "/content"), n_calls(&bench, "/files?")), (0, 1));
     assert_eq!(turn.ending(), format!("complete: {text}"));
     let told = warnings(&turn, "file_not_fetched");
-    assert!(told.len() == 2 && told.iter().all(|it| it.len() < 1_000), "{told:?}");
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(turn.phases("loading").iter().all(|it| it.to_string().len() < 1_000));
+    assert!(told.iter().all(|it| it.len() < 1_000), "{told:?}");
 }
 
 #[test]
@@ -283,4 +285,28 @@ fn what_code_gave_goes_back_in_short() {
     assert!(outputs[0]["logs"].as_str().unwrap().contains("of 5000000 bytes left out"));
     assert_eq!(outputs[1], picture(4_000));
     assert!(fs::metadata(bench.session().join("history.jsonl")).unwrap().len() < 100_000);
+}
+
+#[test]
+fn a_session_that_names_no_files_of_a_provider_is_used_and_reset_all_the_same() {
+    let bench = Bench::with(["sales.csv"]).script([drawing()]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    let container =
+        json!({"container_id": "../files/file-1", "is_ours": true, "memory_limit": "1g"});
+    let upload = json!({"file_id": "../x\u{1b}[31m", "dataset": "s", "version": "1", "bytes": 1,
+        "expires": i64::MAX});
+    let kept = json!({bench.server().base_url(): {"uploads": [upload], "container": container}});
+    let path = bench.session().join("hosted.json");
+    fs::write(&path, kept.to_string()).unwrap();
+    bench.run(["reset", "--yes"]).succeeds();
+    assert!(!path.exists());
+    fs::write(&path, kept.to_string()).unwrap();
+    assert_eq!(ask(&bench, &[], "Plot.", 0).end()["files"][0]["name"], "plot.png");
+    assert!(bench.server().calls().iter().all(|it| !it.line.contains("..")));
+    for scope in [&["--yes"][..], &["--all", "--yes"]] {
+        fs::write(&path, "[1").unwrap();
+        let run = bench.run([&["reset"], scope].concat()).succeeds();
+        assert!(run.stderr().contains("is not deleted"), "{run}");
+        assert!(!path.exists());
+    }
 }
