@@ -349,6 +349,15 @@ fn keep_short(items: &mut [Item]) {
         let Some(outputs) = hosted::outputs_mut(item) else { continue };
         let mut room = PICTURES_KEPT_BYTES_MAX;
         outputs.retain(|it| {
+            // The provider refuses what it does not send itself.
+            let is_whole = match it["type"].as_str() {
+                Some("image") => it["url"].is_string(),
+                Some("logs") => it["logs"].is_string(),
+                _ => it.is_object(),
+            };
+            if !is_whole {
+                return false;
+            }
             let n_bytes = it["url"].as_str().map_or(0, str::len);
             let left = room.checked_sub(n_bytes);
             room = left.unwrap_or(room);
