@@ -212,6 +212,8 @@ pub const HOSTED_CALLS_MAX: u32 = 64;
 pub const UPLOADS_MAX: usize = 50;
 /// Time after which the provider deletes an upload by itself: longer than a day of questions.
 pub const UPLOAD_LIFE: Duration = Duration::from_hours(24);
+/// The same for a session that goes with its process, should a kill keep it from deleting them.
+pub const UPLOAD_LIFE_TEMPORARY: Duration = Duration::from_hours(2);
 /// Time that an upload must last yet to be used again: longer than a turn.
 pub const UPLOAD_MARGIN: Duration = Duration::from_hours(1);
 /// Bytes of the instructions that say how the files in a container are read.

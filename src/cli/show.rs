@@ -1,7 +1,7 @@
 //! `show`: a turn of the past, in any format, or turns as one page for a browser.
 
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -198,15 +198,9 @@ fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Contents {
     let Some(Body::Reply(reply)) = events.last().map(|it| &it.body) else { return Contents::new() };
     let mut images = Contents::new();
     for artifact in reply.files.iter().map(|it| &it.artifact).filter(|it| is_image(&it.format)) {
-        // A session that others made leads nowhere else.
-        let is_inside =
-            Path::new(&artifact.path).components().all(|it| matches!(it, Component::Normal(_)));
         let bytes_max = PAGE_IMAGE_BYTES_MAX.min(*room);
-        let Some(file) =
-            directory::open_file(&session_dir.join(&artifact.path)).ok().filter(|_| is_inside)
-        else {
-            continue;
-        };
+        let path = past::within(session_dir, &artifact.path);
+        let Some(file) = path.and_then(|it| directory::open_file(&it).ok()) else { continue };
         let mut content = Vec::new();
         let read = file.take(bytes_max + 1).read_to_end(&mut content);
         if read.is_ok_and(|it| it as u64 <= bytes_max) {

@@ -215,8 +215,7 @@ impl Agent {
         }
         if named.is_some() {
             let same = |it: &&(&str, MemoryTier)| Some(it.0) == memory.as_deref();
-            let memory =
-                MemoryTier::NAMES.iter().find(same).map_or(MemoryTier::default(), |it| it.1);
+            let memory = MemoryTier::NAMES.iter().find(same).map(|it| it.1);
             self.hosted.replacement = Some(ContainerChoice::Auto(memory));
         }
         let id = id.map_or(String::new(), |it| format!(" `{it}`"));
@@ -255,7 +254,7 @@ impl Hosted {
         };
         let reason = if !kept.is_ours {
             "another was named"
-        } else if kept.memory_limit.as_deref() != Some(memory.name()) {
+        } else if memory.is_some_and(|it| kept.memory_limit.as_deref() != Some(it.name())) {
             "it has other memory"
         } else if catalog.iter().any(has_changed) {
             "a dataset in it has changed"

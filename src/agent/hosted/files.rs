@@ -83,7 +83,8 @@ impl Agent {
         }
     }
 
-    /// Returns the files of a container that the turn made or names, oldest first.
+    /// Returns the files of a container that the turn made or names: those that the answer names first, and
+    /// older ones before newer ones.
     fn wanted(
         &self,
         container_id: &str,
@@ -127,7 +128,10 @@ impl Agent {
             cited: true,
         });
         let unlisted: Vec<Wanted> = unlisted.collect();
-        listed.into_iter().chain(unlisted).collect()
+        let mut wanted: Vec<Wanted> = listed.into_iter().chain(unlisted).collect();
+        // What the answer names must not be what there is no room for.
+        wanted.sort_by_key(|it| !it.cited);
+        wanted
     }
 
     async fn fetch_all(

@@ -313,7 +313,9 @@ impl Agent {
         let hosted = &mut self.hosted;
         if hosted.container_id() != Some(id) {
             let (memory_limit, is_ours) = match hosted.container(options) {
-                ContainerChoice::Auto(memory) => (Some(memory.name().to_owned()), true),
+                ContainerChoice::Auto(memory) => {
+                    (Some(memory.unwrap_or_default().name().to_owned()), true)
+                }
                 ContainerChoice::Existing(_) => (None, false),
             };
             let in_use = hosted.in_use.iter();

@@ -45,10 +45,17 @@ impl AtProvider<'_> {
         let Command::Fetch { variable, columns, rows_max, cells_max, write } = command else {
             return Ok(Err(ToolError::new("unknown_tool", "no Python runs on this machine")));
         };
+        if self.hosted.catalog.get(&variable).is_some() {
+            let message = format!(
+                "`{variable}` is a dataset, whose file later questions read; save the frame under a name that \
+                 no dataset has, and call with that"
+            );
+            return Ok(Ok(failed(&ToolError::new("failed", message))));
+        }
         let path = format!("/mnt/data/{variable}.csv");
         let csv = match self.fetch(&path, session, turn).await? {
             Ok(csv) => csv,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Ok(Ok(failed(&error))),
         };
         let scratch = session.scratch_dir()?;
         let file = format!("table-{}.parquet", turn.n_calls);
@@ -69,7 +76,7 @@ impl AtProvider<'_> {
             Ok(frame) => frame,
             Err(error) => {
                 let message = format!("`{path}` is no table: {error:#}");
-                return Ok(Err(ToolError::new("failed", message)));
+                return Ok(Ok(failed(&ToolError::new("failed", message))));
             }
         };
         Ok(Ok(Outcome {
@@ -142,6 +149,12 @@ impl Drop for End {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// Returns the outcome of a REPL that has no such frame, so that a chart of it is rejected as there.
+fn failed(error: &ToolError) -> Outcome {
+    let result = error.output.result.clone();
+    Outcome { status: OutcomeStatus::Error, result, frame: None, file: None }
 }
 
 /// What the model can do nothing about ends the turn.

@@ -18,7 +18,9 @@ use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
 use crate::dataset;
-use crate::limits::{UPLOAD_BYTES_MAX, UPLOAD_LIFE, UPLOAD_MARGIN, UPLOADS_MAX};
+use crate::limits::{
+    UPLOAD_BYTES_MAX, UPLOAD_LIFE, UPLOAD_LIFE_TEMPORARY, UPLOAD_MARGIN, UPLOADS_MAX,
+};
 use crate::provider::hosted::store::Upload;
 use crate::session::Session;
 use crate::session::hosted::KeptUpload;
@@ -119,18 +121,19 @@ impl Agent {
         let csv = csv.map_err(|error| no_upload(name, error))?;
         let bytes = csv.as_file().metadata().map_err(anyhow::Error::from)?.len();
         let filename = format!("{name}.csv");
+        let life = if self.hosted.is_temporary { UPLOAD_LIFE_TEMPORARY } else { UPLOAD_LIFE };
         let upload = Upload {
             path: csv.path(),
             filename: &filename,
             dataset: name,
-            expires_after: UPLOAD_LIFE,
+            expires_after: life,
             n_turns: self.hosted.n_turns,
         };
         let mut on_progress = listener(turn);
         let uploading = self.provider.upload(&upload, &mut on_progress);
         let uploaded = turn.wait_sent(uploading).await?;
         let file_id = uploaded.map_err(anyhow::Error::from)?;
-        let life = i64::try_from(UPLOAD_LIFE.as_secs()).unwrap_or(i64::MAX);
+        let life = i64::try_from(life.as_secs()).unwrap_or(i64::MAX);
         // What was recorded before is not ours to take away from a session that still counts on it.
         let is_old = |it: &KeptUpload| it.dataset == name && !it.version.is_empty();
         let (old, kept): (Vec<_>, Vec<_>) = self.hosted.kept.uploads.drain(..).partition(is_old);

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cli::options::GlobalOptions;
 use crate::cli::out::WholeFile;
+use crate::cli::past;
 use crate::cli::usage;
 use crate::dataset::head;
 use crate::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody};
@@ -201,7 +202,9 @@ impl Saved {
             let hint = format!("end the name of the file with `.{format}`");
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
-        let content = read(&session_dir.join(&found.artifact.path))?;
+        let path = past::within(session_dir, &found.artifact.path);
+        let path = path.with_context(|| format!("`{name}` is not in the session"))?;
+        let content = read(&path)?;
         Ok(Some(Saved { what: format!("file {name}"), content }))
     }
 

@@ -47,8 +47,12 @@ pub fn interpreter(
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let container = container.unwrap_or("auto");
-    // What a file says of memory is about containers that are to be made.
-    let is_asked = of_flag(&memory.origin).is_some() || container == "auto";
+    // What a file says of memory is about containers that are to be made, and the default asks for nothing.
+    let is_asked = match memory.origin {
+        Origin::Flag(_) => true,
+        Origin::Default => false,
+        _ => container == "auto",
+    };
     let memory = memory.value.map(MemoryTier::from).filter(|_| is_asked);
     let options = HostedOptions {
         container: ContainerChoice::parse(container, memory)?,

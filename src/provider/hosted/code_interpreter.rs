@@ -34,7 +34,8 @@ pub const UNTOLD: &str = "the provider does not tell what it printed";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContainerChoice {
     /// One that the provider makes, or the one of earlier runs in the conversation while it lives.
-    Auto(MemoryTier),
+    /// It has the memory that somebody asked for, or the least.
+    Auto(Option<MemoryTier>),
     /// One that is there.
     Existing(String),
 }
@@ -82,7 +83,7 @@ impl ContainerChoice {
     /// memory.
     pub fn parse(text: &str, memory: Option<MemoryTier>) -> Result<ContainerChoice, Failure> {
         if text == "auto" {
-            return Ok(ContainerChoice::Auto(memory.unwrap_or_default()));
+            return Ok(ContainerChoice::Auto(memory));
         }
         if !text.starts_with("cntr_") || !is_id(text) {
             let message = format!("`{text}` is no id of a container");
@@ -106,7 +107,8 @@ pub fn declaration(container: &ContainerChoice, file_ids: &[String]) -> ToolDecl
     let container = match container {
         ContainerChoice::Existing(id) => json!(id),
         ContainerChoice::Auto(memory) => {
-            json!({"type": "auto", "memory_limit": memory.name(), "file_ids": file_ids})
+            let memory_limit = memory.unwrap_or_default().name();
+            json!({"type": "auto", "memory_limit": memory_limit, "file_ids": file_ids})
         }
     };
     ToolDeclaration::Hosted {
@@ -245,10 +247,7 @@ mod tests {
 
     #[test]
     fn what_no_container_can_be_is_refused_before_any_request() {
-        assert_eq!(
-            ContainerChoice::parse("auto", None).unwrap(),
-            ContainerChoice::Auto(MemoryTier::G1)
-        );
+        assert_eq!(ContainerChoice::parse("auto", None).unwrap(), ContainerChoice::Auto(None));
         let existing = ContainerChoice::parse("cntr_68-a", None).unwrap();
         assert_eq!(existing, ContainerChoice::Existing("cntr_68-a".into()));
         for text in ["", "AUTO", "abc", "cntr_../../files", "cntr_a b"] {
@@ -274,7 +273,7 @@ mod tests {
     #[test]
     fn a_container_is_made_with_memory_and_files_or_named() {
         check_declared(
-            &ContainerChoice::Auto(MemoryTier::G16),
+            &ContainerChoice::Auto(Some(MemoryTier::G16)),
             &json!({"type": "code_interpreter", "container":
                 {"type": "auto", "memory_limit": "16g", "file_ids": ["file-1"]}}),
         );

@@ -107,6 +107,28 @@ fn a_table_that_the_code_saved_is_shown_as_a_local_one_is() {
 }
 
 #[test]
+fn a_frame_that_was_not_saved_is_told_and_its_chart_is_rejected() {
+    let chart = json!({"df_name": "top", "logical_name": "top", "chart_type": "bar", "x_field": "a",
+        "x_label": null, "y_label": null, "series": [{"name": "b", "y_field": "b"}],
+        "title": null, "note": null});
+    let bench = Bench::with(["sales.csv"]).script([
+        round().interprets("x", "").calls("c1", "send_chart_to_ui", chart).calls(
+            "c2",
+            "send_data_to_ui_as_df",
+            json!({"df_name": "sales", "logical_name": "s"}),
+        ),
+        round().says("No."),
+    ]);
+    let turn = ask(&bench, &[], "Show it.", 0);
+    let rejected = turn.one("chart_rejected");
+    assert_eq!(rejected["code"], "unknown_df");
+    let results = turn.all("tool_result");
+    let told = |at: usize| results[at]["result"]["text"].as_str().unwrap().to_owned();
+    assert!(told(1).contains("no file `/mnt/data/top.csv`"), "{}", told(1));
+    assert!(told(2).starts_with("`sales` is a dataset"), "{}", told(2));
+}
+
+#[test]
 fn a_turn_with_files_is_recorded_and_replayed() {
     let bench = Bench::with(["sales.csv"]).script([drawing()]);
     let record = ["--interpreter", "hosted", "--ephemeral", "--record", "c.jsonl", "--json"];

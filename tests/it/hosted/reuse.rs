@@ -232,9 +232,11 @@ fn what_was_in_a_named_container_before_is_no_file_of_the_turn() {
 
 #[test]
 fn other_memory_means_another_container() {
-    let bench = Bench::with(["sales.csv"]).script([code("One."), code("Two.")]);
+    let bench = Bench::with(["sales.csv"]).script([code("One."), code("Two."), code("Three.")]);
     ask(&bench, &[], "q", 0);
     ask(&bench, &["--container-memory", "4g"], "q", 0);
+    // Who asks for no memory takes what is there.
+    ask(&bench, &[], "q", 0);
     let memory: Vec<_> =
         bench.server().containers().into_iter().map(|it| it.memory_limit).collect();
     assert_eq!(memory, ["1g", "4g"]);
