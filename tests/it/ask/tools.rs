@@ -86,7 +86,7 @@ fn each_tool_answers_in_its_shape() {
     list {"kind":"datasets","datasets":[{"name":"sales","row_count":10,"column_count":3}]}
     info {"kind":"schema","name":"sales","row_count":10,"columns":[{"name":"date","dtype":"date","nulls":0},{"name":"product","dtype":"string","nulls":0},{"name":"revenue","dtype":"float64","nulls":0}]}
     find {"kind":"matches","name":"sales","value":"coffee","columns":[{"column":"product","dtype":"string","count":4}]}
-    none {"kind":"matches","name":"sales","value":"Wine","columns":[],"note":"no cell equals the value; for a part of a cell use str.contains in python_repl"}
+    none {"kind":"matches","name":"sales","value":"Wine","columns":[],"note":"no cell equals the value; for a part of a cell use str.contains in Python"}
     full {"kind":"dataframe","head":[{"date":"2024-01-15","product":"Tea","revenue":1200.5},{"date":"2024-01-22","product":"Coffee","revenue":2310.0},{"date":"2024-02-03","product":"Tea","revenue":980.25},{"date":"2024-02-17","product":"Cocoa","revenue":415.75},{"date":"2024-02-28","product":"Coffee","revenue":2105.4}],"columns":["date","product","revenue"],"row_count":10,"dtypes":{"date":"object","product":"object","revenue":"float64"},"variable":"df"}
     some {"kind":"dataframe","head":[{"date":"2024-01-15","product":"Tea","revenue":1200.5},{"date":"2024-01-22","product":"Coffee","revenue":2310.0}],"columns":["date","product","revenue"],"row_count":2,"dtypes":{"date":"object","product":"object","revenue":"float64"},"variable":"few","rows_in_dataset":10}
     cols {"kind":"dataframe","head":[{"revenue":1200.5},{"revenue":2310.0},{"revenue":980.25},{"revenue":415.75},{"revenue":2105.4}],"columns":["revenue"],"row_count":10,"dtypes":{"revenue":"float64"},"variable":"r"}
