@@ -1,5 +1,6 @@
 //! The container that code runs in: looked at before a turn, replaced when it has expired.
 
+use crate::agent::hosted::files::BY_USER;
 use crate::agent::hosted::upload::version;
 use crate::agent::hosted::{Hosted, HostedOptions, InUse, Mended};
 use crate::agent::news::listener;
@@ -174,6 +175,9 @@ impl Agent {
             if kept.is_some_and(|it| it.datasets.get(&dataset) == Some(&version)) {
                 continue;
             }
+            if kept.is_some_and(|it| it.datasets.contains_key(&dataset)) {
+                self.take_out(id, &dataset, turn).await?;
+            }
             let adding = self.provider.add_to_container(id, &file_id, &mut on_progress);
             let added = turn.wait_sent(adding).await?;
             added.map_err(anyhow::Error::from)?;
@@ -182,6 +186,29 @@ impl Agent {
             }
         }
         Ok(self.hosted.save(session)?)
+    }
+
+    /// Takes what a dataset was before out of a container that the user manages: code must not read it.
+    async fn take_out(
+        &mut self,
+        id: &str,
+        dataset: &str,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let mut on_progress = listener(turn);
+        let listing = self.provider.container_files(id, &mut on_progress);
+        let listed = turn.wait_sent(listing).await?.map_err(anyhow::Error::from)?;
+        // The provider may put something before a name.
+        let is_of_dataset = |path: &str| {
+            let rest = path.strip_suffix(&format!("{dataset}.csv"));
+            rest.is_some_and(|it| it.ends_with(['/', '-']))
+        };
+        let old = listed.iter().filter(|it| it.source == BY_USER && is_of_dataset(&it.path));
+        for file in old {
+            let removing = self.provider.remove_from_container(id, &file.id, &mut on_progress);
+            turn.wait_sent(removing).await?.map_err(anyhow::Error::from)?;
+        }
+        Ok(())
     }
 
     /// Goes on in a new container when an error says that the one in use has expired, and the user wants

@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::sink::fetched::{self, Origin};
 
 /// Who put a file into a container that the user's data came in.
-const BY_USER: &str = "user";
+pub(super) const BY_USER: &str = "user";
 
 /// A file that is to be fetched.
 struct Wanted {
@@ -78,6 +78,10 @@ impl Agent {
                 let message = "the time was over before all files that code made were fetched";
                 let (code, message) = ("files_left".to_owned(), message.to_owned());
                 turn.status(Status::Warning { code, message })
+            }
+            Err(Ended::Failed(error)) if !is_mismatch(&error) => {
+                let message = format!("files that code made could not be kept: {error:#}");
+                turn.status(Status::Warning { code: "files_left".to_owned(), message })
             }
             fetched => fetched,
         }
@@ -201,6 +205,11 @@ pub(super) fn fetching(path: &str, n_bytes: u64) -> Status {
     let name = path.strip_prefix("/mnt/data/").unwrap_or(path);
     let size = if 0 < n_bytes { format!(" ({})", size(n_bytes)) } else { String::new() };
     Status::Loading { message: format!("fetching `{name}`{size}") }
+}
+
+fn is_mismatch(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
+    kind == Some(&ProviderErrorKind::Mismatch)
 }
 
 /// A cassette that has no such call ends the turn, as it does with requests.

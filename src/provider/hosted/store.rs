@@ -170,6 +170,21 @@ impl Provider {
         Ok(())
     }
 
+    /// Takes a file out of a container. One that is gone already is fine.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the provider does not say that it is gone.
+    pub async fn remove_from_container(
+        &mut self,
+        container_id: &str,
+        file_id: &str,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), ProviderError> {
+        let path = format!("containers/{}/files/{}", checked(container_id)?, checked(file_id)?);
+        self.delete(path, Subject::File, on_progress).await
+    }
+
     /// Lists the files of a container, the newest first. Of more than [`CONTAINER_FILES_MAX`] these are
     /// the newest, and a warning says so.
     ///

@@ -70,6 +70,22 @@ fn a_dataset_that_changes_is_uploaded_anew_and_its_old_file_goes() {
 }
 
 #[test]
+fn a_named_container_has_what_a_dataset_is_now_and_not_what_it_was() {
+    let bench = Bench::with(["sales.csv"]).script([code("One."), code("Two.")]);
+    let other = bench.server().make_container("1g");
+    ask(&bench, &["--container", &other], "q", 0);
+    fs::write(bench.path("sales.csv"), "a\n1\n").unwrap();
+    bench.run(["ingest", "sales.csv", "--if-exists", "replace"]).succeeds();
+    let args = ["ask", "--interpreter", "hosted", "--container", &other, "q"];
+    bench.run(args).succeeds();
+    let container = bench.server().containers().pop().unwrap();
+    let files: Vec<_> =
+        container.files.iter().map(|it| (it.path.as_str(), it.is_deleted)).collect();
+    assert_eq!(files, [("/mnt/data/sales.csv", true), ("/mnt/data/sales.csv", false)]);
+    assert_eq!(container.files[1].content, b"a\n1\n");
+}
+
+#[test]
 fn an_upload_near_its_end_is_made_anew_and_the_container_stays() {
     let bench = Bench::with(["sales.csv"]).script([code("One."), code("Two.")]);
     ask(&bench, &[], "q", 0);

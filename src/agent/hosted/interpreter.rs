@@ -1,0 +1,68 @@
+//! Where code runs, as the user wants it, and which tools that makes.
+
+use crate::event::CodePlace;
+use crate::provider::hosted::HostedTool;
+use crate::provider::hosted::code_interpreter::{self, ContainerChoice};
+use crate::tools::{TOOLS, Tool};
+
+/// Where code runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Interpreter {
+    /// In the REPL on this machine.
+    Local,
+    /// At the provider only: no Python starts here.
+    Hosted(HostedOptions),
+    /// In either, as the model chooses.
+    Both(HostedOptions),
+}
+
+/// How code runs at the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostedOptions {
+    /// Where.
+    pub container: ContainerChoice,
+    /// Whether each turn begins with a run.
+    pub is_forced: bool,
+    /// Whether another container takes the place of one that expired; otherwise the turn fails.
+    pub renews: bool,
+}
+
+impl Interpreter {
+    /// Returns how code runs at the provider, if it does.
+    pub fn hosted(&self) -> Option<&HostedOptions> {
+        match self {
+            Interpreter::Local => None,
+            Interpreter::Hosted(options) | Interpreter::Both(options) => Some(options),
+        }
+    }
+
+    /// Returns how events name it.
+    pub fn place(&self) -> CodePlace {
+        match self {
+            Interpreter::Local => CodePlace::Local,
+            Interpreter::Hosted(_) => CodePlace::Hosted,
+            Interpreter::Both(_) => CodePlace::Both,
+        }
+    }
+
+    /// Returns whether code runs on this machine.
+    pub fn is_local(&self) -> bool {
+        !matches!(self, Interpreter::Hosted(_))
+    }
+
+    /// Returns the hosted tools that a turn declares.
+    pub fn hosted_tools(&self) -> Vec<&'static HostedTool> {
+        self.hosted().map(|_| &code_interpreter::TOOL).into_iter().collect()
+    }
+
+    /// Returns the tools of ours that a turn has.
+    pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + Clone {
+        let is_local = self.is_local();
+        TOOLS.iter().filter(move |it| is_local || !it.needs_repl)
+    }
+
+    /// Returns the tool that the first response of a turn must run, if there is one.
+    pub fn forced(&self) -> Option<&'static str> {
+        self.hosted().filter(|it| it.is_forced).map(|_| code_interpreter::TOOL.name)
+    }
+}

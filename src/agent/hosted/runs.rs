@@ -1,0 +1,194 @@
+//! What the provider ran: told as calls of ours are, and sent back in short.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::agent::answer::Answer;
+use crate::agent::hosted::files;
+use crate::agent::pairing;
+use crate::agent::round::cut_middle;
+use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
+use crate::conversation::{Item, Response};
+use crate::event::{CallError, CallStatus, Status};
+use crate::limits::{HOSTED_CALLS_MAX, PICTURES_KEPT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
+use crate::provider::hosted::code_interpreter::ContainerChoice;
+use crate::provider::hosted::{self, HostedCall};
+use crate::session::Session;
+use crate::session::hosted::KeptContainer;
+use crate::status::StopReason;
+use crate::tools::label;
+
+impl Agent {
+    /// Tells what the provider ran for a response, as if each run were a call of ours.
+    pub(in crate::agent) fn tell_hosted(
+        &mut self,
+        session: &Session,
+        response: &Response,
+        asked: Instant,
+        turn: &mut Turn,
+    ) -> Result<(), Ended> {
+        // How long each took is not told; each was a part of this.
+        let duration_ms = milliseconds_since(asked);
+        let runs = hosted::calls(&response.items);
+        let n_runs_max = HOSTED_CALLS_MAX as usize;
+        let calls: HashSet<String> =
+            response.items.iter().filter_map(Item::tool_call).map(|it| it.call_id).collect();
+        let n_more = runs.len().saturating_sub(n_runs_max);
+        for mut run in runs.into_iter().take(n_runs_max) {
+            self.meet(session, &run, response.request_id.as_deref(), turn)?;
+            let base = run.call.call_id.clone();
+            let mut n = 2;
+            while calls.contains(&run.call.call_id)
+                || !self.hosted.seen.insert(run.call.call_id.clone())
+            {
+                run.call.call_id = format!("{base}_{n}");
+                n += 1;
+            }
+            turn.open_call(&run.call, turn.round, label(&run.call))?;
+            turn.cells.extend(code_of(&run));
+            let images = files::keep_images(session, &run.images, turn)?;
+            if !images.is_empty() {
+                run.output.result["files"] = serde_json::to_value(images).unwrap_or_default();
+            }
+            turn.close_call(&run.call, closed(&run, duration_ms))?;
+        }
+        if 0 < n_more {
+            let message = format!(
+                "the provider ran more tools within one response than the {n_runs_max} that were asked \
+                 for; {n_more} are not told"
+            );
+            turn.status(Status::Warning { code: "runs_not_told".to_owned(), message })?;
+        }
+        Ok(())
+    }
+
+    /// Says when no code ran although the user forces it: not every server heeds that.
+    pub(in crate::agent) fn tell_unforced(
+        &self,
+        answer: &Answer,
+        items: &[Item],
+        turn: &mut Turn,
+    ) -> Result<(), Ended> {
+        let Some(name) = self.options.interpreter.forced() else { return Ok(()) };
+        let has_run = hosted::calls(items).iter().any(|it| it.call.name == name);
+        if has_run || answer.stop_reason != StopReason::Complete {
+            return Ok(());
+        }
+        let message = format!("`{name}` is forced, and the server has answered without it");
+        turn.status(Status::Warning { code: "tool_not_used".to_owned(), message })
+    }
+
+    /// Makes the items of a response fit to go back: calls of ours get ids that neither another call nor a
+    /// run of the provider's has, and what runs gave is bounded.
+    pub(in crate::agent) fn make_fit(&mut self, sent: &[Item], received: &mut [Item]) {
+        keep_short(received);
+        pairing::make_call_ids_unique(sent, received, |it| self.hosted.seen.contains(it));
+        let calls = received.iter().filter_map(Item::tool_call);
+        self.hosted.seen.extend(calls.map(|it| it.call_id));
+    }
+
+    /// Takes down where a run was, and tells of the container once a turn.
+    fn meet(
+        &mut self,
+        session: &Session,
+        run: &HostedCall,
+        request_id: Option<&str>,
+        turn: &mut Turn,
+    ) -> Result<(), Ended> {
+        let Some(options) = self.options.interpreter.hosted() else { return Ok(()) };
+        let Some(id) = run.container_id.as_ref() else { return Ok(()) };
+        let hosted = &mut self.hosted;
+        if hosted.container_id() != Some(id) {
+            let (memory_limit, is_ours) = match hosted.container(options) {
+                ContainerChoice::Auto(memory) => {
+                    (Some(memory.unwrap_or_default().name().to_owned()), true)
+                }
+                ContainerChoice::Existing(_) => (None, false),
+            };
+            let in_use = hosted.in_use.iter();
+            hosted.kept.container = Some(KeptContainer {
+                container_id: id.clone(),
+                memory_limit,
+                is_ours,
+                datasets: in_use.map(|it| (it.dataset.clone(), it.version.clone())).collect(),
+                fetched: Vec::new(),
+            });
+            hosted.save(session)?;
+        }
+        if hosted.met.contains(id) {
+            return Ok(());
+        }
+        hosted.met.push(id.clone());
+        let memory_limit = hosted.kept.container.as_ref().and_then(|it| it.memory_limit.clone());
+        let of_memory =
+            memory_limit.as_ref().map_or(String::new(), |it| format!(", which has {it} of memory"));
+        turn.status(Status::Container {
+            message: format!("code runs in the container `{id}`{of_memory}"),
+            container_id: id.clone(),
+            memory_limit,
+            request_id: request_id.map(str::to_owned),
+        })
+    }
+}
+
+/// Shortens what goes back with every request: what code printed, as an output of a call of ours is, and
+/// pictures beyond what they may have together, which are files of the turn.
+fn keep_short(items: &mut [Item]) {
+    for item in items {
+        let Some(outputs) = hosted::outputs_mut(item) else { continue };
+        let mut room = PICTURES_KEPT_BYTES_MAX;
+        outputs.retain(|it| {
+            // The provider refuses what it does not send itself.
+            let is_whole = match it["type"].as_str() {
+                Some("image") => it["url"].is_string(),
+                Some("logs") => it["logs"].is_string(),
+                _ => it.is_object(),
+            };
+            if !is_whole {
+                return false;
+            }
+            let n_bytes = it["url"].as_str().map_or(0, str::len);
+            let left = room.checked_sub(n_bytes);
+            room = left.unwrap_or(room);
+            left.is_some()
+        });
+        for output in outputs {
+            let long = output["logs"].as_str().filter(|it| TOOL_OUTPUT_BYTES_MAX < it.len());
+            if let Some(cut) = long.map(|it| cut_middle(it, TOOL_OUTPUT_BYTES_MAX)) {
+                output["logs"] = cut.into();
+            }
+        }
+    }
+}
+
+/// Returns the code of a run, if it was code.
+fn code_of(run: &HostedCall) -> Option<String> {
+    let arguments: Value = serde_json::from_str(&run.call.arguments).ok()?;
+    arguments["code"].as_str().map(|it| it.trim_end().to_owned())
+}
+
+/// The provider has shown the model all of it; what is told here is bounded.
+fn closed(run: &HostedCall, duration_ms: u64) -> Closed {
+    let mut result = run.output.result.clone();
+    let (mut truncated, mut bytes_to_model) = (false, 0);
+    for name in ["text", "stdout"] {
+        let Some(text) = result.get(name).and_then(Value::as_str) else { continue };
+        bytes_to_model += text.len() as u64;
+        let kept = cut_middle(text, TOOL_OUTPUT_BYTES_MAX);
+        truncated |= kept.len() < text.len();
+        result[name] = kept.into();
+    }
+    let message = result["text"].as_str().unwrap_or_default().to_owned();
+    let error = (!run.succeeded).then(|| CallError { code: "failed".to_owned(), message });
+    Closed {
+        status: if run.succeeded { CallStatus::Ok } else { CallStatus::Error },
+        duration_ms,
+        result,
+        truncated,
+        bytes_to_model,
+        error,
+    }
+}
