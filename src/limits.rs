@@ -226,6 +226,8 @@ pub const CONTAINERS_PER_TURN_MAX: usize = 8;
 pub const PICTURES_KEPT_BYTES_MAX: usize = 1024 * 1024;
 /// Files in a row that cannot be fetched, after which the others are left: the trouble is not theirs.
 pub const UNFETCHED_MAX: usize = 5;
+/// Containers that a rerun stands in for, each with a Python process of its own.
+pub const STAND_INS_MAX: usize = 8;
 /// Files of a container that are known to have been fetched.
 pub const FETCHED_KNOWN_MAX: usize = 2_000;
 

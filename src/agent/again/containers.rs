@@ -23,7 +23,7 @@ use crate::conversation::ToolCall;
 use crate::dataset;
 use crate::directory;
 use crate::event::{CallError, CallStatus, Status, ToolOutput};
-use crate::limits::WORKER_FILE_BYTES_MAX;
+use crate::limits::{STAND_INS_MAX, WORKER_FILE_BYTES_MAX};
 use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 use crate::session::Session;
 use crate::tools::{self, Plan, TOOLS, ToolError};
@@ -91,6 +91,12 @@ impl<'a> Containers<'a> {
         turn: &mut Turn<'_>,
     ) -> Result<Result<ToolOutput, ToolError>, Ended> {
         if !self.stand_ins.contains_key(container) {
+            if STAND_INS_MAX <= self.stand_ins.len() {
+                let message = format!(
+                    "not run: it is of one container more than the {STAND_INS_MAX} that a rerun stands in for"
+                );
+                return Ok(Err(ToolError::new("too_many_containers", message)));
+            }
             let scratch = self.directory(&format!("{}", self.stand_ins.len() + 1))?;
             let RerunOptions { python, sandbox, tool_timeout, .. } = self.options.clone();
             let stand_in = StandIn { scratch: scratch.clone(), files: self.uploaded.clone() };
