@@ -20,16 +20,26 @@ pub enum News {
 
 /// Returns what hears of requests and calls to the provider: the record of what left, and the story.
 pub fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
+    hearing(turn, false)
+}
+
+/// Returns what hears of the request for a summary. Its text is no part of the answer.
+pub fn summary_listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
+    hearing(turn, true)
+}
+
+fn hearing(turn: &Turn, is_summary: bool) -> impl FnMut(Progress<'_>) + use<> {
     let (news, ledger) = (turn.news(), turn.ledger.clone());
     move |progress: Progress<'_>| {
-        ledger.hear(&progress, false);
+        ledger.hear(&progress, is_summary);
+        let told = news_of(progress).filter(|it| !is_summary || matches!(it, News::Status(_)));
         // The receiver lives as long as the turn that waits.
-        let _ = news_of(progress).map(|it| news.send(it));
+        let _ = told.map(|it| news.send(it));
     }
 }
 
 /// Returns what of the progress is news for the user.
-pub fn news_of(progress: Progress) -> Option<News> {
+fn news_of(progress: Progress) -> Option<News> {
     Some(match progress {
         Progress::Delta(delta) => News::Delta(delta.to_owned()),
         Progress::Superseded => News::Superseded,

@@ -8,13 +8,12 @@ use std::time::Instant;
 use crate::agent::answer::{Said, said};
 use crate::agent::compact::{self, Cut};
 use crate::agent::hosted::is_about_hosted;
-use crate::agent::news::{News, news_of};
+use crate::agent::news::summary_listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::{Agent, Conversation};
 use crate::conversation::{Ending, Item, ItemKind, Question, Request, Response, ToolChoice, Usage};
 use crate::event::Status;
 use crate::limits::{COMPACT_AT_MIN, SUMMARY_BYTES_MAX, SUMMARY_TRIES_MAX};
-use crate::provider::Progress;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::session::Session;
 use crate::session::history::History;
@@ -215,18 +214,9 @@ impl Agent {
         let mut bytes_max = material_bytes(tokens_max);
         for _ in 0..SUMMARY_TRIES_MAX {
             let request = self.summary_request(session, cut, bytes_max);
-            let (news, ledger) = (turn.news(), turn.ledger.clone());
-            let mut on_progress = |progress: Progress| {
-                ledger.hear(&progress, true);
-                // The text of the summary is no part of the answer.
-                if let Some(it @ News::Status(_)) = news_of(progress) {
-                    // The receiver lives as long as the turn that waits here.
-                    let _ = news.send(it);
-                }
-            };
-            let responded = turn.wait(self.provider.respond(&request, &mut on_progress)).await?;
-            turn.ledger.check()?;
-            match responded {
+            let mut on_progress = summary_listener(turn);
+            let responding = self.provider.respond(&request, &mut on_progress);
+            match turn.wait_sent(responding).await? {
                 Ok(response) => {
                     turn.usage.add(&response.usage);
                     return Ok(match (said(&response.items), response.ending) {

@@ -214,7 +214,11 @@ fn variable(name: String) -> Result<String, ToolError> {
 }
 
 /// Lets an outcome that is ok pass; any other becomes the error that the model reads.
-fn succeeded(outcome: Outcome) -> Result<Outcome, ToolError> {
+///
+/// # Errors
+///
+/// Fails when it is not ok.
+pub fn succeeded(outcome: Outcome) -> Result<Outcome, ToolError> {
     let (status, code) = match outcome.status {
         OutcomeStatus::Ok => return Ok(outcome),
         OutcomeStatus::Error => (CallStatus::Error, "failed"),

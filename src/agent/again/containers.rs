@@ -107,7 +107,7 @@ impl<'a> Containers<'a> {
             return Err(anyhow::anyhow!("no worker stands in for the container").into());
         };
         let asked = repl.ask(command, self.session, catalog, turn).await?;
-        Ok(asked.and_then(|it| printed(&it, scratch)))
+        Ok(asked.and_then(|it| printed(it, scratch)))
     }
 
     /// Makes a call again, and tells of it as it was told of then.
@@ -192,17 +192,14 @@ impl<'a> Containers<'a> {
 }
 
 /// Returns what code printed, as the container told it.
-fn printed(outcome: &Outcome, scratch: &Path) -> Result<ToolOutput, ToolError> {
+fn printed(outcome: Outcome, scratch: &Path) -> Result<ToolOutput, ToolError> {
     let stdout = outcome.result["stdout"].as_str().unwrap_or_default();
     let text = format!("{stdout}{}", outcome.text());
     let text = text.replace(&*scratch.to_string_lossy(), DIRECTORY);
-    let (status, code) = match outcome.status {
-        OutcomeStatus::Ok => return Ok(ToolOutput::text(text)),
-        OutcomeStatus::Error => (CallStatus::Error, "failed"),
-        OutcomeStatus::Timeout => (CallStatus::Timeout, "timeout"),
-    };
-    let output = ToolOutput::json(json!({"kind": "error", "text": text}));
-    Err(ToolError { status, code, output })
+    let kind = if outcome.status == OutcomeStatus::Ok { "text" } else { "error" };
+    let result = json!({"kind": kind, "text": text});
+    let outcome = tools::succeeded(Outcome { result, ..outcome })?;
+    Ok(ToolOutput::json(outcome.result))
 }
 
 /// Reads a table that code has saved in `scratch`. The whole of it goes to a file in `taken`.

@@ -134,7 +134,8 @@ impl AtProvider<'_> {
     }
 }
 
-/// Tells work on another thread, when it is dropped, that nobody waits any more.
+/// Tells work on another thread, when it is dropped, that nobody waits any more: a runtime waits for what
+/// it has begun.
 pub struct End(Arc<AtomicBool>);
 
 impl End {

@@ -1,10 +1,8 @@
 //! The datasets, as files at the provider: uploaded once, used while they are the same.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
@@ -13,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::agent::Agent;
-use crate::agent::hosted::{Hosted, InUse};
+use crate::agent::hosted::{End, Hosted, InUse};
 use crate::agent::news::listener;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
@@ -114,8 +112,7 @@ impl Agent {
     ) -> Result<String, Ended> {
         let path = session.dir().join(&dataset.path);
         let beside = session.dir().to_owned();
-        let given_up = GivenUp::default();
-        let is_over = given_up.0.clone();
+        let (_end, is_over) = End::of_waiting();
         let writing = tokio::task::spawn_blocking(move || write_csv(&path, &beside, &is_over));
         let csv = turn.wait(writing).await?.map_err(anyhow::Error::from)?;
         let csv = csv.map_err(|error| no_upload(name, error))?;
@@ -193,16 +190,6 @@ fn no_upload(name: &str, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Ends the writing that watches it when it is dropped: a runtime waits for what it has begun.
-#[derive(Debug, Default)]
-struct GivenUp(Arc<AtomicBool>);
-
-impl Drop for GivenUp {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// A file that is written as long as somebody wants it.
 struct Wanted<'a> {
     file: &'a mut File,
@@ -245,12 +232,9 @@ pub(super) fn version(dataset: &Dataset) -> String {
         dataset.row_count,
         &dataset.columns,
     ));
-    let digest = Sha256::digest(told.unwrap_or_default());
-    digest[..16].iter().fold(String::new(), |mut version, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(version, "{byte:02x}");
-        version
-    })
+    let mut version = format!("{:x}", Sha256::digest(told.unwrap_or_default()));
+    version.truncate(32);
+    version
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -414,17 +414,11 @@ fn uploadable(upload: &Upload<'_>) -> Result<u64, ProviderError> {
 
 /// Returns the SHA-256 of a file, lower-case hexadecimal.
 async fn digest(path: &Path) -> Result<String, ProviderError> {
-    const BLOCK_BYTES: usize = 64 * 1024;
     let owned = path.to_owned();
     let hash = move || {
-        let mut file = File::open(owned)?;
-        let (mut hasher, mut block) = (Sha256::new(), vec![0; BLOCK_BYTES]);
-        loop {
-            match file.read(&mut block)? {
-                0 => return Ok::<_, std::io::Error>(hasher.finalize()),
-                n_bytes => hasher.update(&block[..n_bytes]),
-            }
-        }
+        let mut hasher = Sha256::new();
+        io::copy(&mut File::open(owned)?, &mut hasher)?;
+        Ok::<_, io::Error>(hasher.finalize())
     };
     let hashed = tokio::task::spawn_blocking(hash).await.expect("hashing does not panic");
     let digest = hashed.map_err(|error| {
