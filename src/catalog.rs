@@ -1,8 +1,9 @@
 //! Datasets: the typed Parquet tables of a session, and what can be asked of them without Python.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
 use crate::rating::{Rated, Ratings};
@@ -64,8 +65,9 @@ pub struct Column {
     pub name: String,
     /// Its type.
     pub dtype: DType,
-    /// Rows without a value.
-    pub nulls: u64,
+    /// Rows without a value, where they were counted: of a remote dataset nobody counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nulls: Option<u64>,
     /// How its values were read, and why, where that is no matter of course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -93,6 +95,8 @@ pub enum SourceFormat {
     Text,
     /// Parquet, whose footer has names and types.
     Parquet,
+    /// A table of a cluster's catalogue.
+    Table,
 }
 
 /// How the bytes of the source were read.
@@ -173,18 +177,129 @@ impl SetAside {
     }
 }
 
+/// Where the rows of a dataset are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Location {
+    /// On this machine.
+    Here {
+        /// The Parquet file, relative to the session directory.
+        path: PathBuf,
+    },
+    /// On a Spark cluster.
+    Cluster {
+        /// How Spark reads it.
+        remote: Box<Remote>,
+    },
+}
+
+/// A dataset of a Spark cluster, which stays there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remote {
+    /// The server, without anything secret: `sc://host:15002/;use_ssl=true`.
+    pub endpoint: String,
+    /// The server's version of Spark.
+    pub version: String,
+    /// What Spark is asked to read.
+    pub read: Read,
+    /// How each column of the dataset comes of what is read, in the order of the columns.
+    pub readings: Vec<Reading>,
+    /// Whether the row count is no more than an estimate.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_estimate: bool,
+    /// How many files it has, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// The columns whose values are in the names of directories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partitioned_by: Vec<String>,
+}
+
+/// What Spark is asked to read. The relay lets the worker read this and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Read {
+    /// A table or view of the catalogue.
+    Table {
+        /// As it is written in SQL: `db.flights`.
+        name: String,
+    },
+    /// Files that the cluster reaches.
+    Files {
+        /// Spark's name of the source: `csv`, `parquet`.
+        format: String,
+        /// The columns as they are read, in Spark's DDL; empty where the files say it themselves.
+        schema: String,
+        /// Options of the source, by Spark's names.
+        options: BTreeMap<String, String>,
+        /// As the user named them; Spark expands what they mean.
+        paths: Vec<String>,
+    },
+}
+
+/// How the values of a column come of what Spark reads.
+///
+/// Text that does not fit its type ends the job that needs it: no value is lost in silence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Reading {
+    /// As it is.
+    Same,
+    /// From text: what means that nothing is there becomes null.
+    Text {
+        /// Cells that mean so, exactly as they are written.
+        nulls: Vec<String>,
+        /// What the rest becomes.
+        value: ValueOfText,
+    },
+}
+
+/// What text becomes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum ValueOfText {
+    /// Text.
+    String,
+    /// A whole number or a float, as the column's type says.
+    Number {
+        /// What stands before the fraction.
+        decimal: char,
+        /// What stands between thousands, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thousands: Option<char>,
+        /// Signs around the number that say nothing of its value: `$`, `%`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        affixes: Vec<String>,
+    },
+    /// A truth value.
+    Bool {
+        /// What is true, lower case.
+        yes: Vec<String>,
+        /// What is false, lower case.
+        no: Vec<String>,
+    },
+    /// A day, an instant or a time, as the column's type says.
+    Moment {
+        /// In Spark's letters: `dd/MM/yyyy`. The first that fits is taken.
+        patterns: Vec<String>,
+    },
+}
+
 /// A table of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dataset {
-    /// The Parquet file, relative to the session directory.
-    pub path: PathBuf,
-    /// The file it came from, as the user named it; `-` for stdin.
+    /// Where its rows are.
+    #[serde(flatten)]
+    pub location: Location,
+    /// The file it came from, as the user named it; `-` for stdin. Of a remote dataset, what Spark is asked
+    /// to read.
     pub source: String,
-    /// Of the source's bytes, lower-case hexadecimal.
+    /// Of the source's bytes, lower-case hexadecimal. Of a remote dataset, of the names, sizes and times of
+    /// its files.
     pub sha256: String,
     /// Of the source.
     pub bytes: u64,
-    /// Rows of the table.
+    /// Rows of the table. Of a remote dataset it may be an estimate: see [`Dataset::is_estimate`].
     pub row_count: u64,
     /// In the order of the file.
     pub columns: Vec<Column>,
@@ -202,6 +317,56 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// Returns the Parquet file, relative to the session directory; none when the rows are on a cluster.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.location {
+            Location::Here { path } => Some(path),
+            Location::Cluster { .. } => None,
+        }
+    }
+
+    /// Returns the Parquet file within a session's directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the rows are on a cluster: what only files can give was asked for.
+    pub fn file_in(&self, session_dir: &Path) -> anyhow::Result<PathBuf> {
+        match &self.location {
+            Location::Here { path } => Ok(session_dir.join(path)),
+            Location::Cluster { remote } => {
+                bail!("`{}` has no file here: its rows are at {}", self.source, remote.endpoint)
+            }
+        }
+    }
+
+    /// Returns the dataset as another session sees it: its file, if it has one, is in `session_dir`.
+    #[must_use]
+    pub fn seen_from(&self, session_dir: &Path) -> Dataset {
+        match self.path() {
+            Some(path) => self.with_file(session_dir.join(path)),
+            None => self.clone(),
+        }
+    }
+
+    /// Returns the dataset with its rows in another Parquet file.
+    #[must_use]
+    pub fn with_file(&self, path: PathBuf) -> Dataset {
+        Dataset { location: Location::Here { path }, ..self.clone() }
+    }
+
+    /// Returns where the rows are on a cluster; none when they are here.
+    pub fn remote(&self) -> Option<&Remote> {
+        match &self.location {
+            Location::Here { .. } => None,
+            Location::Cluster { remote } => Some(remote),
+        }
+    }
+
+    /// Returns whether its row count is no more than an estimate.
+    pub fn is_estimate(&self) -> bool {
+        self.remote().is_some_and(|it| it.is_estimate)
+    }
+
     /// Returns whether rows were repaired or bytes replaced, which `--strict` does not want.
     pub fn is_repaired(&self) -> bool {
         0 < self.padded_rows + self.surplus_rows || self.dialect.damage.is_some()

@@ -32,8 +32,9 @@ impl Agent {
                 if dataset.columns.iter().all(|it| it.name != threshold.column) {
                     continue;
                 }
+                let Some(path) = dataset.path().map(Path::to_owned) else { continue };
                 let query = Query::Rate {
-                    path: dataset.path.clone(),
+                    path,
                     column: threshold.column.clone(),
                     ratings: threshold.ratings,
                 };

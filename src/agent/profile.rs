@@ -55,7 +55,9 @@ pub fn profile(
 
 fn line(column: &Column, frame: &Frame, keeps_rows: bool) -> String {
     let mut text = format!("  - {:?} {}", column.name, column.dtype.name());
-    let _ = write!(text, ", {} missing", column.nulls);
+    if let Some(nulls) = column.nulls {
+        let _ = write!(text, ", {nulls} missing");
+    }
     if let Some(at) = frame.index_of(&column.name) {
         let values = frame.rows.iter().filter_map(|row| row.get(at)).filter(|it| !it.is_null());
         text += &facts(values, keeps_rows);
@@ -148,7 +150,7 @@ mod tests {
     }
 
     fn column(name: &str, dtype: DType, nulls: u64) -> Column {
-        Column { name: name.to_owned(), dtype, nulls, note: None, is_ambiguous: false }
+        Column { name: name.to_owned(), dtype, nulls: Some(nulls), note: None, is_ambiguous: false }
     }
 
     #[test]

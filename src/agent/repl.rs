@@ -103,8 +103,9 @@ impl Repl {
             container = Some(files.clone());
             scratch.clone()
         } else {
-            let path = |it: &Dataset| session.dir().join(&it.path);
-            datasets = catalog.iter().map(|(name, it)| (name.to_owned(), path(it))).collect();
+            let path = |it: &Dataset| Some(session.dir().join(it.path()?));
+            let here = catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), path(it)?)));
+            datasets = here.collect();
             saved = session.repl_dir(&self.withheld).filter(|it| it.is_dir());
             session.scratch_dir()?
         };

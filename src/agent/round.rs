@@ -202,11 +202,11 @@ impl Round<'_> {
             Ok(output) => output,
         };
         let needles = aggregates::needles(&output.result);
-        let path = |(_, it): (&str, &Dataset)| self.session.dir().join(&it.path);
-        let seen: Vec<PathBuf> = self.catalog.iter().map(path).collect();
+        let path = |(_, it): (&str, &Dataset)| Some(self.session.dir().join(it.path()?));
+        let seen: Vec<PathBuf> = self.catalog.iter().filter_map(path).collect();
         // Variables of earlier turns may hold values of datasets that this one may not see.
         let unseen = self.session.catalog().filtered(|it| self.catalog.get(it).is_none());
-        let unseen: Vec<PathBuf> = unseen.iter().map(path).collect();
+        let unseen: Vec<PathBuf> = unseen.iter().filter_map(path).collect();
         let counting = tokio::task::spawn_blocking(move || {
             let mut census = count(&seen, &needles)?;
             census.narrow(count(&unseen, &needles)?);
@@ -337,7 +337,7 @@ fn cell(command: &Command) -> Option<String> {
             let head = n_rows.map_or_else(String::new, |it| format!(".head({it})"));
             Some(format!("{variable} = load({}{columns}){head}", serde_json::json!(dataset)))
         }
-        Command::Fetch { .. } | Command::Keep { .. } => None,
+        Command::Fetch { .. } | Command::Find { .. } | Command::Keep { .. } => None,
     }
 }
 

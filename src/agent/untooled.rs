@@ -145,7 +145,7 @@ async fn profile_of(
     for (at, (name, dataset)) in catalog.iter().enumerate() {
         // What is left, shared among those to come.
         let share = PROFILE_BYTES_MAX.saturating_sub(text.len()) / (catalog.len() - at);
-        let path = session.dir().join(&dataset.path);
+        let path = dataset.file_in(session.dir())?;
         let n_rows = PROFILE_ROWS_MAX.min(PROFILE_CELLS_MAX / dataset.columns.len().max(1));
         let reading = tokio::task::spawn_blocking(move || dataset::head(&path, n_rows));
         let frame = turn.wait(reading).await?.map_err(anyhow::Error::from)??;

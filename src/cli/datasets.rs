@@ -210,7 +210,7 @@ fn print_heads(
 ) -> anyhow::Result<()> {
     let mut heads = Vec::new();
     for (name, dataset) in chosen {
-        let frame = head(&options.session.dir.join(&dataset.path), n_rows)?;
+        let frame = head(&dataset.file_in(&options.session.dir)?, n_rows)?;
         heads.push((*name, frame));
     }
     out::answer(|out| {

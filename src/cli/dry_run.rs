@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::Agent;
 use crate::agent::hosted::PlannedUpload;
 use crate::agent::preview::Preview;
-use crate::catalog::{Catalog, Dataset};
+use crate::catalog::Catalog;
 use crate::cli::ask::{agent_options, provider};
 use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
@@ -67,8 +67,7 @@ fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow
     // Files are read to say how large they are, also for a session elsewhere.
     let mut catalog = Catalog::default();
     for (name, dataset) in beside.catalog().iter() {
-        let path = beside.dir().join(&dataset.path);
-        catalog.insert(name.to_owned(), Dataset { path, ..dataset.clone() });
+        catalog.insert(name.to_owned(), dataset.seen_from(beside.dir()));
     }
     if !is_there {
         return agent.preview(&mut beside, &catalog, question);

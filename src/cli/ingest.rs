@@ -503,6 +503,7 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
     ];
     match dialect.format {
         SourceFormat::Parquet => parts.push("Parquet".to_owned()),
+        SourceFormat::Table => parts.push("table".to_owned()),
         SourceFormat::Text => {
             parts.push(dialect.encoding.clone());
             parts.extend(dialect.delimiter.iter().map(|it| format!("`{}`", it.escape_debug())));

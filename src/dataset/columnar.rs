@@ -28,7 +28,7 @@ use super::Watch;
 use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
 use super::source::{Input, check_cancelled, refuse};
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
-use crate::catalog::{Column, Dataset, Dialect, SetAside, SourceFormat};
+use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, SourceFormat};
 use crate::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
 use crate::status::{ExitStatus, Failure};
 use convert::{Way, repeats};
@@ -81,12 +81,14 @@ pub fn ingest(
     let columns = parts.map(|(((name, source), way), nulls)| Column {
         name: name.clone(),
         dtype: way.dtype(),
-        nulls: *nulls,
+        nulls: Some(*nulls),
         note: way.note(&source.data_type, source.origin.as_ref()),
         is_ambiguous: false,
     });
     let dataset = Dataset {
-        path: PathBuf::from("datasets").join(format!("{name}.parquet")),
+        location: Location::Here {
+            path: PathBuf::from("datasets").join(format!("{name}.parquet")),
+        },
         source: input.name.clone(),
         sha256,
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),

@@ -31,7 +31,7 @@ use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
-use crate::catalog::{Column, DType, Damage, Dataset, Dialect, SetAside, SourceFormat};
+use crate::catalog::{Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat};
 use crate::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX,
     SLICE_BYTES_MAX, SNIFF_HEAD_BYTES,
@@ -208,7 +208,9 @@ pub(super) fn ingest_input(
     let reasons =
         [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
     let dataset = Dataset {
-        path: PathBuf::from("datasets").join(format!("{name}.parquet")),
+        location: Location::Here {
+            path: PathBuf::from("datasets").join(format!("{name}.parquet")),
+        },
         source: shown_name.to_owned(),
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
@@ -713,7 +715,7 @@ fn read(
     let columns = parts.map(|(((column, nulls), reading), odds)| Column {
         name: column.name,
         dtype: column.dtype,
-        nulls: *nulls,
+        nulls: Some(*nulls),
         // Where the user said the type, the values were not asked.
         note: if reading.dtype() == column.dtype { reading.note.or(odds) } else { None },
         is_ambiguous: reading.is_ambiguous,

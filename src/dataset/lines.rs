@@ -74,7 +74,7 @@ pub fn source_lines(
     if dataset.dialect.format != SourceFormat::Text {
         return Ok(None);
     }
-    let path = session_dir.join(&dataset.path).with_extension("lines");
+    let path = dataset.file_in(session_dir)?.with_extension("lines");
     let lines = match File::open(&path) {
         Ok(file) => lines_at(BufReader::new(file), rows),
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -115,7 +115,7 @@ pub fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> 
 ///
 /// Fails when the dataset's line map cannot be read.
 pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option<Vec<(u64, u64)>>> {
-    let path = session_dir.join(&dataset.path).with_extension("lines");
+    let path = dataset.file_in(session_dir)?.with_extension("lines");
     let mut lines = match File::open(&path) {
         Ok(file) => BufReader::new(file),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

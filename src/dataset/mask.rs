@@ -65,7 +65,7 @@ pub fn masked(
 ) -> anyhow::Result<Catalog> {
     let mut masked = masked_schema(catalog, withheld);
     for (at, (name, dataset)) in catalog.iter().enumerate() {
-        let from = session_dir.join(&dataset.path);
+        let from = dataset.file_in(session_dir)?;
         let is_masked: Vec<bool> =
             dataset.columns.iter().map(|it| withheld.has(name, &it.name)).collect();
         // Names of datasets are no names of files.
@@ -83,7 +83,7 @@ pub fn masked(
 }
 
 fn with_path(masked: &Catalog, name: &str, dataset: &Dataset, path: PathBuf) -> Dataset {
-    Dataset { path, ..masked.get(name).unwrap_or(dataset).clone() }
+    masked.get(name).unwrap_or(dataset).with_file(path)
 }
 
 /// Gives a file another name, or copies it where that cannot be. What is there may be the file itself, and

@@ -62,8 +62,8 @@ fn exact(path: &str, columns: &[Column]) -> String {
 fn dtype(column: &Column) -> Option<&'static str> {
     match column.dtype {
         DType::String | DType::Time => Some("str"),
-        DType::Int64 if 0 < column.nulls => Some("Int64"),
-        DType::Bool if 0 < column.nulls => Some("boolean"),
+        DType::Int64 if column.nulls != Some(0) => Some("Int64"),
+        DType::Bool if column.nulls != Some(0) => Some("boolean"),
         _ => None,
     }
 }
@@ -76,7 +76,7 @@ fn is_text(column: &Column) -> bool {
 ///
 /// Floats that are no number are not counted as missing in the dataset, but are in pandas.
 fn missing(path: &str, columns: &[Column]) -> String {
-    let may_miss = |it: &&Column| 0 < it.nulls || it.dtype == DType::Float64;
+    let may_miss = |it: &&Column| it.nulls != Some(0) || it.dtype == DType::Float64;
     let markers =
         |it: &Column| if it.dtype == DType::Float64 { "[\"\", \"NaN\"]" } else { "[\"\"]" };
     let each = columns.iter().filter(may_miss);
@@ -90,7 +90,7 @@ fn missing(path: &str, columns: &[Column]) -> String {
         ", na_values=dict.fromkeys(pd.read_csv({path}, nrows=0).columns.drop({}), [\"\", \"NaN\"])",
         names(columns.iter().filter(|it| is_text(it)))
     );
-    let missing_texts = || columns.iter().filter(|it| is_text(it) && 0 < it.nulls);
+    let missing_texts = || columns.iter().filter(|it| is_text(it) && it.nulls != Some(0));
     if missing_texts().next().is_some() {
         let _ = write!(by_rest, " | dict.fromkeys({}, [\"\"])", names(missing_texts()));
     }

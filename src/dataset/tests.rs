@@ -215,7 +215,7 @@ fn an_ordinary_file_has_its_types() {
          2024-04-11 | Tea | 1105
          2024-04-25 | Coffee | 2440.8",
     );
-    assert_eq!(dataset.path, Path::new("datasets/t.parquet"));
+    assert_eq!(dataset.path(), Some(Path::new("datasets/t.parquet")));
     assert_eq!(dataset.source, "sales.csv");
     assert_eq!(dataset.bytes, fs::metadata(fixture("sales.csv")).unwrap().len());
     assert_eq!(dataset.sha256, super::sha256_file(&fixture("sales.csv")).unwrap());

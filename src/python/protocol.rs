@@ -45,6 +45,13 @@ pub enum Command {
         /// Whether the whole frame is also written to a Parquet file in the scratch directory.
         write: bool,
     },
+    /// Count, on its cluster, in which columns of a remote dataset a value is.
+    Find {
+        /// The dataset's name.
+        dataset: String,
+        /// As the user wrote it.
+        value: String,
+    },
     /// Put what a tool has found, and what is too long to be sent to the model, where code reaches it.
     Keep {
         /// The tool; the key is made of its name.

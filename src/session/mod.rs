@@ -171,8 +171,7 @@ impl Session {
         if let Some(base) = base {
             let base = std::path::absolute(base)?;
             for (name, dataset) in Session::read_catalog(&base)?.iter() {
-                let path = base.join(&dataset.path);
-                catalog.insert(name.to_owned(), Dataset { path, ..dataset.clone() });
+                catalog.insert(name.to_owned(), dataset.seen_from(&base));
             }
         }
         let keeper = Keeper::Temporary(temporary);
@@ -329,8 +328,8 @@ impl Session {
         let Some(dataset) = catalog.remove(name) else { return Ok(false) };
         self.replace_catalog(catalog)?;
         // Only the session's own files: an ephemeral session lists those of another one.
-        if dataset.path.is_relative() {
-            store::remove(&self.dir.join(&dataset.path))?;
+        if let Some(path) = dataset.path().filter(|it| it.is_relative()) {
+            store::remove(&self.dir.join(path))?;
             for extension in ["lines", "rejects.jsonl"] {
                 store::remove(&self.dir.join("datasets").join(format!("{name}.{extension}")))?;
             }

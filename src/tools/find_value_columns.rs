@@ -1,13 +1,16 @@
 //! `find_value_columns`: which columns of a dataset hold a value.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Facts, Query};
 use crate::event::ToolOutput;
 use crate::limits::FINDS_MAX;
+use crate::python::protocol::Command;
 use crate::tools::strict::{self, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset};
+use crate::tools::{Plan, Tool, ToolError, dataset, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -40,19 +43,26 @@ fn parameters() -> Value {
 
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { name, value } = strict::arguments(arguments)?;
-    let path = dataset(catalog, &name)?.path.clone();
+    let Some(path) = dataset(catalog, &name)?.path().map(Path::to_owned) else {
+        let command = Command::Find { dataset: name.clone(), value: value.clone() };
+        return Ok(Plan::ask(command, move |outcome| {
+            Ok(output(&name, &value, &succeeded(outcome)?.result["columns"]))
+        }));
+    };
     let query = Query::FindValue { path, value: value.clone() };
     Ok(Plan::read(query, move |facts| {
         let Facts::Matches(matches) = facts else {
             return Err(ToolError::new("failed", format!("cannot search `{name}`")));
         };
-        let mut result = json!({
-            "kind": "matches", "name": name, "value": value, "columns": matches,
-        });
-        if matches.is_empty() {
-            result["note"] =
-                json!("no cell equals the value; for a part of a cell use str.contains in Python");
-        }
-        Ok(ToolOutput::json(result))
+        Ok(output(&name, &value, &json!(matches)))
     }))
+}
+
+fn output(name: &str, value: &str, matches: &Value) -> ToolOutput {
+    let mut result = json!({"kind": "matches", "name": name, "value": value, "columns": matches});
+    if matches.as_array().is_none_or(Vec::is_empty) {
+        result["note"] =
+            json!("no cell equals the value; for a part of a cell use str.contains in Python");
+    }
+    ToolOutput::json(result)
 }

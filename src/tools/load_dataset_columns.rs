@@ -68,14 +68,16 @@ fn check_columns(dataset: &Dataset, name: &str, columns: &[String]) -> Result<()
 mod tests {
     use serde_json::json;
 
-    use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside, SourceFormat};
+    use crate::catalog::{
+        Catalog, Column, DType, Dataset, Dialect, Location, SetAside, SourceFormat,
+    };
     use crate::tools::Plan;
 
     fn catalog() -> Catalog {
         let column = |name: &str| Column {
             name: name.into(),
             dtype: DType::Int64,
-            nulls: 0,
+            nulls: Some(0),
             note: None,
             is_ambiguous: false,
         };
@@ -92,7 +94,7 @@ mod tests {
             damage: None,
         };
         let dataset = Dataset {
-            path: "datasets/sales.parquet".into(),
+            location: Location::Here { path: "datasets/sales.parquet".into() },
             source: "sales.csv".into(),
             sha256: String::new(),
             bytes: 1,

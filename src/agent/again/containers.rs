@@ -55,7 +55,7 @@ impl<'a> Containers<'a> {
         let catalog = session.catalog();
         for name in names_said(code, catalog) {
             let Some(dataset) = catalog.get(name) else { continue };
-            let (from, to) = (session.dir().join(&dataset.path), dir.join(saved(name)));
+            let (from, to) = (dataset.file_in(session.dir())?, dir.join(saved(name)));
             self.uploaded.push((saved(name), to.clone()));
             let writing = tokio::task::spawn_blocking(move || {
                 let mut file = File::create(&to)?;

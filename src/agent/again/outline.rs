@@ -120,7 +120,7 @@ pub async fn outlines(
             Command::Fetch { variable, .. } => {
                 Outline { reads: [variable.clone()].into(), ..Outline::default() }
             }
-            Command::Keep { .. } => Outline::default(),
+            Command::Find { .. } | Command::Keep { .. } => Outline::default(),
         };
         if ["data_key", "stdout_key"].iter().any(|it| call.result.get(it).is_some()) {
             outline.touches.insert(STORE.to_owned());

@@ -188,7 +188,7 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
                     if said.is_empty() { names.extend(catalog.names()) } else { names.extend(said) }
                 }
             }
-            Command::Fetch { .. } | Command::Keep { .. } => {}
+            Command::Fetch { .. } | Command::Find { .. } | Command::Keep { .. } => {}
         }
     }
     names.into_iter().collect()

@@ -57,8 +57,9 @@ pub fn troubles(catalog: &Catalog) -> Troubles {
 /// Returns what is read to find out: the datasets, and beside them the sources that can be read.
 pub fn files(session_dir: &Path, catalog: &Catalog, troubles: &Troubles) -> Vec<(String, PathBuf)> {
     let path = |it: &Path| std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
-    let datasets = catalog.iter();
-    let datasets = datasets.map(|(name, it)| (name.to_owned(), path(&session_dir.join(&it.path))));
+    let datasets = catalog
+        .iter()
+        .filter_map(|(name, it)| Some((name.to_owned(), path(&session_dir.join(it.path()?)))));
     let sources = catalog.iter().filter(|it| !troubles.contains_key(it.0));
     let sources = sources.map(|(name, it)| (link(name), path(Path::new(&it.source))));
     datasets.chain(sources).collect()
@@ -87,7 +88,7 @@ pub async fn readers(
             Some(why) => Fit { why: Some(why.clone()), ..Fit::default() },
             None => fit(study, session_dir, name, dataset).await?,
         };
-        readers.push(reader(session_dir, name, dataset, fit));
+        readers.push(reader(session_dir, name, dataset, fit)?);
     }
     Ok(readers)
 }
@@ -123,19 +124,20 @@ async fn fit(
     fits.pop().with_context(|| format!("nothing was found out about `{name}`"))
 }
 
-fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> Reader {
+fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> anyhow::Result<Reader> {
     let Dataset { row_count, sha256, source, .. } = dataset;
     let about = format!("{row_count} rows, sha256 {}", sha256.get(..16).unwrap_or(sha256));
     let (name_shown, path) = (name.to_owned(), source.clone());
     if fit.why.is_some() {
-        let path = session_dir.join(&dataset.path).display().to_string();
+        let path = dataset.file_in(session_dir)?.display().to_string();
         let function = PARQUET.to_owned();
         let (code, why) = (String::new(), fit.why);
-        return Reader { name: name_shown, path, about, function, code, why };
+        return Ok(Reader { name: name_shown, path, about, function, code, why });
     }
     if fit.opener == PARQUET {
         let function = fit.opener;
-        return Reader { name: name_shown, path, about, function, code: String::new(), why: None };
+        let (code, why) = (String::new(), None);
+        return Ok(Reader { name: name_shown, path, about, function, code, why });
     }
     let options = |it: &Map<String, Value>| -> String {
         let option = |(name, value): (&String, &Value)| {
@@ -159,7 +161,7 @@ fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> Reader
         literal::string(&fit.codec),
         options(&fit.options)
     );
-    Reader { name: name_shown, path, about, function, code, why: None }
+    Ok(Reader { name: name_shown, path, about, function, code, why: None })
 }
 
 impl Reader {

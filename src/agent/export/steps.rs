@@ -148,7 +148,7 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
             (shows, checks) = (ran.1, ran.2);
             ran.0
         }
-        Command::Keep { .. } => String::new(),
+        Command::Find { .. } | Command::Keep { .. } => String::new(),
     };
     // A container knows nothing of the REPL.
     let is_apart = place_of_it != Place::Repl;

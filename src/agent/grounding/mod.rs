@@ -226,9 +226,9 @@ impl Grounds {
         self.line(name);
         for column in &dataset.columns {
             self.line(&column.name);
-            if 0 < column.nulls {
-                self.count(column.nulls);
-                self.count(dataset.row_count.saturating_sub(column.nulls));
+            if let Some(nulls @ 1..) = column.nulls {
+                self.count(nulls);
+                self.count(dataset.row_count.saturating_sub(nulls));
             }
         }
     }

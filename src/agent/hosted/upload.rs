@@ -61,7 +61,7 @@ impl Agent {
             let known = known.map(|it| (it.file_id.clone(), it.bytes));
             let bytes = match &known {
                 Some((_, bytes)) => *bytes,
-                None => csv_bytes(&session.dir().join(&dataset.path))
+                None => csv_bytes(&dataset.file_in(session.dir())?)
                     .map_err(|error| no_upload(name, error))?,
             };
             let file_id = known.map(|it| it.0);
@@ -110,7 +110,7 @@ impl Agent {
         dataset: &Dataset,
         turn: &mut Turn<'_>,
     ) -> Result<String, Ended> {
-        let path = session.dir().join(&dataset.path);
+        let path = dataset.file_in(session.dir())?;
         let beside = session.dir().to_owned();
         let (_end, is_over) = End::of_waiting();
         let writing = tokio::task::spawn_blocking(move || write_csv(&path, &beside, &is_over));

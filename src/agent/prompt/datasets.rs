@@ -119,8 +119,8 @@ fn column(column: &Column) -> String {
     if !rest.is_empty() {
         let _ = write!(line, ", name cut: {} more bytes", rest.len());
     }
-    if 0 < column.nulls {
-        let _ = write!(line, ", {} missing", column.nulls);
+    if let Some(nulls @ 1..) = column.nulls {
+        let _ = write!(line, ", {nulls} missing");
     }
     line + "\n"
 }

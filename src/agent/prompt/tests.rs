@@ -5,7 +5,7 @@ use super::knowledge::Knowledge;
 use super::thresholds::Threshold;
 use super::{Briefing, Parts, instructions};
 use crate::agent::hosted::Interpreter;
-use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, SetAside, SourceFormat};
+use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, Location, SetAside, SourceFormat};
 use crate::conversation::{Assessment, Finding};
 use crate::limits::INSTRUCTIONS_BYTES_MAX;
 use crate::rating::{Range, Ratings};
@@ -16,7 +16,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
     let column = |at: usize| Column {
         name: format!("column {at}"),
         dtype: DType::Float64,
-        nulls: u64::from(at == 0),
+        nulls: Some(u64::from(at == 0)),
         note: None,
         is_ambiguous: false,
     };
@@ -33,7 +33,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         damage: None,
     };
     Dataset {
-        path: "datasets/x.parquet".into(),
+        location: Location::Here { path: "datasets/x.parquet".into() },
         source: "x.csv".into(),
         sha256: String::new(),
         bytes: 1,

@@ -1,12 +1,12 @@
 //! What the commands of a chat do: each what the command of the program does, in the session at hand.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use super::commands::Command;
 use super::prompt::{Prompt, Read};
 use super::words::expanded;
 use super::{Chat, commands, shown};
+use crate::catalog::Location;
 use crate::cli::ask::{key, provider};
 use crate::cli::forget::forget;
 use crate::cli::ingest::IngestFlags;
@@ -91,7 +91,7 @@ impl Chat<'_> {
                 *path = expanded(text, self.home.as_deref());
             }
         }
-        let before: Vec<(String, PathBuf, String)> = self.ingested();
+        let before: Vec<(String, Location, String)> = self.ingested();
         let done = ingest::run_in(&flags, &mut self.session, global);
         // The worker that runs knows the files that there were; variables are with the session.
         if before != self.ingested() {
@@ -100,10 +100,10 @@ impl Chat<'_> {
         done.map(|_| ())
     }
 
-    fn ingested(&self) -> Vec<(String, PathBuf, String)> {
+    fn ingested(&self) -> Vec<(String, Location, String)> {
         let datasets = self.session.catalog().iter();
         datasets
-            .map(|(name, it)| (name.to_owned(), it.path.clone(), it.ingested_at.clone()))
+            .map(|(name, it)| (name.to_owned(), it.location.clone(), it.ingested_at.clone()))
             .collect()
     }
 

@@ -246,7 +246,7 @@ proptest! {
 }
 
 fn column(name: &str, dtype: DType, nulls: u64) -> Column {
-    Column { name: name.to_owned(), dtype, nulls, note: None, is_ambiguous: false }
+    Column { name: name.to_owned(), dtype, nulls: Some(nulls), note: None, is_ambiguous: false }
 }
 
 #[test]

@@ -281,7 +281,7 @@ fn check(
     }
     for (at, column) in dataset.columns.iter().enumerate() {
         let nulls = rows.iter().filter(|it| it[at].is_none()).count() as u64;
-        prop_assert_eq!(nulls, column.nulls);
+        prop_assert_eq!(Some(nulls), column.nulls);
     }
     Ok(())
 }
