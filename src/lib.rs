@@ -19,6 +19,7 @@ pub mod event;
 pub mod render;
 pub mod dataset;
 pub mod provider;
+pub mod spark;
 pub mod python;
 pub mod session;
 pub mod sink;

@@ -265,6 +265,32 @@ pub const PYTHON_SETUP: Duration = Duration::from_mins(15);
 /// Time to save the REPL's variables when a turn has ended.
 pub const SNAPSHOT: Duration = Duration::from_mins(2);
 
+/// Bytes of one frame between worker and relay: the largest message of Spark Connect, with room around it.
+pub const RELAY_FRAME_BYTES_MAX: usize = 129 * 1024 * 1024;
+/// Bytes of one message of Spark Connect. Source: its Python client, `GRPC_MAX_MESSAGE_LENGTH_DEFAULT`.
+pub const CLUSTER_MESSAGE_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// Calls of one worker that are open at once. Its client has a few for each thread.
+pub const RELAY_CALLS_MAX: usize = 64;
+/// Bytes of an answer that a server may send ahead of its reader. It bounds the speed over a long line:
+/// 2 MB for each turn of a message.
+pub const CLUSTER_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
+/// Time to connect to a cluster.
+pub const CLUSTER_CONNECT: Duration = Duration::from_secs(10);
+/// Silence after which the system asks whether the server is still there, and between these questions.
+pub const CLUSTER_ALIVE: Duration = Duration::from_secs(20);
+/// Time for a server to say its version.
+pub const CLUSTER_CONTACT: Duration = Duration::from_secs(30);
+/// Time to stop what runs on a cluster and to release the sessions there.
+pub const CLUSTER_FAREWELL: Duration = Duration::from_secs(5);
+/// Bytes of Arrow that one job may bring here. The worker has 2 GB, and pandas takes several times as much.
+pub const CLUSTER_COLLECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes of one request to a cluster. Local frames travel in it.
+pub const CLUSTER_SENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Rows of a sample of a remote dataset.
+pub const CLUSTER_SAMPLE_ROWS_MAX: u64 = 100_000;
+/// Rows of a remote result that are fetched for a table.
+pub const CLUSTER_TABLE_ROWS_MAX: u64 = 100_000;
+
 /// Time to connect to a provider.
 pub const CONNECT: Duration = Duration::from_secs(10);
 /// Time for a server to say which models it has, when only its health is of interest.

@@ -14,9 +14,11 @@ pub mod study;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -27,10 +29,12 @@ use tokio::select;
 use tokio::time::{Instant, sleep_until, timeout};
 use uuid::Uuid;
 
+use crate::catalog::Dataset;
 use crate::directory;
 use crate::limits::{
-    FRAMES_BYTES_MAX, SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX,
-    TOOL_TIMEOUT, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_LINE_BYTES_MAX, WORKER_MEMORY_BYTES,
+    CLUSTER_COLLECT_BYTES_MAX, CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_TABLE_ROWS_MAX, FRAMES_BYTES_MAX,
+    SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
+    WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_LINE_BYTES_MAX, WORKER_MEMORY_BYTES,
     WORKER_PROCESSES_MAX, WORKER_START, WORKER_TREE_BYTES_MAX,
 };
 use crate::python::environment::{Interpreter, PythonFiles};
@@ -41,6 +45,8 @@ use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
 /// The other end of the pipes.
 const PROGRAM: &str = include_str!("worker.py");
+/// The other end of the relay.
+const CLUSTER_PROGRAM: &str = include_str!("spark.py");
 /// Share of a tool output that a result may take, so that what was printed has a place beside it.
 const RESULT_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
 /// What is left to printed text beside even the largest result.
@@ -72,6 +78,20 @@ pub struct WorkerOptions {
     pub command_timeout: Duration,
     /// Address space of the worker.
     pub memory_bytes: u64,
+    /// The cluster that it may ask, if any.
+    pub cluster: Option<Cluster>,
+}
+
+/// A worker's way to a cluster.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// The worker's end of the relay. Whoever starts the worker keeps none of it: the relay hears that the
+    /// worker is gone when the last one is closed.
+    pub relay: Arc<OwnedFd>,
+    /// The datasets that are there, by name.
+    pub datasets: Vec<(String, Dataset)>,
+    /// As whom the cluster is asked.
+    pub user: String,
 }
 
 impl WorkerOptions {
@@ -86,6 +106,7 @@ impl WorkerOptions {
             saved: None,
             command_timeout: TOOL_TIMEOUT,
             memory_bytes: WORKER_MEMORY_BYTES,
+            cluster: None,
         }
     }
 
@@ -115,6 +136,7 @@ impl WorkerOptions {
             links,
             memory_bytes: self.memory_bytes,
             file_bytes: WORKER_FILE_BYTES_MAX,
+            relay: self.cluster.as_ref().map(|it| it.relay.as_raw_fd()),
             without: self.sandbox.without.clone(),
         })
     }
@@ -199,6 +221,31 @@ struct Start<'a> {
     output_bytes: usize,
     result_bytes: usize,
     line_bytes: usize,
+    cluster: Option<ClusterStart<'a>>,
+}
+
+/// What the worker is told of its cluster.
+#[derive(Serialize)]
+struct ClusterStart<'a> {
+    program: &'a str,
+    datasets: BTreeMap<&'a str, &'a Dataset>,
+    user: &'a str,
+    collect_bytes: u64,
+    sample_rows: u64,
+    table_rows: u64,
+}
+
+impl<'a> ClusterStart<'a> {
+    fn of(cluster: &'a Cluster) -> Self {
+        ClusterStart {
+            program: CLUSTER_PROGRAM,
+            datasets: cluster.datasets.iter().map(|(name, it)| (&**name, it)).collect(),
+            user: &cluster.user,
+            collect_bytes: CLUSTER_COLLECT_BYTES_MAX,
+            sample_rows: CLUSTER_SAMPLE_ROWS_MAX,
+            table_rows: CLUSTER_TABLE_ROWS_MAX,
+        }
+    }
 }
 
 fn by_name(files: &[(String, PathBuf)]) -> BTreeMap<&str, &Path> {
@@ -230,7 +277,8 @@ impl Worker {
         // What an earlier process has left may be over the limit, or wait for this one.
         directory::empty(&options.scratch).map_err(cannot_run)?;
         let policy = options.policy().map_err(cannot_run)?;
-        let command = sandbox::command(&options.sandbox.program, &policy);
+        let relay = options.cluster.as_ref().map(|it| it.relay.clone());
+        let command = sandbox::command(&options.sandbox.program, &policy, relay);
         let mut child = command.and_then(|mut it| it.spawn()).map_err(cannot_run)?;
         let (requests, Some(responses), Some(output)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -270,6 +318,7 @@ impl Worker {
             output_bytes: TOOL_OUTPUT_BYTES_MAX,
             result_bytes: RESULT_BYTES_MAX,
             line_bytes: WORKER_LINE_BYTES_MAX,
+            cluster: options.cluster.as_ref().map(ClusterStart::of),
         };
         let response = worker.exchange(&start, WORKER_START).await;
         match response.map(|it| it.ready) {

@@ -14,9 +14,11 @@ pub mod stage;
 use std::ffi::{CString, NulError, OsString};
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -89,7 +91,10 @@ impl Confinement {
         };
         let enforced = [
             // Namespaces alone leave the sockets of a virtual machine to its host.
-            seccomp.then(|| "network: none".to_owned()),
+            seccomp.then(|| match policy.relay {
+                None => "network: none".to_owned(),
+                Some(_) => "network: none but the relay to the cluster".to_owned(),
+            }),
             files.then(|| format!("{FILES}: Python and datasets, scratch to write")),
             namespaces.then(|| "names of files outside: not seen".to_owned()),
             (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
@@ -152,9 +157,10 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
         links: Vec::new(),
         memory_bytes: WORKER_MEMORY_BYTES,
         file_bytes: WORKER_FILE_BYTES_MAX,
+        relay: None,
         without: options.without.clone(),
     };
-    let output = command(&options.program, &policy)?.output().await?;
+    let output = command(&options.program, &policy, None)?.output().await?;
     match serde_json::from_slice(&output.stdout)? {
         Line::Confined(report) => Ok(Confinement::of(&report, &policy)),
         Line::Failed(reason) => Err(anyhow::Error::msg(reason)),
@@ -164,17 +170,24 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
 /// Returns the command that runs the stage, with three pipes.
 ///
 /// What it spawns is the monitor of the worker: when the request pipe is closed, however csv-agent
-/// ended, it kills the worker and all that the worker started.
+/// ended, it kills the worker and all that the worker started. `relay` is what the policy names.
 ///
 /// # Errors
 ///
 /// Fails when a path is not UTF-8.
-pub(super) fn command(program: &Path, policy: &Policy) -> io::Result<Command> {
+pub(super) fn command(
+    program: &Path,
+    policy: &Policy,
+    relay: Option<Arc<OwnedFd>>,
+) -> io::Result<Command> {
     let mut command = Command::new(program);
     command.arg(STAGE).arg(serde_json::to_string(policy)?).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A signal to the whole group of csv-agent must leave the monitor there to end the worker.
     command.process_group(0);
+    if let Some(relay) = relay {
+        raw::inherit(&mut command, relay);
+    }
     Ok(command)
 }
 

@@ -1,5 +1,6 @@
 //! What csv-agent tells the stage, and what the stage tells it back.
 
+use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -22,9 +23,15 @@ pub struct Policy {
     pub memory_bytes: u64,
     /// Bytes of one file that it writes.
     pub file_bytes: u64,
+    /// The descriptor that it inherits and that becomes [`RELAY`], where it may ask a cluster.
+    #[serde(default)]
+    pub relay: Option<RawFd>,
     /// Layers that are left out.
     pub without: Vec<Layer>,
 }
+
+/// The descriptor at which a worker finds the relay to its cluster.
+pub const RELAY: RawFd = 3;
 
 /// What the kernel offers, each of which would stop most attacks by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,10 +7,13 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::signal::{SigHandler, Signal, raise};
 use nix::unistd::{ForkResult, Pid, fork};
+use tokio::process::Command;
 
 /// Which side of a fork this is.
 pub enum Side {
@@ -42,6 +45,27 @@ pub fn clone(flags: i32) -> io::Result<Side> {
         Ok(pid) => Ok(Side::Parent(Pid::from_raw(pid))),
         Err(error) => Err(io::Error::other(error)),
     }
+}
+
+/// Lets what `command` runs inherit a descriptor, which nothing else does that is run meanwhile: it is
+/// made inheritable after the fork.
+pub fn inherit(command: &mut Command, descriptor: Arc<OwnedFd>) {
+    let share = move || Ok(fcntl(&*descriptor, FcntlArg::F_SETFD(FdFlag::empty())).map(drop)?);
+    // SAFETY: between fork and exec it makes one system call, and neither allocates nor locks.
+    unsafe { command.pre_exec(share) };
+}
+
+/// Moves an inherited descriptor to the number `to`, where it stays open in whatever this process becomes.
+///
+/// # Errors
+///
+/// Fails when there is no such descriptor.
+pub fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
+    // SAFETY: the stage has just started and owns neither of them.
+    Errno::result(unsafe { libc::dup2(descriptor, to) })?;
+    // A duplicate of itself is none, and keeps what it had.
+    Errno::result(unsafe { libc::fcntl(to, libc::F_SETFD, 0) })?;
+    Ok(())
 }
 
 /// Closes every descriptor from `first` on.

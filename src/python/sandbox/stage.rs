@@ -26,13 +26,15 @@ use serde::{Deserialize, Serialize};
 
 use super::layers::{self, Extra};
 use super::namespaces::OtherUser;
-use super::policy::{Layer, Line, Policy, Report};
+use super::policy::{Layer, Line, Policy, RELAY, Report};
 use super::{monitor, namespaces, raw};
 use crate::limits::WORKER_PROCESSES_MAX;
 
 /// Processes and threads that a worker may have while it starts; it lowers the bound itself.
 const STARTING_PROCESSES_MAX: u64 = WORKER_PROCESSES_MAX as u64 + 32;
 const OPEN_FILES_MAX: u64 = 256;
+/// The first descriptor after stdin, stdout and stderr.
+const AFTER_STDIO: u32 = 3;
 
 /// How a worker is set apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +99,8 @@ type Started = (Report, Option<(Policy, Pid)>);
 fn start(policy: &str) -> anyhow::Result<Started> {
     let policy: Policy = serde_json::from_str(policy).context("cannot read the policy")?;
     // What csv-agent inherited from its caller is no business of the code.
-    raw::close_from(3).context("cannot close what was inherited")?;
+    let first = take_relay(&policy).context("cannot take the way to the cluster")?;
+    raw::close_from(first).context("cannot close what was inherited")?;
     umask(Mode::from_bits_truncate(0o077));
     set_child_subreaper(true)?;
     // It may have to end by the signal that ended the worker.
@@ -108,6 +111,8 @@ fn start(policy: &str) -> anyhow::Result<Started> {
         let attempt = Attempt { way, policy: &policy, user: geteuid(), group: getegid() };
         match attempt.make() {
             Ok((mut report, worker)) => {
+                // The relay sees that the worker is gone when no one else holds its end.
+                raw::close_from(AFTER_STDIO).context("cannot close what is the worker's")?;
                 report.refused.splice(0..0, refused);
                 let is_trial = policy.python.is_none();
                 return Ok((report, (!is_trial).then_some((policy, worker))));
@@ -117,6 +122,14 @@ fn start(policy: &str) -> anyhow::Result<Started> {
         }
     }
     anyhow::bail!("there is no way to start")
+}
+
+/// Moves the worker's way to the cluster, if it has one, to its place. Returns the first number after all
+/// that the worker inherits.
+fn take_relay(policy: &Policy) -> anyhow::Result<u32> {
+    let Some(relay) = policy.relay else { return Ok(AFTER_STDIO) };
+    raw::move_to(relay, RELAY)?;
+    Ok(AFTER_STDIO + 1)
 }
 
 /// One way, tried.

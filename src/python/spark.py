@@ -1,0 +1,1 @@
+"""The cluster, as the worker sees it: frames on one inherited socket."""

@@ -1,0 +1,15 @@
+//! Spark Connect: what runs on a cluster, and who may ask for it.
+//!
+//! The worker can reach nothing but the [`Relay`], over one inherited socket; the relay checks each
+//! request, adds what is secret, and speaks to the one server of the session.
+
+mod channel;
+mod endpoint;
+mod progress;
+mod relay;
+mod wire;
+
+pub use channel::{ClusterError, Version, contact};
+pub use endpoint::Endpoint;
+pub use progress::JobProgress;
+pub use relay::{Allowed, ClusterNews, Relay};

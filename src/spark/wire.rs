@@ -1,0 +1,1 @@
+//! Frames between the worker and the relay.
