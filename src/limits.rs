@@ -271,6 +271,12 @@ pub const RELAY_FRAME_BYTES_MAX: usize = 129 * 1024 * 1024;
 pub const CLUSTER_MESSAGE_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// Calls of one worker that are open at once. Its client has a few for each thread.
 pub const RELAY_CALLS_MAX: usize = 64;
+/// Frames to a worker that wait to be written. The calls wait with the rest.
+pub const RELAY_QUEUE_MAX: usize = 4;
+/// Sessions of one worker on a cluster. Its client has one, and code may clone it.
+pub const CLUSTER_SESSIONS_MAX: usize = 16;
+/// Operations of which it is known how much they brought, the newest.
+pub const CLUSTER_OPERATIONS_MAX: usize = 1_024;
 /// Bytes of an answer that a server may send ahead of its reader. It bounds the speed over a long line:
 /// 2 MB for each turn of a message.
 pub const CLUSTER_WINDOW_BYTES: u32 = 2 * 1024 * 1024;

@@ -1,9 +1,36 @@
-//! Calls to the server.
+//! Calls to the server: the only place where something leaves for a cluster.
 
 use std::fmt;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::{Buf, BufMut, Bytes};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, mpsc};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::metadata::{AsciiMetadataKey, AsciiMetadataValue, MetadataMap};
+use tonic::transport::{Channel, ClientTlsConfig, Endpoint as Target};
+use tonic::{Code, Request, Status, Streaming};
+use uuid::Uuid;
+
+use crate::limits::{
+    CLUSTER_ALIVE, CLUSTER_CONNECT, CLUSTER_CONTACT, CLUSTER_FAREWELL, CLUSTER_MESSAGE_BYTES_MAX,
+    CLUSTER_WINDOW_BYTES, RELAY_CALLS_MAX,
+};
 use crate::spark::endpoint::Endpoint;
-use crate::status::ExitStatus;
+use crate::spark::error::{ClusterError, causes, refused, unreachable};
+use crate::spark::messages::{Method, Session, version_in};
+use crate::spark::wire::End;
+
+/// What the server's log shows. It reads the part that begins with `spark/`.
+const USER_AGENT: &str = concat!("csv-agent/", env!("CARGO_PKG_VERSION"), " spark/4.2.0");
+/// The first version with a protocol that goes on where a connection broke.
+const VERSION_MIN: (u32, u32) = (3, 5);
+/// Characters of a version. Vendors add to it.
+const VERSION_CHARS_MAX: usize = 64;
 
 /// The server's version of Spark: `4.2.1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,43 +42,14 @@ impl fmt::Display for Version {
     }
 }
 
-/// Why a cluster did not answer as it should. The caller branches on the variant; people read the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClusterError {
-    /// Nothing answers there, or it is no server of Spark Connect.
-    Unreachable(String),
-    /// It wants a token, or does not take the one it got.
-    Refused(String),
-    /// Its version of Spark is too old.
-    TooOld(String),
-    /// It answered that it failed.
-    Failed(String),
-}
-
-impl ClusterError {
-    /// Returns what the process ends with for that reason.
-    pub fn status(&self) -> ExitStatus {
-        match self {
-            ClusterError::Refused(_) => ExitStatus::Auth,
-            ClusterError::Unreachable(_) | ClusterError::TooOld(_) | ClusterError::Failed(_) => {
-                ExitStatus::Provider
-            }
-        }
+impl Version {
+    fn parse(text: &str) -> Option<(u32, u32)> {
+        let is_short = text.chars().count() <= VERSION_CHARS_MAX;
+        let mut parts = text.split('.');
+        let numbers = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        (is_short && text.chars().all(|it| it.is_ascii_graphic())).then_some(numbers)
     }
 }
-
-impl fmt::Display for ClusterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClusterError::Unreachable(message)
-            | ClusterError::Refused(message)
-            | ClusterError::TooOld(message)
-            | ClusterError::Failed(message) => f.write_str(message),
-        }
-    }
-}
-
-impl std::error::Error for ClusterError {}
 
 /// Asks the server for its version, to say early and without Python what is in the way.
 ///
@@ -59,5 +57,256 @@ impl std::error::Error for ClusterError {}
 ///
 /// Fails when it cannot be reached, takes no token, or is older than Spark 3.5.
 pub async fn contact(endpoint: &Endpoint) -> Result<Version, ClusterError> {
-    Err(ClusterError::Unreachable(format!("cannot reach the cluster at `{endpoint}`")))
+    let link = Link::new(endpoint.clone());
+    let user = endpoint.user().unwrap_or("csv-agent").to_owned();
+    let session = Session { id: Uuid::new_v4().to_string(), user };
+    let ask = link.ask(Method::Analyze, session.version());
+    let Ok(answer) = timeout(CLUSTER_CONTACT, ask).await else {
+        let seconds = CLUSTER_CONTACT.as_secs();
+        let message = format!("cannot reach the cluster at `{endpoint}`: no answer in {seconds} s");
+        return Err(ClusterError::Unreachable(message));
+    };
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(fault) if fault.end.code == Code::Unimplemented as i32 => {
+            let message = format!("cannot use `{endpoint}`: it is no server of Spark Connect");
+            return Err(ClusterError::Unreachable(message));
+        }
+        Err(fault) => return Err(fault.error),
+    };
+    // Left alone, it would be there for an hour. That it cannot be released is no failure of this.
+    let _ = timeout(CLUSTER_FAREWELL, link.ask(Method::ReleaseSession, session.release())).await;
+    let version = version_in(&answer).unwrap_or_default();
+    match Version::parse(&version) {
+        Some(numbers) if VERSION_MIN <= numbers => Ok(Version(version)),
+        Some(_) => Err(ClusterError::TooOld(format!(
+            "the cluster at `{endpoint}` runs Spark {version}; {}.{} or later is needed",
+            VERSION_MIN.0, VERSION_MIN.1
+        ))),
+        None => Err(ClusterError::Failed(format!("the cluster at `{endpoint}` has no version"))),
+    }
+}
+
+/// Why a call failed: as the worker hears it, and as csv-agent does.
+#[derive(Debug)]
+pub struct Fault {
+    /// Of the call.
+    pub end: End,
+    /// What is told to people.
+    pub error: ClusterError,
+}
+
+impl Fault {
+    fn new(code: Code, error: ClusterError) -> Fault {
+        Fault { end: End { code: code as i32, message: error.to_string(), details: None }, error }
+    }
+}
+
+/// A message on its way to the server, with what keeps its bytes counted until it is sent.
+pub struct Outgoing {
+    /// The message.
+    pub bytes: Bytes,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Outgoing {
+    /// `permit` is given back when the message was sent, or is not wanted any more.
+    pub fn new(bytes: Bytes, permit: Option<OwnedSemaphorePermit>) -> Outgoing {
+        Outgoing { bytes, _permit: permit }
+    }
+}
+
+/// The server, connected to when it is first needed.
+pub struct Link {
+    endpoint: Endpoint,
+    channel: OnceCell<Channel>,
+    metadata: MetadataMap,
+}
+
+impl Link {
+    /// Nothing is connected yet.
+    pub fn new(endpoint: Endpoint) -> Link {
+        Link { metadata: metadata(&endpoint), channel: OnceCell::new(), endpoint }
+    }
+
+    /// Returns whether the server was ever reached.
+    pub fn was_connected(&self) -> bool {
+        self.channel.initialized()
+    }
+
+    /// Calls a method, whose path has a `/` in front, with the messages of a queue.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the server cannot be reached, or answers with an error and nothing else.
+    pub async fn call(
+        &self,
+        path: &str,
+        messages: mpsc::Receiver<Outgoing>,
+    ) -> Result<Answers<'_>, Fault> {
+        let path = path.parse().map_err(|_| self.fault(&Status::invalid_argument("no path")))?;
+        let channel = self.channel.get_or_try_init(|| self.connect()).await;
+        let mut grpc = Grpc::new(channel.map_err(|it| Fault::new(Code::Unavailable, it))?.clone())
+            .max_decoding_message_size(CLUSTER_MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(CLUSTER_MESSAGE_BYTES_MAX);
+        let broken = |error| Fault::new(Code::Unavailable, unreachable(&self.endpoint, &error));
+        grpc.ready().await.map_err(broken)?;
+        let mut request = Request::new(ReceiverStream::new(messages));
+        *request.metadata_mut() = self.metadata.clone();
+        match grpc.streaming(request, path, Raw).await {
+            Ok(response) => Ok(Answers { link: self, stream: response.into_inner() }),
+            Err(status) => Err(self.fault(&status)),
+        }
+    }
+
+    /// Calls a method that takes one message and gives one answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Link::call`] does.
+    pub async fn ask(&self, method: Method, message: Bytes) -> Result<Bytes, Fault> {
+        let (sender, messages) = mpsc::channel(1);
+        // It has room for one, and the receiver is here.
+        let _ = sender.try_send(Outgoing::new(message, None));
+        drop(sender);
+        let answer = self.call(&method.path(), messages).await?.next().await?;
+        answer.ok_or_else(|| self.fault(&Status::internal("the answer is empty")))
+    }
+
+    async fn connect(&self) -> Result<Channel, ClusterError> {
+        let target = target(self.endpoint.clone()).await?;
+        match timeout(CLUSTER_CONNECT, target.connect()).await {
+            Ok(Ok(channel)) => Ok(channel),
+            Ok(Err(error)) => Err(unreachable(&self.endpoint, &error)),
+            Err(_) => {
+                let error = std::io::Error::from(std::io::ErrorKind::TimedOut);
+                Err(unreachable(&self.endpoint, &error))
+            }
+        }
+    }
+
+    fn fault(&self, status: &Status) -> Fault {
+        let endpoint = &self.endpoint;
+        let said = status.message();
+        // A failure on the way has a cause here; what the server says has none.
+        if let Some(cause) = std::error::Error::source(status) {
+            return Fault::new(Code::Unavailable, unreachable(endpoint, cause));
+        }
+        let has_details = !status.details().is_empty();
+        match status.code() {
+            Code::Unauthenticated => Fault::new(status.code(), refused(endpoint, said)),
+            Code::PermissionDenied if !has_details => {
+                Fault::new(status.code(), refused(endpoint, said))
+            }
+            Code::Unavailable if !has_details => {
+                let message = format!("the cluster at `{endpoint}` is not available: {said}");
+                Fault::new(status.code(), ClusterError::Unreachable(message))
+            }
+            code => {
+                let mut fault = Fault::new(code, ClusterError::Failed(said.to_owned()));
+                fault.end.details = has_details.then(|| STANDARD.encode(status.details()));
+                fault
+            }
+        }
+    }
+}
+
+/// What a call is answered with.
+pub struct Answers<'a> {
+    link: &'a Link,
+    stream: Streaming<Bytes>,
+}
+
+impl Answers<'_> {
+    /// Returns the next answer; nothing after the last one.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the server says so, or the connection broke.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+        self.stream.message().await.map_err(|status| self.link.fault(&status))
+    }
+}
+
+/// Returns how the server is connected to.
+async fn target(endpoint: Endpoint) -> Result<Target, ClusterError> {
+    let n_windows = u32::try_from(RELAY_CALLS_MAX).unwrap_or(u32::MAX);
+    let make = move || {
+        let target = Target::from_shared(endpoint.uri())?
+            .user_agent(USER_AGENT)?
+            .connect_timeout(CLUSTER_CONNECT)
+            // An answer that nobody reads takes its own window, and none of the others'.
+            .initial_stream_window_size(CLUSTER_WINDOW_BYTES)
+            .initial_connection_window_size(CLUSTER_WINDOW_BYTES.saturating_mul(n_windows + 1))
+            // Pings of HTTP/2 are too many for Spark's server, which hangs up.
+            .tcp_keepalive(Some(CLUSTER_ALIVE))
+            .tcp_keepalive_interval(Some(CLUSTER_ALIVE))
+            .tcp_keepalive_retries(Some(2));
+        if !endpoint.uses_tls() {
+            return Ok(target);
+        }
+        let tls = ClientTlsConfig::new().with_native_roots().timeout(CLUSTER_CONNECT);
+        target.tls_config(tls)
+    };
+    // The system's certificates are files.
+    let made = spawn_blocking(make).await;
+    let failed = |error: &(dyn std::error::Error + 'static)| {
+        let last = causes(error).last().map(ToString::to_string).unwrap_or_default();
+        ClusterError::Unreachable(format!("cannot prepare a connection to the cluster: {last}"))
+    };
+    made.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
+}
+
+/// What goes with each call.
+fn metadata(endpoint: &Endpoint) -> MetadataMap {
+    let mut metadata = MetadataMap::new();
+    // An endpoint has no other headers and no other token than those that can be sent.
+    let mut add = |name: &str, value: &str| {
+        let name = name.parse::<AsciiMetadataKey>();
+        if let (Ok(name), Ok(value)) = (name, value.parse::<AsciiMetadataValue>()) {
+            metadata.insert(name, value);
+        }
+    };
+    endpoint.headers().for_each(|(name, value)| add(name, value));
+    if let Some(token) = endpoint.token() {
+        add("authorization", &format!("Bearer {token}"));
+    }
+    metadata
+}
+
+/// Messages as they are on the wire.
+struct Raw;
+
+impl Codec for Raw {
+    type Encode = Outgoing;
+    type Decode = Bytes;
+    type Encoder = Raw;
+    type Decoder = Raw;
+
+    fn encoder(&mut self) -> Raw {
+        Raw
+    }
+
+    fn decoder(&mut self) -> Raw {
+        Raw
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Outgoing;
+    type Error = Status;
+
+    fn encode(&mut self, item: Outgoing, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buffer.put(item.bytes);
+        Ok(())
+    }
+}
+
+impl Decoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
+    }
 }

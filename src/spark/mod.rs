@@ -3,13 +3,18 @@
 //! The worker can reach nothing but the [`Relay`], over one inherited socket; the relay checks each
 //! request, adds what is secret, and speaks to the one server of the session.
 
+mod call;
 mod channel;
 mod endpoint;
+mod error;
+mod fields;
+mod messages;
 mod progress;
 mod relay;
 mod wire;
 
-pub use channel::{ClusterError, Version, contact};
+pub use channel::{Version, contact};
 pub use endpoint::Endpoint;
+pub use error::ClusterError;
 pub use progress::JobProgress;
 pub use relay::{Allowed, ClusterNews, Relay};

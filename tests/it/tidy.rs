@@ -62,7 +62,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("zip", &["dataset/"]),
     ("toml", &["cli/options/", "provider/builtin/lexicon.rs"]),
     ("rust_stemmers", &["provider/builtin/words.rs"]),
-    ("uuid", &["session/", "python/"]),
+    ("uuid", &["session/", "python/", "spark/channel.rs"]),
     ("tonic", &["spark/channel.rs"]),
     ("tokio_stream", &["spark/channel.rs"]),
     ("prost", &["spark/"]),

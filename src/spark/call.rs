@@ -1,0 +1,317 @@
+//! One call of the worker, from its first message to its end.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use tokio::select;
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedSender};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::limits::{
+    CLUSTER_COLLECT_BYTES_MAX, CLUSTER_FAREWELL, CLUSTER_OPERATIONS_MAX, CLUSTER_SENT_BYTES_MAX,
+    CLUSTER_SESSIONS_MAX,
+};
+use crate::spark::channel::{Fault, Link, Outgoing};
+use crate::spark::error::ClusterError;
+use crate::spark::messages::{Answered, Asked, Method, Session};
+use crate::spark::progress::JobProgress;
+use crate::spark::relay::ClusterNews;
+use crate::spark::wire::{End, Told};
+
+/// Says why a message may not be sent, and what to do instead. Without one, anything may.
+pub type Check = Option<Arc<dyn Fn(&str, &[u8]) -> Result<(), String> + Send + Sync>>;
+
+/// What the calls of one relay have in common.
+pub struct Shared {
+    /// Where they go.
+    pub link: Link,
+    check: Check,
+    tell: UnboundedSender<ClusterNews>,
+    known: Mutex<Known>,
+}
+
+/// What is known of the cluster from the calls so far.
+#[derive(Default)]
+struct Known {
+    sessions: Vec<Session>,
+    /// Bytes of rows that each operation has sent, the newest last.
+    collected: VecDeque<(String, u64)>,
+    failure: Option<ClusterError>,
+}
+
+impl Shared {
+    /// Nothing is known yet.
+    pub fn new(link: Link, check: Check, tell: UnboundedSender<ClusterNews>) -> Shared {
+        Shared { link, check, tell, known: Mutex::default() }
+    }
+
+    fn known<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+        // Each change is one assignment: a panic elsewhere leaves nothing half done.
+        change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns why the last call failed, if it did for no fault of its own.
+    pub fn failure(&self) -> Option<ClusterError> {
+        self.known(|it| it.failure.clone())
+    }
+
+    /// Keeps why a call failed, and returns what the worker hears of it.
+    fn failed(&self, fault: Fault) -> End {
+        let Fault { end, error } = fault;
+        let is_own = matches!(error, ClusterError::Failed(_));
+        self.known(|it| it.failure = (!is_own).then_some(error));
+        end
+    }
+
+    fn tell(&self, news: ClusterNews) {
+        // Who has started the relay may have heard enough.
+        let _ = self.tell.send(news);
+    }
+
+    fn tell_sent(&self, n_bytes: usize) {
+        self.tell(ClusterNews::Traffic { sent: n_bytes as u64, received: 0 });
+    }
+
+    fn tell_received(&self, n_bytes: usize) {
+        self.tell(ClusterNews::Traffic { sent: 0, received: n_bytes as u64 });
+    }
+
+    /// Asks something that nobody waits for: that it fails changes nothing.
+    async fn ask(&self, method: Method, message: Bytes) {
+        self.tell_sent(message.len());
+        if let Ok(answer) = self.link.ask(method, message).await {
+            self.tell_received(answer.len());
+        }
+    }
+
+    /// Stops all that runs on the server, and ends the sessions there.
+    pub async fn say_farewell(&self) {
+        let sessions = self.known(|it| std::mem::take(&mut it.sessions));
+        if !self.link.was_connected() {
+            return;
+        }
+        let all = async {
+            for session in sessions {
+                self.ask(Method::Interrupt, session.interrupt(None)).await;
+                self.ask(Method::ReleaseSession, session.release()).await;
+            }
+        };
+        // A server that does not answer loses the session by itself, after its idle time.
+        let _ = timeout(CLUSTER_FAREWELL, all).await;
+    }
+
+    /// Takes a request to the books, unless it may not be made.
+    fn admit(&self, session: &Session) -> Result<(), End> {
+        self.known(|known| {
+            if known.sessions.contains(session) {
+                return Ok(());
+            }
+            // Ids of other people's sessions are secret, but their names are not.
+            let is_other = known.sessions.first().is_some_and(|it| it.user != session.user);
+            if self.check.is_some() && is_other {
+                return Err(End::new(
+                    End::PERMISSION_DENIED,
+                    "a cluster is asked as one user only",
+                ));
+            }
+            if known.sessions.len() == CLUSTER_SESSIONS_MAX {
+                let message = format!("a worker has at most {CLUSTER_SESSIONS_MAX} sessions");
+                return Err(End::new(End::RESOURCE_EXHAUSTED, message));
+            }
+            known.sessions.push(session.clone());
+            Ok(())
+        })
+    }
+
+    /// Counts rows of an operation. What has brought too many stays known for that.
+    fn collect(&self, operation: &str, n_bytes: u64) -> Result<(), End> {
+        let sum = self.known(|known| {
+            let at = known.collected.iter().position(|(it, _)| it == operation);
+            let before = at.and_then(|it| known.collected.remove(it)).map_or(0, |(_, sum)| sum);
+            if known.collected.len() == CLUSTER_OPERATIONS_MAX {
+                known.collected.pop_front();
+            }
+            let sum = before.saturating_add(n_bytes);
+            known.collected.push_back((operation.to_owned(), sum));
+            sum
+        });
+        if sum <= CLUSTER_COLLECT_BYTES_MAX {
+            return Ok(());
+        }
+        let message = format!(
+            "the result is more than the {} MB that may be collected; aggregate, filter, select \
+             columns or limit() first",
+            CLUSTER_COLLECT_BYTES_MAX >> 20
+        );
+        Err(End::new(End::RESOURCE_EXHAUSTED, message))
+    }
+}
+
+/// The worker's side of a call.
+pub struct Call {
+    /// Its number.
+    pub number: u32,
+    /// The path of its method.
+    pub path: String,
+    /// What the worker sends; closed by its last message.
+    pub messages: Receiver<Outgoing>,
+    /// How many answers it wants in all.
+    pub wanted: watch::Receiver<u64>,
+    /// Where the answers go, and the end after them.
+    pub told: Sender<(u32, Told)>,
+}
+
+/// What runs on the server because of a call.
+#[derive(Default)]
+struct Running {
+    session: Session,
+    operation: Option<String>,
+    /// The last that was told.
+    progress: JobProgress,
+    /// Nothing runs any more.
+    is_complete: bool,
+    /// What it brought was too much.
+    is_over: bool,
+}
+
+impl Call {
+    /// Makes the call, and tells its end. `cancelled` fires when the worker no longer wants it.
+    pub async fn run(mut self, shared: Arc<Shared>, cancelled: oneshot::Receiver<()>) {
+        let mut running = Running::default();
+        let (end, is_left) = select! {
+            // Dropping it closes the stream of the call, of which a server may take no notice.
+            _ = cancelled => (Some(End::new(End::CANCELLED, "the call was cancelled")), true),
+            result = self.exchange(&shared, &mut running) => (result.err(), running.is_over),
+        };
+        let tell = self.told.send((self.number, Told::End(end.unwrap_or_default())));
+        let interrupt = async {
+            // A server keeps what can be reattached running for some minutes.
+            let Some(operation) = running.operation else { return };
+            if is_left && !running.is_complete {
+                let request = running.session.interrupt(Some(&operation));
+                let _ = timeout(CLUSTER_FAREWELL, shared.ask(Method::Interrupt, request)).await;
+            }
+        };
+        // A worker that is gone needs no end; one that does not read must not hold up the other.
+        let _ = tokio::join!(tell, interrupt);
+    }
+
+    async fn exchange(&mut self, shared: &Shared, running: &mut Running) -> Result<(), End> {
+        let Call { number, path, messages, wanted, told } = self;
+        let mut sending = Sending { path, messages, n_bytes: 0 };
+        // Nothing is connected for what is not allowed.
+        let (first, asked) = sending
+            .next(shared)
+            .await?
+            .ok_or_else(|| End::new(End::INVALID_ARGUMENT, "a call without a message"))?;
+        running.session = asked.session;
+        running.operation = asked.operation;
+        let (sender, queue) = mpsc::channel(1);
+        let send = async {
+            let mut next = Some(first);
+            while let Some(message) = next {
+                shared.tell_sent(message.bytes.len());
+                if sender.send(message).await.is_err() {
+                    break;
+                }
+                next = sending.next(shared).await?.map(|(message, _)| message);
+            }
+            // Closes what the client sends, which a server may wait for.
+            drop(sender);
+            std::future::pending::<Result<(), End>>().await
+        };
+        let receive = receive(shared, running, (path, queue), (*number, wanted, told));
+        select! {
+            // What is not allowed ends the call: the server has heard a part of it at most.
+            refused = send => refused,
+            // Messages that were not sent yet are nothing that the server waits for.
+            received = receive => received,
+        }
+    }
+}
+
+/// The messages of the worker, each checked before it goes on.
+struct Sending<'a> {
+    path: &'a str,
+    messages: &'a mut Receiver<Outgoing>,
+    n_bytes: usize,
+}
+
+impl Sending<'_> {
+    /// Returns the next message and what it says of itself; nothing after the last one.
+    async fn next(&mut self, shared: &Shared) -> Result<Option<(Outgoing, Asked)>, End> {
+        let Some(message) = self.messages.recv().await else { return Ok(None) };
+        self.n_bytes += message.bytes.len();
+        if CLUSTER_SENT_BYTES_MAX < self.n_bytes {
+            let text = format!(
+                "the request is larger than the {} MB that may be sent; keep large tables on the \
+                 cluster, or here",
+                CLUSTER_SENT_BYTES_MAX >> 20
+            );
+            return Err(End::new(End::RESOURCE_EXHAUSTED, text));
+        }
+        let unread = |_| End::new(End::INVALID_ARGUMENT, "the request cannot be read");
+        let asked = Asked::read(Method::of(self.path), &message.bytes).map_err(unread)?;
+        if let Some(check) = shared.check.clone() {
+            let (path, bytes) = (self.path.to_owned(), message.bytes.clone());
+            // A large plan takes a while to judge, and others have things to do.
+            let checked = spawn_blocking(move || check(&path, &bytes)).await;
+            let refused = |reason| End::new(End::PERMISSION_DENIED, reason);
+            checked.unwrap_or_else(|error| Err(error.to_string())).map_err(refused)?;
+        }
+        shared.admit(&asked.session)?;
+        Ok(Some((message, asked)))
+    }
+}
+
+/// Makes the call and passes its answers on, as far as they are wanted.
+async fn receive(
+    shared: &Shared,
+    running: &mut Running,
+    (path, queue): (&str, Receiver<Outgoing>),
+    (number, wanted, told): (u32, &mut watch::Receiver<u64>, &Sender<(u32, Told)>),
+) -> Result<(), End> {
+    let runs_a_plan = Method::of(path).runs_a_plan();
+    let mut answers = shared.link.call(path, queue).await.map_err(|it| shared.failed(it))?;
+    let mut n_told = 0;
+    // One answer is fetched ahead, so that the end is told as soon as it is known.
+    while let Some(answer) = answers.next().await.map_err(|it| shared.failed(it))? {
+        shared.known(|it| it.failure = None);
+        shared.tell_received(answer.len());
+        if runs_a_plan {
+            running.hear(shared, &answer)?;
+        }
+        // Both ends are gone when the worker is.
+        let Ok(_) = wanted.wait_for(|it| n_told < *it).await else { return Ok(()) };
+        let Ok(()) = told.send((number, Told::Message(answer))).await else { return Ok(()) };
+        n_told += 1;
+    }
+    Ok(())
+}
+
+impl Running {
+    /// Takes note of what a plan gives.
+    fn hear(&mut self, shared: &Shared, answer: &[u8]) -> Result<(), End> {
+        let unread = |_| End::new(End::INTERNAL, "the answer of the cluster cannot be read");
+        let answered = Answered::read(answer).map_err(unread)?;
+        self.is_complete |= answered.is_complete;
+        if let Some(progress) = answered.progress.filter(|it| *it != self.progress) {
+            self.progress = progress;
+            shared.tell(ClusterNews::Progress(progress));
+        }
+        if self.operation.is_none() {
+            self.operation = answered.operation;
+        }
+        match &self.operation {
+            Some(operation) if 0 < answered.arrow_bytes => {
+                let collected = shared.collect(operation, answered.arrow_bytes);
+                self.is_over |= collected.is_err();
+                collected
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Why a cluster does not do what was asked.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use crate::limits::CLUSTER_CONNECT;
+use crate::spark::endpoint::Endpoint;
+use crate::status::ExitStatus;
+
+/// Why a cluster did not answer as it should. The caller branches on the variant; people read the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClusterError {
+    /// Nothing answers there, or it is no server of Spark Connect.
+    Unreachable(String),
+    /// It wants a token, or does not take the one it got.
+    Refused(String),
+    /// Its version of Spark is too old.
+    TooOld(String),
+    /// It answered that it failed.
+    Failed(String),
+}
+
+impl ClusterError {
+    /// Returns what the process ends with for that reason.
+    pub fn status(&self) -> ExitStatus {
+        match self {
+            ClusterError::Refused(_) => ExitStatus::Auth,
+            ClusterError::Unreachable(_) | ClusterError::TooOld(_) | ClusterError::Failed(_) => {
+                ExitStatus::Provider
+            }
+        }
+    }
+}
+
+impl fmt::Display for ClusterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClusterError::Unreachable(message)
+            | ClusterError::Refused(message)
+            | ClusterError::TooOld(message)
+            | ClusterError::Failed(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for ClusterError {}
+
+/// Says that a server cannot be reached, and what is in the way, as far as the error tells.
+pub(super) fn unreachable(endpoint: &Endpoint, error: &(dyn Error + 'static)) -> ClusterError {
+    let reason = reason(endpoint, error);
+    ClusterError::Unreachable(format!("cannot reach the cluster at `{endpoint}`: {reason}"))
+}
+
+/// Says that the server did not let us in.
+pub(super) fn refused(endpoint: &Endpoint, said: &str) -> ClusterError {
+    let what = match endpoint.has_token() {
+        true => "refused the token",
+        false => "wants a token",
+    };
+    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    ClusterError::Refused(format!(
+        "the cluster at `{endpoint}` {what}{said}; set `SPARK_CONNECT_AUTHENTICATE_TOKEN`"
+    ))
+}
+
+/// Returns the error and what caused it, the first cause last.
+pub(super) fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> + Clone {
+    std::iter::successors(Some(error), |it| (*it).source())
+}
+
+/// Returns why no connection came about, or why it broke.
+fn reason(endpoint: &Endpoint, error: &(dyn Error + 'static)) -> String {
+    let chain = causes(error);
+    let texts: Vec<String> = chain.clone().map(ToString::to_string).collect();
+    let of_system = chain.filter_map(|it| it.downcast_ref::<io::Error>()).last();
+    let is_in = |text: &str| texts.iter().any(|it| it.contains(text));
+    let mut last = texts.last().cloned().unwrap_or_default();
+    if is_in("dns error") {
+        return "its host is not known".to_owned();
+    }
+    if is_in("InvalidContentType") {
+        return "it does not speak TLS; leave out `use_ssl=true`, and use a token on this machine only".to_owned();
+    }
+    if is_in("peer certificate") || is_in("UnknownIssuer") {
+        return format!("{last}; `SSL_CERT_FILE` names the certificates to trust");
+    }
+    match of_system.map(io::Error::kind) {
+        Some(io::ErrorKind::ConnectionRefused) => return "nothing listens there".to_owned(),
+        Some(io::ErrorKind::TimedOut) => {
+            return format!("no answer in {} s", CLUSTER_CONNECT.as_secs());
+        }
+        // The system's number says nothing more.
+        Some(_) => last.truncate(last.find(" (os error").unwrap_or(last.len())),
+        None => {}
+    }
+    match endpoint.uses_tls() {
+        true => last,
+        false => format!("{last}; is it Spark Connect? If it wants TLS, add `;use_ssl=true`"),
+    }
+}
