@@ -264,12 +264,9 @@ pub enum ValueOfText {
     Number {
         /// What stands before the fraction.
         decimal: char,
-        /// What stands between thousands, if anything.
+        /// What stands between thousands, if anything: a blank is of any kind, an apostrophe as well.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thousands: Option<char>,
-        /// Signs around the number that say nothing of its value: `$`, `%`.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        affixes: Vec<String>,
     },
     /// A truth value.
     Bool {
@@ -278,9 +275,11 @@ pub enum ValueOfText {
         /// What is false, lower case.
         no: Vec<String>,
     },
-    /// A day, an instant or a time, as the column's type says.
+    /// A day, a time without a zone or an instant, as the column's type says.
     Moment {
-        /// In Spark's letters: `dd/MM/yyyy`. The first that fits is taken.
+        /// In Spark's letters `y M d H h m s S a`: `d/M/yyyy`, `MMM d, yyyy`, `d.M.yy[ H:mm[:ss]]`. One letter
+        /// or two make no difference but of years; those of two digits are of 1969 to 2068. The first that
+        /// fits is taken. None at all: as programs write them, in ISO 8601.
         patterns: Vec<String>,
     },
 }
