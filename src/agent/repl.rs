@@ -11,7 +11,7 @@ use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
 use crate::event::{CallStatus, Status, ToolOutput};
 use crate::limits::SNAPSHOT;
-use crate::python::environment::{self, PythonOptions};
+use crate::python::environment::{self, Extras, PythonOptions};
 use crate::python::protocol::{Command, Outcome};
 use crate::python::sandbox::{self, Confinement, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
@@ -117,7 +117,7 @@ impl Repl {
                 // A turn that is over needs no news.
                 let _ = news.send(News::Status(Box::new(Status::Loading { message })));
             };
-            let interpreter = environment::prepare(&python, &mut tell).await?;
+            let interpreter = environment::prepare(&python, Extras::default(), &mut tell).await?;
             let options = WorkerOptions {
                 datasets,
                 container,

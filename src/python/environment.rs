@@ -1,7 +1,8 @@
 //! Which Python the worker runs on, and the managed environment with its packages.
 //!
 //! The managed environment is made once and used by every session. It counts as made when its marker
-//! is there, which is written last; whoever makes it holds a lock, so two processes make it once.
+//! is there, which is written last; whoever makes it holds a lock, so two processes make it once. What few
+//! need, such as the Spark client, is added on first use, with a marker of its own.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -26,6 +27,8 @@ use crate::status::{ExitStatus, Failure};
 struct Pins {
     minors: std::ops::RangeInclusive<u32>,
     packages: &'static [&'static str],
+    /// The Spark client and all that it needs beside the packages, which are not touched for it.
+    spark: &'static [&'static str],
 }
 
 /// The newest first. numpy before 2.3.4 may return zeros where memory runs out, but 3.10 has no newer.
@@ -39,6 +42,7 @@ const PINS: [Pins; 2] = [
             "python-dateutil==4.0.0",
             "tzdata==2026.6",
         ],
+        spark: &SPARK,
     },
     Pins {
         minors: 10..=10,
@@ -51,7 +55,21 @@ const PINS: [Pins; 2] = [
             "six==1.17.0",
             "tzdata==2026.6",
         ],
+        spark: &SPARK,
     },
+];
+
+/// The first is all Python and comes as a source only; the others, which it needs, are wheels for every
+/// Python of [`PINS`].
+const SPARK: [&str; 8] = [
+    "pyspark-client==4.2.0",
+    "grpcio==1.85.1",
+    "grpcio-status==1.85.1",
+    "googleapis-common-protos==1.76.0",
+    "protobuf==7.36.2",
+    "pyyaml==6.0.3",
+    "typing-extensions==4.16.0",
+    "zstandard==0.25.0",
 ];
 
 /// Names under which a Python may be on the PATH, the usual one first.
@@ -59,17 +77,29 @@ const PYTHONS: [&str; 6] =
     ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"];
 /// Says what a Python is and has. Nothing is imported for it but the standard library.
 const PROBE: &str = "import json, sys
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+def spark():
+    for name in ('pyspark-client', 'pyspark', 'pyspark-connect'):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            pass
 print(json.dumps({
     'minor': sys.version_info[1] if sys.version_info[0] == 3 else 0,
     'is_cpython': sys.implementation.name == 'cpython',
     'executable': sys.executable,
     'base': getattr(sys, '_base_executable', None) or sys.executable,
     'missing': [it for it in ('pandas', 'numpy', 'pyarrow') if find_spec(it) is None],
+    'spark': spark() if find_spec('grpc') and find_spec('grpc_status') else None,
     'can_make': all(find_spec(it) for it in ('venv', 'ensurepip')),
 }))";
 /// The file that says an environment is whole. It holds the path of the Python it was made with.
 const MARKER: &str = "complete";
+/// The file that says the Spark client is whole as well. It holds the packages.
+const SPARK_MARKER: &str = "complete-spark";
+/// The oldest client whose inner names the worker knows.
+const SPARK_MIN: [u32; 2] = [4, 2];
 /// Time between two signs of life during a long step.
 const TICK: Duration = Duration::from_secs(3);
 /// Bytes of a step's output that are kept for the error message.
@@ -90,6 +120,13 @@ pub struct PythonOptions {
     pub path: OsString,
     /// Variables for pip only: `PIP_*`, proxies, certificates, `HOME` for its configuration.
     pub pip_env: Vec<(OsString, OsString)>,
+}
+
+/// What a Python must have beside the packages that every session needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The Spark client, for datasets on a cluster.
+    pub spark: bool,
 }
 
 /// A Python that has the packages.
@@ -194,11 +231,15 @@ struct Probe {
     executable: PathBuf,
     base: PathBuf,
     missing: Vec<String>,
+    /// The version of the Spark client.
+    #[serde(default)]
+    spark: Option<String>,
     can_make: bool,
 }
 
 /// Finds the Python to run: the one that was named, else an active virtual environment that has the
-/// packages, else the managed environment, which is made when it is not there.
+/// packages and the extras, else the managed environment, which is made, and gets the extras, when it is
+/// not there or has them not.
 ///
 /// `progress` gets a sentence at each step of the making, and one every few seconds within a step.
 /// When the environment is there, no process is started and `progress` stays silent.
@@ -209,13 +250,20 @@ struct Probe {
 /// when there is no Python to make an environment with, and when pip cannot install the packages.
 pub async fn prepare(
     options: &PythonOptions,
+    extras: Extras,
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<Interpreter> {
-    if let Some(interpreter) = find(options).await? {
+    if let Some(interpreter) = find(options, extras).await? {
         return Ok(interpreter);
     }
-    let base = find_base(options).await?;
-    make(&base, options, progress).await
+    let (pins, directory) = match managed(&options.cache_dir, Extras::default()) {
+        Some(made) => made,
+        None => make(&find_base(options).await?, options, progress).await?,
+    };
+    if extras.spark {
+        add_spark(pins, &directory, options, progress).await?;
+    }
+    Ok(interpreter_in(&directory))
 }
 
 /// Finds the Python to run as [`prepare`] does, but makes none.
@@ -223,21 +271,25 @@ pub async fn prepare(
 /// # Errors
 ///
 /// Fails when the named Python cannot be used.
-pub async fn find(options: &PythonOptions) -> anyhow::Result<Option<Interpreter>> {
+pub async fn find(options: &PythonOptions, extras: Extras) -> anyhow::Result<Option<Interpreter>> {
     if let Some(python) = &options.python {
-        return given(python, options).await.map(Some);
+        return given(python, options, extras).await.map(Some);
     }
     if let Some(directory) = &options.virtual_env
         && let Ok(probe) = probe(&directory.join("bin/python"), options).await
-        && lacks(&probe).is_none()
+        && lacks(&probe, extras).is_none()
     {
         let executable = probe.executable;
         return Ok(Some(Interpreter { executable, origin: Origin::VirtualEnv }));
     }
-    Ok(managed(&options.cache_dir))
+    Ok(managed(&options.cache_dir, extras).map(|(_, it)| interpreter_in(&it)))
 }
 
-async fn given(python: &Path, options: &PythonOptions) -> anyhow::Result<Interpreter> {
+async fn given(
+    python: &Path,
+    options: &PythonOptions,
+    extras: Extras,
+) -> anyhow::Result<Interpreter> {
     let name = python.display();
     let found = match python.components().count() {
         1 => on_path(python.as_os_str(), &options.path).next(),
@@ -248,7 +300,7 @@ async fn given(python: &Path, options: &PythonOptions) -> anyhow::Result<Interpr
         Some(python) => match probe(&python, options).await {
             Err(reason) => format!("which cannot be run: {reason}"),
             Ok(probe) => {
-                let Some(lack) = lacks(&probe) else {
+                let Some(lack) = lacks(&probe, extras) else {
                     let executable = probe.executable;
                     return Ok(Interpreter { executable, origin: Origin::Given });
                 };
@@ -257,33 +309,50 @@ async fn given(python: &Path, options: &PythonOptions) -> anyhow::Result<Interpr
         },
     };
     let message = format!("CSV_AGENT_PYTHON is `{name}`, {fault}");
+    let packages = ["pandas", "numpy", "pyarrow"].into_iter();
+    // Those that go with the pinned client; its own requirements leave them open.
+    let packages: Vec<_> = packages.chain(SPARK.into_iter().filter(|_| extras.spark)).collect();
     let hint = format!(
-        "install what is missing with `{name} -m pip install pandas numpy pyarrow`, \
-        or unset CSV_AGENT_PYTHON to use the managed environment"
+        "install what is missing with `{name} -m pip install {}`, \
+        or unset CSV_AGENT_PYTHON to use the managed environment",
+        packages.join(" ")
     );
     Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
 }
 
 /// Returns what a Python lacks to run the worker.
-fn lacks(probe: &Probe) -> Option<String> {
+fn lacks(probe: &Probe, extras: Extras) -> Option<String> {
     if probe.minor < 10 || !probe.is_cpython {
         return Some("which is no CPython 3.10 or newer".to_owned());
     }
-    let listed = probe.missing.join(", ");
-    (!listed.is_empty()).then(|| format!("which lacks {listed}"))
+    if !probe.missing.is_empty() {
+        return Some(format!("which lacks {}", probe.missing.join(", ")));
+    }
+    let [major, minor] = SPARK_MIN;
+    match &probe.spark {
+        _ if !extras.spark => None,
+        None => Some("which lacks pyspark-client, for datasets on a cluster".to_owned()),
+        Some(version) if has_spark(version) => None,
+        Some(version) => Some(format!(
+            "which has the Spark client {version}; {major}.{minor} or newer is needed for datasets on a cluster"
+        )),
+    }
+}
+
+fn has_spark(version: &str) -> bool {
+    let mut numbers = version.split('.').map_while(|it| it.parse::<u32>().ok());
+    [numbers.next(), numbers.next()] >= SPARK_MIN.map(Some)
 }
 
 /// Returns the managed environment that is ready, of the newest Python if there are several.
-fn managed(cache_dir: &Path) -> Option<Interpreter> {
-    PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |minor| (pins, minor))).find_map(
-        |(pins, minor)| {
-            let directory = directory(cache_dir, pins, minor);
-            is_complete(&directory).then(|| Interpreter {
-                executable: directory.join("bin/python"),
-                origin: Origin::Managed,
-            })
-        },
-    )
+fn managed(cache_dir: &Path, extras: Extras) -> Option<(&'static Pins, PathBuf)> {
+    let all = PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |it| (pins, it)));
+    let mut all = all.map(|(pins, minor)| (pins, directory(cache_dir, pins, minor)));
+    all.find(|(pins, it)| is_complete(it) && (!extras.spark || has_added(it, pins.spark)))
+}
+
+fn interpreter_in(directory: &Path) -> Interpreter {
+    Interpreter { executable: directory.join("bin/python"), origin: Origin::Managed }
 }
 
 fn directory(cache_dir: &Path, pins: &Pins, minor: u32) -> PathBuf {
@@ -297,6 +366,11 @@ fn is_complete(directory: &Path) -> bool {
     let base = fs::canonicalize(directory.join("bin/python"));
     let marker = fs::read_to_string(directory.join(MARKER));
     matches!((base, marker), (Ok(base), Ok(marker)) if base.to_str() == Some(marker.as_str()))
+}
+
+/// Returns whether packages were added to an environment, to the end.
+fn has_added(directory: &Path, packages: &[&str]) -> bool {
+    fs::read_to_string(directory.join(SPARK_MARKER)).is_ok_and(|it| it == packages.join("\n"))
 }
 
 /// Returns the executables of that name on a PATH, in its order.
@@ -358,13 +432,12 @@ async fn make(
     base: &Probe,
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
-) -> anyhow::Result<Interpreter> {
+) -> anyhow::Result<(&'static Pins, PathBuf)> {
     let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
     let directory = directory(&options.cache_dir, pins, base.minor);
     fs::create_dir_all(&options.cache_dir)
         .with_context(|| format!("cannot make {}", options.cache_dir.display()))?;
     let lock = lock(&directory.with_added_extension("lock"), progress).await?;
-    let executable = directory.join("bin/python");
     if !is_complete(&directory) {
         if directory.exists() {
             fs::remove_dir_all(&directory)
@@ -376,20 +449,49 @@ async fn make(
             format!("setting up Python, once: making an environment of Python 3.{}", base.minor);
         step(venv, &what, &lock, options, progress).await?;
 
-        let mut pip = Command::new(&executable);
-        pip.args(["-I", "-m", "pip", "install", "--only-binary", ":all:", "--no-input"]);
-        pip.args(["--disable-pip-version-check", "--progress-bar", "off", "--compile"]);
+        let mut pip = pip_install(&directory);
         pip.args(pins.packages);
-        let what = format!("setting up Python, once: installing {}", listed(pins));
+        let what = format!("setting up Python, once: installing {}", listed(&pins.packages[..3]));
         step(pip, &what, &lock, options, progress).await?;
-        mark_complete(&directory)?;
+        let base = fs::canonicalize(directory.join("bin/python"))?;
+        mark_complete(&directory.join(MARKER), base.as_os_str().as_encoded_bytes())?;
         progress("Python is ready");
     }
-    Ok(Interpreter { executable, origin: Origin::Managed })
+    Ok((pins, directory))
 }
 
-fn listed(pins: &Pins) -> String {
-    let names: Vec<_> = pins.packages[..3].iter().map(|it| it.replace("==", " ")).collect();
+/// Adds the Spark client to the managed environment, or waits for another process that is adding it.
+///
+/// Workers of other sessions may run there meanwhile: nothing that is there is changed or taken out.
+async fn add_spark(
+    pins: &Pins,
+    directory: &Path,
+    options: &PythonOptions,
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> anyhow::Result<()> {
+    let lock = lock(&directory.with_added_extension("lock"), progress).await?;
+    if has_added(directory, pins.spark) {
+        return Ok(());
+    }
+    let mut pip = pip_install(directory);
+    // An earlier try may have been cut off: what it left of a package is written again.
+    pip.args(["--no-binary", "pyspark-client", "--no-deps", "--ignore-installed"]).args(pins.spark);
+    let what = format!("installing the Spark client, once: {}", listed(&pins.spark[..2]));
+    step(pip, &what, &lock, options, progress).await?;
+    mark_complete(&directory.join(SPARK_MARKER), pins.spark.join("\n").as_bytes())?;
+    progress("the Spark client is ready");
+    Ok(())
+}
+
+fn pip_install(directory: &Path) -> Command {
+    let mut pip = Command::new(directory.join("bin/python"));
+    pip.args(["-I", "-m", "pip", "install", "--only-binary", ":all:", "--no-input"]);
+    pip.args(["--disable-pip-version-check", "--progress-bar", "off", "--compile"]);
+    pip
+}
+
+fn listed(packages: &[&str]) -> String {
+    let names: Vec<_> = packages.iter().map(|it| it.replace("==", " ")).collect();
     names.join(", ")
 }
 
@@ -490,13 +592,13 @@ fn last_lines(text: &str, n_lines: usize) -> Option<String> {
     (!last.is_empty()).then(|| last.iter().map(cut).collect::<Vec<_>>().join("; "))
 }
 
-/// Writes the marker, by rename, so that it is never there in part.
-fn mark_complete(directory: &Path) -> anyhow::Result<()> {
-    let base = fs::canonicalize(directory.join("bin/python"))?;
+/// Writes a marker, by rename, so that it is never there in part.
+fn mark_complete(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let directory = path.parent().context("a marker is in a directory")?;
     let mut marker = NamedTempFile::new_in(directory)?;
-    marker.write_all(base.as_os_str().as_encoded_bytes())?;
+    marker.write_all(content)?;
     marker.as_file().sync_all()?;
-    marker.persist(directory.join(MARKER)).context("cannot mark the environment as complete")?;
+    marker.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
@@ -510,17 +612,19 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Origin, PythonOptions, prepare};
+    use super::{Extras, Origin, PythonOptions, prepare};
     use crate::status::{ExitStatus, Failure};
 
     /// A Python that knows three things: what it is, how to make an environment, how to run pip.
     const FAKE: &str = r#"#!/bin/sh
 case "$*" in
     *find_spec*) echo '{"minor": MINOR, "is_cpython": true, "executable": "'$0'", "base": "'$0'",
-        "missing": [MISSING], "can_make": true}' ;;
+        "missing": [MISSING], "spark": SPARK, "can_make": true}' ;;
     *"-m venv"*) for directory; do :; done
         /bin/mkdir -p "$directory/bin"; /bin/ln -s "$0" "$directory/bin/python"
         echo venv >> LOG ;;
+    *pyspark*) echo "pip spark $PIP_FAIL" >> LOG; /bin/sleep 0.5
+        if [ -n "$PIP_FAIL" ]; then echo "ERROR: no route to host" >&2; exit 1; fi ;;
     *"-m pip"*) echo "pip $PIP_FAIL" >> LOG; /bin/sleep 0.5
         if [ -n "$PIP_FAIL" ]; then echo "ERROR: no route to host" >&2; exit 1; fi ;;
 esac
@@ -530,6 +634,9 @@ esac
     struct Machine {
         directory: TempDir,
         options: PythonOptions,
+        extras: Extras,
+        /// What its Pythons say of the Spark client.
+        spark: String,
     }
 
     impl Machine {
@@ -544,7 +651,8 @@ esac
                 path: root.join("bin").into_os_string(),
                 pip_env: Vec::new(),
             };
-            Machine { directory, options }
+            let (extras, spark) = (Extras::default(), "null".to_owned());
+            Machine { directory, options, extras, spark }
         }
 
         fn python(self, name: &str, minor: u32, missing: &str) -> Self {
@@ -552,6 +660,7 @@ esac
             let script = FAKE
                 .replace("MINOR", &minor.to_string())
                 .replace("MISSING", missing)
+                .replace("SPARK", &self.spark)
                 .replace("LOG", log.to_str().unwrap());
             self.file(name, &script)
         }
@@ -574,7 +683,8 @@ esac
 
         async fn prepare(&self) -> (anyhow::Result<super::Interpreter>, Vec<String>) {
             let mut told = Vec::new();
-            let result = prepare(&self.options, &mut |it| told.push(it.to_owned())).await;
+            let result =
+                prepare(&self.options, self.extras, &mut |it| told.push(it.to_owned())).await;
             (result, told)
         }
 
@@ -676,6 +786,87 @@ esac
         machine.options.virtual_env = bin.parent().map(PathBuf::from);
         assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::VirtualEnv);
         let machine = machine.python("python", 12, r#""pandas""#).python("python3", 12, "");
+        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Managed);
+    }
+
+    #[tokio::test]
+    async fn the_spark_client_is_added_once_and_only_where_it_is_needed() {
+        let mut machine = Machine::new().python("python3", 12, "");
+        let plain = machine.prepare().await.0.unwrap();
+        machine.extras.spark = true;
+        let (interpreter, told) = machine.prepare().await;
+        assert_eq!(interpreter.unwrap(), plain);
+        assert_eq!(
+            told,
+            [
+                "installing the Spark client, once: pyspark-client 4.2.0, grpcio 1.85.1",
+                "the Spark client is ready",
+            ]
+        );
+        assert_eq!(machine.prepare().await.1, Vec::<String>::new());
+        machine.extras.spark = false;
+        assert_eq!(machine.prepare().await.1, Vec::<String>::new());
+        assert_eq!(machine.log(), "venv\npip \npip spark \n");
+    }
+
+    #[tokio::test]
+    async fn two_processes_add_the_spark_client_once() {
+        let mut machine = Machine::new().python("python3", 12, "");
+        machine.extras.spark = true;
+        let (first, second) = tokio::join!(machine.prepare(), machine.prepare());
+        assert_eq!(first.0.unwrap(), second.0.unwrap());
+        assert_eq!(machine.log(), "venv\npip \npip spark \n");
+    }
+
+    #[tokio::test]
+    async fn adding_that_was_cut_off_leaves_the_environment_whole_and_is_tried_again() {
+        let mut machine = Machine::new().python("python3", 12, "");
+        let plain = machine.prepare().await.0.unwrap();
+        machine.extras.spark = true;
+        machine.options.pip_env = vec![(OsString::from("PIP_FAIL"), OsString::from("1"))];
+        let message = machine.failure().await.message;
+        assert!(message.starts_with("installing the Spark client, once: "), "{message}");
+        machine.options.pip_env.clear();
+        machine.extras.spark = false;
+        assert_eq!(machine.prepare().await.0.unwrap(), plain);
+        machine.extras.spark = true;
+        assert_eq!(machine.prepare().await.0.unwrap(), plain);
+        assert_eq!(machine.log(), "venv\npip \npip spark 1\npip spark \n");
+    }
+
+    #[tokio::test]
+    async fn a_named_python_without_the_spark_client_is_refused_only_where_it_is_needed() {
+        let check = async |spark: &str, expected: Option<&str>| {
+            let mut machine = Machine::new();
+            machine.spark = spark.to_owned();
+            let mut machine = machine.python("mine", 12, "");
+            machine.options.python = Some(PathBuf::from("mine"));
+            assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Given);
+            machine.extras.spark = true;
+            let Some(expected) = expected else {
+                assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Given);
+                return;
+            };
+            let failure = machine.failure().await;
+            assert_eq!(failure.message, format!("CSV_AGENT_PYTHON is `mine`, {expected}"));
+            let hint = failure.hint.unwrap();
+            assert!(hint.contains("`mine -m pip install pandas numpy pyarrow pyspark-client==4"));
+        };
+        check("null", Some("which lacks pyspark-client, for datasets on a cluster")).await;
+        let old =
+            "which has the Spark client 3.5.1; 4.2 or newer is needed for datasets on a cluster";
+        check("\"3.5.1\"", Some(old)).await;
+        check("\"4.2.0\"", None).await;
+        check("\"4.10.0.dev1\"", None).await;
+    }
+
+    #[tokio::test]
+    async fn a_virtual_environment_without_the_spark_client_gives_way_to_the_managed_one() {
+        let mut machine = Machine::new().python("python", 12, "").python("python3", 12, "");
+        let bin = PathBuf::from(&machine.options.path);
+        machine.options.virtual_env = bin.parent().map(PathBuf::from);
+        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::VirtualEnv);
+        machine.extras.spark = true;
         assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Managed);
     }
 }

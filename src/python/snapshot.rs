@@ -141,6 +141,7 @@ fn is_content_name(name: &str) -> bool {
         && name
             .strip_suffix(".parquet")
             .or(name.strip_suffix(".pickle"))
+            .or(name.strip_suffix(".spark"))
             .is_some_and(|stem| !stem.is_empty() && is_plain(stem))
 }
 

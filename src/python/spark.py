@@ -12,6 +12,7 @@ queues of C, which lose nothing to an interrupt.
 """
 
 import os
+import sys
 from base64 import b64decode
 from builtins import __dict__ as BUILTINS
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,12 @@ os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
 # Without an address, `SparkSession.builder.getOrCreate()` would not look for the session that is there.
 os.environ["SPARK_REMOTE"] = "sc://relay"
 filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+# A main module without a file is taken for a run of Spark's own tests, here and in each later import.
+sys.modules["__main__"].__file__ = "<worker>"
+import pyspark.sql.connect.utils as checks  # noqa: E402
+
+checks.check_dependencies = bool
+del sys.modules["__main__"].__file__
 
 import grpc  # noqa: E402
 import pyspark.sql.connect.proto as pb  # noqa: E402
@@ -63,6 +70,9 @@ ANSWERS_MAX = 4
 RETRY_S = 8
 STACK_BYTES = 512 * 1024
 CODES = {it.value[0]: it for it in grpc.StatusCode}
+SESSION_GONE = ("NO_ACTIVE_SESSION", "SESSION_CHANGED", "SESSION_CLOSED", "SESSION_NOT_FOUND",
+                "server side session identifier")
+UNFIT = ("CAST_INVALID_INPUT", "CANNOT_PARSE_TIMESTAMP", "CAST_OVERFLOW", "INVALID_FRACTION")
 UTC = "spark.sql.session.timeZone"
 
 # --- The channel ----------------------------------------------------------------------------------
@@ -325,6 +335,9 @@ class Builder(ChannelBuilder):
 class Patience(DefaultPolicy):
     """Tries again as the client does, but not for ten minutes."""
 
+    def __init__(self):
+        super().__init__(max_backoff=2_000)
+
     def to_state(self):
         return PatienceState(self)
 
@@ -386,8 +399,16 @@ def is_frame(value):
     return issubclass(type(value), DataFrame)
 
 
-def is_error(error):
-    return isinstance(error, (PySparkException, grpc.RpcError))
+def advice_on(error, message):
+    """Returns what to do about an error of Spark, where its own message does not say it."""
+    if not isinstance(error, (PySparkException, grpc.RpcError)):
+        return None
+    if any(it in message for it in SESSION_GONE):
+        return "The cluster has ended the session: load the datasets again, frames made before are gone."
+    if any(it in message for it in UNFIT):
+        return ("A value does not fit the type it is cast to: use try_cast(), which gives null then, or "
+                "look at it as text with load(name, text=[column]).")
+    return None
 
 
 # --- Datasets -------------------------------------------------------------------------------------
@@ -402,6 +423,10 @@ def describe(frame):
     """Returns what can be said of a frame without a job: names and types."""
     fields = frame.schema.fields
     return [it.name for it in fields], [it.dataType.simpleString() for it in fields]
+
+
+def column(name):
+    return F.col(reading["quoted"](name))
 
 
 def head(frame, n_rows):
@@ -429,16 +454,16 @@ def find(name, value):
     value = value.strip()
     frame = reading["read_remote"](session(), name, dataset, None, (), is_strict=False)
     places = []
-    for at, column in enumerate(dataset["columns"]):
-        cell = F.col(reading["quoted"](column["name"]))
-        is_it = equals(cell, column["dtype"], value)
+    for at, about in enumerate(dataset["columns"]):
+        cell = column(about["name"])
+        is_it = equals(cell, about["dtype"], value)
         if is_it is not None:
-            places.append((column, F.count(F.when(is_it, 1)).alias(f"c{at}")))
+            places.append((about, F.count(F.when(is_it, 1)).alias(f"c{at}")))
     if not places:
         return []
     counts = frame.agg(*[it for _, it in places]).collect()[0]
-    found = [{"column": column["name"], "dtype": column["dtype"], "count": n}
-             for (column, _), n in zip(places, counts)]
+    found = [{"column": about["name"], "dtype": about["dtype"], "count": n}
+             for (about, _), n in zip(places, counts)]
     return [it for it in found if it["count"]]
 
 

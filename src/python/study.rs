@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::environment::{self, PythonOptions};
+use super::environment::{self, Extras, PythonOptions};
 use super::protocol::{Command, Outcome, OutcomeStatus};
 use super::sandbox::SandboxOptions;
 use super::{Worker, WorkerOptions};
@@ -37,7 +37,7 @@ impl Study {
         files: Vec<(String, PathBuf)>,
     ) -> anyhow::Result<Study> {
         let scratch = tempfile::tempdir().context("cannot make a directory to work in")?;
-        let interpreter = environment::prepare(python, &mut |_| {}).await?;
+        let interpreter = environment::prepare(python, Extras::default(), &mut |_| {}).await?;
         let options = WorkerOptions::new(interpreter, scratch.path(), sandbox.clone());
         let worker = Worker::start(WorkerOptions { datasets: files, ..options }).await?;
         Ok(Study { worker, _scratch: scratch })

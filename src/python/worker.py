@@ -13,7 +13,8 @@ Processes. What stands between csv-agent and this process has taken its rights a
 passes interrupts on, and kills it and all it started when csv-agent goes away.
 
 Descriptors. Requests, responses and output arrive as 0, 1 and 2 and are moved up at once. Then 0 is
-/dev/null, and 1 and 2 are the output pipe, which csv-agent drains during a call, keeping a part.
+/dev/null, and 1 and 2 are the output pipe, which csv-agent drains during a call, keeping a part. Where
+datasets are on a cluster, 3 is the stream to csv-agent's relay, of which `spark.py` knows more.
 """
 
 import ast
@@ -48,7 +49,8 @@ from _thread import start_new_thread
 # The functions of `signal` itself are Python around these, and stop working without `isinstance`.
 from _signal import pthread_sigmask, setitimer, signal as set_handler
 
-REQUESTS, RESPONSES, OUTPUT, NULL = 200, 201, 202, 203
+REQUESTS, RESPONSES, OUTPUT, NULL, RELAY = 200, 201, 202, 203, 204
+CLUSTER = start.get("cluster")  # what is known of datasets on a cluster; none if there are none
 
 # --- The process, before anything large is in it --------------------------------------------------
 
@@ -60,6 +62,8 @@ def take_descriptors():
     """
     for number, place in ((0, REQUESTS), (1, RESPONSES), (2, OUTPUT)):
         dup2(number, place, inheritable=False)
+    if CLUSTER is not None:
+        dup2(3, RELAY, inheritable=False)
     null = open_fd("/dev/null", O_RDONLY)
     dup2(null, NULL, inheritable=False)
     close(null)
@@ -67,7 +71,7 @@ def take_descriptors():
     dup2(OUTPUT, 1)
     dup2(OUTPUT, 2)
     closerange(3, REQUESTS)
-    closerange(NULL + 1, 65_536)
+    closerange(NULL + 1 if CLUSTER is None else RELAY + 1, 65_536)
 
 
 umask(0o077)
@@ -102,6 +106,7 @@ PLAIN = (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)
 
 encode_parts = c_make_encoder(None, str, encode_basestring, None, ":", ",", False, False, False)
 decode_at = JSONDecoder().scan_once
+without_plan = re.compile(r"(SQLSTATE: \w{5});?\n.*", re.DOTALL).sub
 words_of = re.compile(r"[^\W\d]\w*").findall
 without_addresses = re.compile(r" at 0x[0-9a-fA-F]+").sub
 is_key = re.compile(r"[a-z_]+_[0-9a-f]{8}").fullmatch
@@ -132,11 +137,13 @@ class State:
     used = {}  # variable → the last call that mentioned it
     sources = {}  # name → (file, source) of a function or class that a cell defined
     pending = {}  # variables of an earlier process, not needed yet → entry of the manifest
+    told = set()  # frames of a cluster that cannot be had, which was said once
     ballast = bytearray(BALLAST_BYTES)  # given up when memory runs out, so the error can be told
 
 
 state = State()
 namespace = {}
+cluster = None  # the functions of `spark.py`, where datasets are on a cluster
 
 # --- Text and JSON --------------------------------------------------------------------------------
 
@@ -236,6 +243,11 @@ def is_frame(value):
     return issubclass(type(value), (DataFrame, Series))
 
 
+def is_lazy(value):
+    """Returns whether a value is a frame of the cluster, of which nothing is here."""
+    return cluster is not None and cluster.is_frame(value)
+
+
 def column_text(name):
     """Returns a column's name as text; the levels of a MultiIndex are joined."""
     if isinstance(name, tuple):
@@ -310,12 +322,34 @@ def show_frame(value, rows_max=HEAD_ROWS_MAX):
     return result
 
 
+def show_lazy(value):
+    """Returns a frame of the cluster as the model sees it. No job is run for it."""
+    names, dtypes = cluster.describe(value)
+    n_columns = len(names)
+    for columns, n_chars in ((1_000, 200), (200, 200), (100, 60), (40, 40), (8, 30)):
+        shown = [cut_end(it, n_chars) for it in names[:columns]]
+        result = {
+            "kind": "spark_dataframe",
+            "columns": shown,
+            "dtypes": dict(zip(shown, [cut_end(it, n_chars) for it in dtypes])),
+            "text": "lazy: nothing was read; aggregate on the cluster, then toPandas()",
+        }
+        if len(encode(result)) <= start["result_bytes"]:
+            break
+    if columns < n_columns:
+        result["column_count"] = n_columns
+        state.notes.append(f"{columns} of {n_columns} columns are shown")
+    return result
+
+
 def show(value):
     """Returns the last expression of the code as a notebook would show it."""
     if value is None:
         return {"kind": "none"}
     if is_frame(value):
         return show_frame(value)
+    if is_lazy(value):
+        return show_lazy(value)
     text = same_every_time(repr(value))
     shown = cut_middle(text, start["result_bytes"])
     result = {"kind": "text", "text": shown}
@@ -452,22 +486,20 @@ def fresh_directory(path):
     mkdir(path)
 
 
-def read_dataset(name, columns, n_rows):
-    """Returns a dataset, or a part of it, as `pandas.read_parquet` would."""
+def read_dataset(name, columns, n_rows, text=()):
+    """Returns a dataset, or a part of it, as `pandas.read_parquet` would; one of the cluster is lazy."""
+    remote = CLUSTER["datasets"] if CLUSTER is not None else {}
+    if name in remote:
+        return read_remote(name, columns, n_rows, text)
     path = start["datasets"].get(name)
     if path is None:
-        known = ", ".join(f"`{it}`" for it in start["datasets"]) or "none"
+        known = ", ".join(f"`{it}`" for it in sorted([*start["datasets"], *remote])) or "none"
         raise Refused(f"no dataset `{name}`; the session has: {known}")
+    if text:
+        raise Refused(f"`text` is for datasets on a cluster; every value of `{name}` fits its type")
     try:
         file = ParquetFile(path)
-        known = file.schema_arrow.names
-        missing = [it for it in columns or () if it not in known]
-        if missing:
-            listed = ", ".join(f"`{it}`" for it in missing)
-            raise Refused(cut_end(f"`{name}` has no column {listed}; its columns are: "
-                                  + ", ".join(f"`{it}`" for it in known), MESSAGE_CHARS_MAX))
-        if columns is not None and not columns:
-            raise Refused("`columns` is empty; name at least one column")
+        check_columns(name, file.schema_arrow.names, columns)
         if n_rows is None:
             table = file.read(columns=columns, use_threads=False, use_pandas_metadata=True)
         else:
@@ -485,6 +517,30 @@ def read_dataset(name, columns, n_rows):
     return frame
 
 
+def check_columns(name, known, columns):
+    missing = [it for it in columns or () if it not in known]
+    if missing:
+        listed = ", ".join(f"`{it}`" for it in missing)
+        raise Refused(cut_end(f"`{name}` has no column {listed}; its columns are: "
+                              + ", ".join(f"`{it}`" for it in known), MESSAGE_CHARS_MAX))
+    if columns is not None and not columns:
+        raise Refused("`columns` is empty; name at least one column")
+
+
+def read_remote(name, columns, n_rows, text):
+    """Returns a dataset of the cluster as a lazy frame, or its first rows as one of pandas."""
+    known = [it["name"] for it in CLUSTER["datasets"][name]["columns"]]
+    check_columns(name, known, columns)
+    check_columns(name, known, text or None)
+    frame = cluster.load(name, columns, text)
+    if n_rows is None:
+        return frame
+    if CLUSTER["sample_rows"] < n_rows:
+        raise Refused(f"`n_rows` is {n_rows}; of a dataset on a cluster at most "
+                      f"{CLUSTER['sample_rows']} rows can be read here; aggregate there instead")
+    return frame.limit(n_rows).toPandas()
+
+
 def first_rows(file, columns, n_rows):
     """Reads no more row groups than the rows need."""
     batches, n_read = [], 0
@@ -500,9 +556,13 @@ def first_rows(file, columns, n_rows):
     return pa.Table.from_batches(batches).slice(0, n_rows)
 
 
-def load(name, columns=None, n_rows=None):
-    """Return a dataset as a DataFrame: load("sales"), load("sales", columns=["day", "price"])."""
-    return read_dataset(name, None if columns is None else list(columns), n_rows)
+def load(name, columns=None, n_rows=None, text=()):
+    """Return a dataset as a DataFrame: load("sales"), load("sales", columns=["day", "price"]).
+
+    A dataset on a cluster comes as a lazy Spark DataFrame; `n_rows` gives its first rows in pandas, `text`
+    names columns that are wanted as text, for values that do not fit their type.
+    """
+    return read_dataset(name, None if columns is None else list(columns), n_rows, list(text))
 
 
 # --- Commands -------------------------------------------------------------------------------------
@@ -584,7 +644,16 @@ def load_into(request):
     namespace[variable] = frame
     state.pending.pop(variable, None)
     state.used[variable] = state.calls
-    return {"result": {**show_frame(frame, rows_max=5), "variable": variable}}
+    shown = show_lazy(frame) if is_lazy(frame) else show_frame(frame, rows_max=5)
+    return {"result": {**shown, "variable": variable}}
+
+
+def find(request):
+    """Counts in which columns of a dataset of the cluster a value is."""
+    name = request["dataset"]
+    if CLUSTER is None or name not in CLUSTER["datasets"]:
+        raise Refused(f"no dataset `{name}` on a cluster")
+    return {"result": {"kind": "matches", "columns": cluster.find(name, request["value"])}}
 
 
 def fetch(request):
@@ -594,9 +663,12 @@ def fetch(request):
     if name not in namespace or name.startswith("__"):
         raise Refused(f"no variable `{name}`; {frames_known()}")
     value = namespace[name]
+    n_rows = None
+    if is_lazy(value):
+        value, n_rows = collect(name, value, request)
     if not is_frame(value):
         raise Refused(f"`{name}` is no DataFrame but a {type(value).__name__}; {frames_known()}")
-    n_rows = len(value)
+    n_rows = len(value) if n_rows is None else n_rows
     part = value if request["write"] else value.iloc[: request["rows_max"]]
     whole = flat(as_frame(part), row_labels="index" in (columns or ()))
     if columns is not None:
@@ -610,8 +682,26 @@ def fetch(request):
     return {"result": {"kind": "none"}, "frame": frame, "file": file}
 
 
+def collect(name, value, request):
+    """Returns the beginning of a frame of the cluster, and how many rows it has in all."""
+    wanted = request["columns"]
+    here = value.columns
+    if wanted is not None and len(set(here)) == len(here) and set(wanted) & set(here):
+        value = value.select(*[cluster.column(it) for it in here if it in wanted])
+    n_rows_max = CLUSTER["table_rows"]
+    if not request["write"]:
+        n_rows_max = min(n_rows_max, request["rows_max"])
+    frame, n_rows = cluster.head(value, n_rows_max)
+    if len(frame) < n_rows:
+        state.notes.append(f"`{name}` is on the cluster: the first {len(frame)} of its {n_rows} rows "
+                           "were collected, the rest is left out")
+    return frame, n_rows
+
+
 def frames_known():
-    known = ", ".join(f"`{name}`" for name in frames()[:50])
+    lazy = [name for name, it in namespace.items() if is_lazy(it)]
+    lazy += [name for name, it in state.pending.items() if it["kind"] == "spark"]
+    known = ", ".join(f"`{name}`" for name in (frames() + lazy)[:50])
     return f"the DataFrames are: {known}" if known else "there is no DataFrame yet"
 
 
@@ -680,6 +770,12 @@ def restore(names):
         entry = state.pending.pop(name, None)
         if entry is None:
             continue  # restored as part of another
+        if entry["kind"] == "spark" and cluster is None:
+            state.pending[name] = entry
+            if name not in state.told:
+                state.told.add(name)
+                state.notes.append(f"`{name}` is a frame of a cluster, and no dataset of it is at hand")
+            continue
         try:
             mentioned = set(words_of(entry.get("source", ""))) | set(entry.get("needs", ()))
             restore(mentioned & set(state.pending))
@@ -710,6 +806,9 @@ def restore_one(name, entry):
     elif kind == "pickle":
         with open(path, "rb") as file:
             namespace[name] = Unpickler(file).load()
+    elif kind == "spark":
+        with open(path, "rb") as file:
+            namespace[name] = cluster.restore(file.read(), entry["generation"])
     else:
         frame = read_table(path, use_threads=False, partitioning=None).to_pandas()
         for column, (categories, ordered) in entry["categories"].items():
@@ -813,6 +912,8 @@ def keep(name, value, here, have):
         entry = keep_frame(value, here, have)
         if entry is not None:
             return entry
+    if is_lazy(value):
+        return keep_lazy(value, here, have)
     if is_json(value, 5):
         text = encode(value)
         if len(text) <= 65_536:
@@ -886,6 +987,21 @@ def keep_frame(value, here, have):
     return {**entry, "name": value.name} if is_series else entry
 
 
+def keep_lazy(value, here, have):
+    """Returns the entry of a frame of the cluster: what it is made of, not its rows."""
+    content = cluster.keep(value)
+    if content is None:
+        raise Unkept("a frame of the cluster with local data that was uploaded for this process only; "
+                     "make it again from what is here")
+    if PICKLE_BYTES_MAX < len(content):
+        raise Unkept(f"a frame of the cluster whose plan is larger than {PICKLE_BYTES_MAX >> 20} MB")
+    file = f"plan-{sha256(content).hexdigest()[:32]}.spark"
+    if file not in have:
+        with open(f"{here}{file}", "wb") as target:
+            target.write(content)
+    return {"kind": "spark", "file": file, "bytes": len(content), "generation": cluster.GENERATION}
+
+
 def fingerprint(table):
     """Returns a name for a table's content: its schema and every byte of its columns."""
     digest = sha256(table.schema.serialize())
@@ -938,6 +1054,8 @@ def failure(error):
         message, text = message_of(error), traceback_of(error)
         if IS_CONTAINER:
             pass  # nobody writes other code because of it
+        elif cluster is not None and (advice := cluster.advice_on(error, message)):
+            text += f"\n{advice}"
         elif isinstance(error, ModuleNotFoundError):
             text += ("\nNothing can be installed here; there are pandas, numpy, pyarrow and the "
                      "standard library.")
@@ -983,7 +1101,7 @@ def message_of(error):
     try:
         # A SyntaxError's text also has the name and the line of the cell.
         said = error.msg if isinstance(error, SyntaxError) else error
-        return cut_end(str(said), MESSAGE_CHARS_MAX)
+        return cut_end(without_plan(r"\1", str(said)), MESSAGE_CHARS_MAX)
     except Exception:  # it is the code's own class
         return ""
 
@@ -1028,12 +1146,13 @@ def said(file):
 
 
 def cut_line(line):
-    return cut_end(line, MESSAGE_CHARS_MAX)
+    # Behind what Spark says of an error comes the whole plan, or a stack of Java.
+    return cut_end(without_plan("\\1\n", line), MESSAGE_CHARS_MAX)
 
 
 # --- The loop -------------------------------------------------------------------------------------
 
-COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "keep": keep_aside, "save": save}
+COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "find": find, "keep": keep_aside, "save": save}
 
 
 def on_interrupt(_signal, _frame):
@@ -1100,11 +1219,29 @@ def take_ballast():
             pass
 
 
+def open_cluster():
+    """Loads Spark's client and gives it the stream to the relay. Nothing is sent yet."""
+    made = ModuleType("cluster")
+    made.__dict__.update(start=CLUSTER, number=RELAY, __builtins__=dict(BUILTINS))
+    exec(compile(CLUSTER.pop("program"), "<spark>", "exec"), made.__dict__)
+    return made
+
+
+def renew_session():
+    """Puts a new session into `spark` where the last one was stopped, by code or by the server."""
+    now = cluster.session()
+    if namespace.get("spark") is PRELOADED["spark"]:
+        namespace["spark"] = now
+    PRELOADED["spark"] = now
+
+
 def perform(request):
     """Returns the outcome of a command. Whatever the code does, an outcome comes of it."""
     try:
         state.running = True
         try:
+            if cluster is not None:
+                renew_session()
             outcome = {"status": "ok", **COMMANDS[request["command"]](request)}
         except BaseException as error:
             outcome = failure(error)
@@ -1210,6 +1347,8 @@ def limit_processes(n_processes):
 with catch_warnings():
     simplefilter("ignore")
     warm_up()
+if CLUSTER is not None:
+    cluster = open_cluster()  # its threads are there before the processes are counted
 if start["processes"] is not None:
     limit_processes(start["processes"])
 
@@ -1222,6 +1361,8 @@ if IS_CONTAINER:
 else:
     pd.set_option("display.width", 160, "display.max_columns", 40, "display.max_colwidth", 80)
     PRELOADED = {"pd": pd, "np": np, "load": load, "datasets": link_datasets()}
+if cluster is not None:
+    PRELOADED["spark"] = cluster.session()
 main = ModuleType("__main__")
 namespace = main.__dict__  # pickle finds the code's classes there
 namespace.update(PRELOADED)

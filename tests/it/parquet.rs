@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use csv_agent::python::environment::{PythonOptions, prepare};
+use csv_agent::python::environment::{Extras, PythonOptions, prepare};
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -22,7 +22,7 @@ pub fn python(bench: &Bench, code: &str) {
         pip_env: std::env::vars_os().collect::<Vec<(OsString, OsString)>>(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let interpreter = runtime.block_on(prepare(&options, &mut |_| {})).unwrap();
+    let interpreter = runtime.block_on(prepare(&options, Extras::default(), &mut |_| {})).unwrap();
     let mut command = Command::new(interpreter.executable);
     let output = command.args(["-c", code]).current_dir(bench.path(".")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -17,7 +17,7 @@ use csv_agent::agent::again::past::{PastCall, Place};
 use csv_agent::conversation::ToolCall;
 use csv_agent::event::CallStatus;
 use csv_agent::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_MEMORY_BYTES};
-use csv_agent::python::environment::{Interpreter, PythonOptions, prepare};
+use csv_agent::python::environment::{Extras, Interpreter, PythonOptions, prepare};
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
 use csv_agent::python::sandbox::SandboxOptions;
 use csv_agent::python::study::Study;
@@ -45,7 +45,7 @@ fn python_options() -> PythonOptions {
 }
 
 pub async fn interpreter() -> Interpreter {
-    prepare(&python_options(), &mut |_| {}).await.unwrap()
+    prepare(&python_options(), Extras::default(), &mut |_| {}).await.unwrap()
 }
 
 /// csv-agent, where this user can run it.

@@ -8,7 +8,7 @@ use super::{Check, State};
 use crate::cli::graphics::{self, Images};
 use crate::cli::options::GlobalOptions;
 use crate::limits::DISK_FREE_BYTES_MIN;
-use crate::python::environment::{self, Origin, PythonOptions};
+use crate::python::environment::{self, Extras, Origin, PythonOptions};
 use crate::python::sandbox::{self, Confinement, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
 use crate::status::ExitStatus;
@@ -28,7 +28,7 @@ pub async fn try_python(
     let mut checks = Vec::new();
     let mut tell = |state, found: String| checks.push(Check::new("python", state, found));
     let problem = State::Problem(ExitStatus::Sandbox);
-    match environment::find(options).await {
+    match environment::find(options, Extras::default()).await {
         Ok(Some(interpreter)) => {
             let place = interpreter.executable.display().to_string();
             let origin = match interpreter.origin {
