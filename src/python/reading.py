@@ -99,9 +99,10 @@ def number(text, dtype, value):
         made = text.try_cast(TYPES[dtype])
         if dtype == "int64":
             return made
-        # Java takes `1d` and `1f` as numbers.
-        last = F.lower(F.right(text, F.lit(1)))
-        return F.when(~last.isin("d", "f") | F.lower(text).endswith("inf"), made)
+        # Java takes `1d`, `1f` and `0x1p3` as numbers.
+        word = F.lower(text)
+        is_java = F.right(word, F.lit(1)).isin("d", "f") & ~word.endswith("inf") | word.contains("x")
+        return F.when(~is_java, made)
     marks = MARKS.get(thousands, thousands or "")
     whole = rf"\d{{1,3}}([{re.escape(marks)}]\d{{3}})*" if marks else r"\d+"
     fraction = "" if dtype == "int64" else rf"({re.escape(decimal)}\d+)?"
@@ -121,6 +122,8 @@ def moment(text, dtype, value):
     for pattern in value["patterns"] or [""]:
         fits = text.rlike(expression(pattern) if pattern else ISO[dtype])
         iso = as_iso(text, pattern) if pattern else F.translate(text, ",", ".")
+        if dtype == "timestamp_utc":  # Spark wants seconds before an offset
+            iso = F.regexp_replace(iso, "^(.{16})([Z+-])", "$1:00$2")
         iso = iso.try_cast(TYPES[dtype])
         made = F.when(fits, iso) if made is None else made.when(fits, iso)
     return made
@@ -192,6 +195,9 @@ def to_pandas(frame):
     table = frame.toArrow()
     names = table.column_names
     table = table.rename_columns([str(at) for at in range(len(names))])  # there may be two of a name
+    utc = [pa.timestamp("us", "UTC") if pa.types.is_timestamp(it) and it.tz else it
+           for it in table.schema.types]
+    table = table.cast(pa.schema(zip(table.column_names, utc)))
     nullable = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype(), pa.int16(): pd.Int16Dtype(),
                 pa.int8(): pd.Int8Dtype(), pa.bool_(): pd.BooleanDtype()}
     exact = [it.name for it in table.schema if it.type in nullable and table[it.name].null_count]

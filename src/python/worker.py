@@ -106,7 +106,9 @@ PLAIN = (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)
 
 encode_parts = c_make_encoder(None, str, encode_basestring, None, ":", ",", False, False, False)
 decode_at = JSONDecoder().scan_once
+# What Spark says of an error, without what comes behind it: a plan of many pages, and stacks of Java.
 without_plan = re.compile(r"(SQLSTATE: \w{5});?\n.*", re.DOTALL).sub
+without_stack = re.compile(r"(\n+\s*(at )?[\w.$/<>]+\((\w+\.(java|scala)(:\d+)?|Native Method)\))+").sub
 words_of = re.compile(r"[^\W\d]\w*").findall
 without_addresses = re.compile(r" at 0x[0-9a-fA-F]+").sub
 is_key = re.compile(r"[a-z_]+_[0-9a-f]{8}").fullmatch
@@ -1101,7 +1103,7 @@ def message_of(error):
     try:
         # A SyntaxError's text also has the name and the line of the cell.
         said = error.msg if isinstance(error, SyntaxError) else error
-        return cut_end(without_plan(r"\1", str(said)), MESSAGE_CHARS_MAX)
+        return cut_end(without_inside(str(said)), MESSAGE_CHARS_MAX)
     except Exception:  # it is the code's own class
         return ""
 
@@ -1146,8 +1148,11 @@ def said(file):
 
 
 def cut_line(line):
-    # Behind what Spark says of an error comes the whole plan, or a stack of Java.
-    return cut_end(without_plan("\\1\n", line), MESSAGE_CHARS_MAX)
+    return cut_end(without_inside(line), MESSAGE_CHARS_MAX)
+
+
+def without_inside(text):
+    return without_stack("", without_plan(r"\1", text)) if cluster is not None else text
 
 
 # --- The loop -------------------------------------------------------------------------------------
