@@ -47,6 +47,8 @@ use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 const PROGRAM: &str = include_str!("worker.py");
 /// The other end of the relay.
 const CLUSTER_PROGRAM: &str = include_str!("spark.py");
+/// How datasets of a cluster are read; no more than pyspark is needed for it.
+pub const CLUSTER_READING: &str = include_str!("reading.py");
 /// Share of a tool output that a result may take, so that what was printed has a place beside it.
 const RESULT_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
 /// What is left to printed text beside even the largest result.
@@ -228,6 +230,7 @@ struct Start<'a> {
 #[derive(Serialize)]
 struct ClusterStart<'a> {
     program: &'a str,
+    reading: &'a str,
     datasets: BTreeMap<&'a str, &'a Dataset>,
     user: &'a str,
     collect_bytes: u64,
@@ -239,6 +242,7 @@ impl<'a> ClusterStart<'a> {
     fn of(cluster: &'a Cluster) -> Self {
         ClusterStart {
             program: CLUSTER_PROGRAM,
+            reading: CLUSTER_READING,
             datasets: cluster.datasets.iter().map(|(name, it)| (&**name, it)).collect(),
             user: &cluster.user,
             collect_bytes: CLUSTER_COLLECT_BYTES_MAX,

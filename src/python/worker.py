@@ -50,7 +50,7 @@ from _thread import start_new_thread
 from _signal import pthread_sigmask, setitimer, signal as set_handler
 
 REQUESTS, RESPONSES, OUTPUT, NULL, RELAY = 200, 201, 202, 203, 204
-CLUSTER = start.get("cluster")  # what is known of datasets on a cluster; none if there are none
+CLUSTER = start["cluster"]  # what is known of datasets on a cluster; none if there are none
 
 # --- The process, before anything large is in it --------------------------------------------------
 

@@ -79,6 +79,7 @@ impl Bench {
             saved: None,
             command_timeout: Duration::from_mins(1),
             memory_bytes: WORKER_MEMORY_BYTES,
+            cluster: None,
             sandbox: sandbox(),
         };
         change(&mut options);
