@@ -200,6 +200,7 @@ impl Target {
 
     async fn start(&self) -> Worker {
         let options = WorkerOptions {
+            cluster: None,
             interpreter: interpreter().await,
             scratch: self.scratch.path().to_owned(),
             datasets: vec![("sales".to_owned(), self.bait.at("datasets/sales.parquet"))],

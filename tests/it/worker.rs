@@ -502,6 +502,7 @@ async fn a_python_that_cannot_import_says_so() {
     let mut interpreter = interpreter().await;
     interpreter.executable = PathBuf::from("/bin/false");
     let options = WorkerOptions {
+        cluster: None,
         interpreter,
         scratch: scratch.path().to_owned(),
         datasets: Vec::new(),
