@@ -182,6 +182,8 @@ impl Call {
     pub async fn run(mut self, shared: Arc<Shared>, cancelled: oneshot::Receiver<()>) {
         let mut running = Running::default();
         let (end, is_left) = select! {
+            // What is cancelled has lost its queues as well, which is no end of its own.
+            biased;
             // Dropping it closes the stream of the call, of which a server may take no notice.
             _ = cancelled => (Some(End::new(End::CANCELLED, "the call was cancelled")), true),
             result = self.exchange(&shared, &mut running) => (result.err(), running.is_over),

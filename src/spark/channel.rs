@@ -231,7 +231,7 @@ impl Answers<'_> {
 /// Returns how the server is connected to.
 async fn target(endpoint: Endpoint) -> Result<Target, ClusterError> {
     let n_windows = u32::try_from(RELAY_CALLS_MAX).unwrap_or(u32::MAX);
-    let make = move || {
+    let prepare = move || {
         let target = Target::from_shared(endpoint.uri())?
             .user_agent(USER_AGENT)?
             .connect_timeout(CLUSTER_CONNECT)
@@ -249,12 +249,12 @@ async fn target(endpoint: Endpoint) -> Result<Target, ClusterError> {
         target.tls_config(tls)
     };
     // The system's certificates are files.
-    let made = spawn_blocking(make).await;
+    let prepared = spawn_blocking(prepare).await;
     let failed = |error: &(dyn std::error::Error + 'static)| {
         let last = causes(error).last().map(ToString::to_string).unwrap_or_default();
         ClusterError::Unreachable(format!("cannot prepare a connection to the cluster: {last}"))
     };
-    made.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
+    prepared.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
 }
 
 /// What goes with each call.
@@ -308,5 +308,34 @@ impl Decoder for Raw {
 
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
         Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Version, metadata};
+    use crate::spark::Endpoint;
+
+    #[test]
+    fn versions_of_vendors_are_versions() {
+        for (text, expected) in [
+            ("4.2.1", Some((4, 2))),
+            ("3.5.1-databricks", Some((3, 5))),
+            ("4.1", Some((4, 1))),
+            ("", None),
+            ("four", None),
+            ("4.2\u{1b}[2J", None),
+        ] {
+            assert_eq!(Version::parse(text), expected, "{text}");
+        }
+        assert_eq!(Version::parse(&format!("4.2.{}", "1".repeat(64))), None);
+    }
+
+    #[test]
+    fn the_token_goes_with_each_call() {
+        let endpoint = Endpoint::parse("sc://localhost/;token=s3cret;X-Key=1").unwrap();
+        let metadata = metadata(&endpoint);
+        assert_eq!(metadata.get("authorization").unwrap(), "Bearer s3cret");
+        assert_eq!(metadata.get("x-key").unwrap(), "1");
     }
 }

@@ -54,14 +54,13 @@ pub(super) fn unreachable(endpoint: &Endpoint, error: &(dyn Error + 'static)) ->
 
 /// Says that the server did not let us in.
 pub(super) fn refused(endpoint: &Endpoint, said: &str) -> ClusterError {
-    let what = match endpoint.has_token() {
-        true => "refused the token",
-        false => "wants a token",
+    let (what, next) = if endpoint.has_token() {
+        ("refused the token", "see that `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right one")
+    } else {
+        ("wants a token", "put it into `SPARK_CONNECT_AUTHENTICATE_TOKEN`")
     };
-    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-    ClusterError::Refused(format!(
-        "the cluster at `{endpoint}` {what}{said}; set `SPARK_CONNECT_AUTHENTICATE_TOKEN`"
-    ))
+    let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
+    ClusterError::Refused(format!("the cluster at `{endpoint}` {what}{said}; {next}"))
 }
 
 /// Returns the error and what caused it, the first cause last.
@@ -96,8 +95,63 @@ fn reason(endpoint: &Endpoint, error: &(dyn Error + 'static)) -> String {
         Some(_) => last.truncate(last.find(" (os error").unwrap_or(last.len())),
         None => {}
     }
-    match endpoint.uses_tls() {
-        true => last,
-        false => format!("{last}; is it Spark Connect? If it wants TLS, add `;use_ssl=true`"),
+    if endpoint.uses_tls() {
+        return last;
+    }
+    format!("{last}; is it Spark Connect? If it wants TLS, add `;use_ssl=true`")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::{refused, unreachable};
+    use crate::spark::Endpoint;
+    use crate::status::ExitStatus;
+
+    #[track_caller]
+    fn check(endpoint: &str, error: io::Error, expected: &str) {
+        let endpoint = Endpoint::parse(endpoint).unwrap();
+        let error = unreachable(&endpoint, &error);
+        assert_eq!(error.status(), ExitStatus::Provider);
+        assert_eq!(
+            error.to_string(),
+            format!("cannot reach the cluster at `{endpoint}`: {expected}")
+        );
+    }
+
+    #[test]
+    fn the_reason_is_said_without_the_numbers_of_the_system() {
+        check("sc://a", io::Error::from_raw_os_error(111), "nothing listens there");
+        check("sc://a", io::ErrorKind::TimedOut.into(), "no answer in 10 s");
+        let reset = "Connection reset by peer";
+        check("sc://a/;use_ssl=true", io::Error::from_raw_os_error(104), reset);
+        let advice = format!("{reset}; is it Spark Connect? If it wants TLS, add `;use_ssl=true`");
+        check("sc://a", io::Error::from_raw_os_error(104), &advice);
+    }
+
+    #[test]
+    fn a_server_without_tls_is_told_from_one_that_is_not_trusted() {
+        let plain = io::Error::other("received corrupt message of type InvalidContentType");
+        let advice =
+            "it does not speak TLS; leave out `use_ssl=true`, and use a token on this machine only";
+        check("sc://a/;use_ssl=true", plain, advice);
+        let unknown = io::Error::other("invalid peer certificate: UnknownIssuer");
+        let advice = "invalid peer certificate: UnknownIssuer; `SSL_CERT_FILE` names the certificates to trust";
+        check("sc://a/;use_ssl=true", unknown, advice);
+    }
+
+    #[test]
+    fn who_has_no_token_is_told_to_give_one() {
+        let endpoint = Endpoint::parse("sc://localhost").unwrap();
+        let error = refused(&endpoint, "none given");
+        assert_eq!(error.status(), ExitStatus::Auth);
+        let expected = "the cluster at `sc://localhost:15002` wants a token (none given); put it into \
+                        `SPARK_CONNECT_AUTHENTICATE_TOKEN`";
+        assert_eq!(error.to_string(), expected);
+        let error = refused(&endpoint.with_token(Some("s3cret".to_owned())), "");
+        let expected = "the cluster at `sc://localhost:15002` refused the token; see that \
+                        `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right one";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -131,11 +131,11 @@ impl Asked {
         let mut asked = Asked::default();
         for field in fields(message) {
             match field? {
-                (1, it) => asked.session.id = it.text().ok_or(Malformed)?.to_owned(),
+                (1, it) => it.text().ok_or(Malformed)?.clone_into(&mut asked.session.id),
                 (2, Field::Bytes(user)) => {
                     for field in fields(user) {
                         if let (1, it) = field? {
-                            asked.session.user = it.text().ok_or(Malformed)?.to_owned();
+                            it.text().ok_or(Malformed)?.clone_into(&mut asked.session.user);
                         }
                     }
                 }

@@ -233,3 +233,109 @@ impl Calls {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::UnixStream;
+    use tokio::sync::mpsc;
+
+    use super::{Allowed, Relay};
+    use crate::limits::{CLUSTER_SENT_BYTES_MAX, RELAY_CALLS_MAX};
+    use crate::spark::{ClusterError, Endpoint};
+
+    /// A relay to a port where nothing listens, and the worker's end.
+    fn bench(allowed: Allowed) -> (Relay, UnixStream, u16) {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let endpoint = Endpoint::parse(&format!("sc://127.0.0.1:{port}")).unwrap();
+        let (relay, end) = Relay::start(endpoint, allowed, mpsc::unbounded_channel().0).unwrap();
+        let end = std::os::unix::net::UnixStream::from(end);
+        end.set_nonblocking(true).unwrap();
+        (relay, UnixStream::from_std(end).unwrap(), port)
+    }
+
+    fn frame(kind: u8, call: u32, payload: &[u8]) -> Vec<u8> {
+        let n_bytes = u32::try_from(payload.len() + 5).unwrap();
+        [&n_bytes.to_be_bytes(), &[kind][..], &call.to_be_bytes(), payload].concat()
+    }
+
+    /// A call with one message.
+    fn call(number: u32, message: &[u8]) -> Vec<u8> {
+        let path = b"/spark.connect.SparkConnectService/ExecutePlan";
+        [frame(0, number, path), frame(1, number, message), frame(2, number, b"")].concat()
+    }
+
+    async fn read_end(worker: &mut UnixStream) -> (u32, serde_json::Value) {
+        let n_bytes = worker.read_u32().await.unwrap();
+        assert_eq!(worker.read_u8().await.unwrap(), 17);
+        let number = worker.read_u32().await.unwrap();
+        let mut json = vec![0; n_bytes as usize - 5];
+        worker.read_exact(&mut json).await.unwrap();
+        (number, serde_json::from_slice(&json).unwrap())
+    }
+
+    #[track_caller]
+    fn check((number, end): (u32, serde_json::Value), code: i32, message: &str) {
+        assert_eq!((number, end["code"].as_i64()), (7, Some(code.into())), "{end}");
+        assert!(end["message"].as_str().unwrap().contains(message), "{end}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_not_there_is_told_to_worker_and_caller() {
+        let (relay, mut worker, port) = bench(Allowed::Anything);
+        worker.write_all(&call(7, b"\x0a\x01s")).await.unwrap();
+        let message =
+            format!("cannot reach the cluster at `sc://127.0.0.1:{port}`: nothing listens there");
+        check(read_end(&mut worker).await, 14, &message);
+        assert_eq!(relay.failure(), Some(ClusterError::Unreachable(message)));
+        relay.stop().await;
+        assert_eq!(worker.read(&mut [0]).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_registered_never_leaves() {
+        let (relay, mut worker, _) = bench(Allowed::Registered(Vec::new()));
+        worker.write_all(&call(7, b"\x0a\x01s")).await.unwrap();
+        check(read_end(&mut worker).await, 7, "");
+        assert_eq!(relay.failure(), None);
+    }
+
+    #[tokio::test]
+    async fn requests_that_cannot_be_read_or_are_too_large_never_leave() {
+        let (relay, mut worker, _) = bench(Allowed::Anything);
+        worker.write_all(&call(7, b"\x0a\x05s")).await.unwrap();
+        check(read_end(&mut worker).await, 3, "cannot be read");
+        worker.write_all(&frame(0, 7, b"/a")).await.unwrap();
+        worker.write_all(&frame(2, 7, b"")).await.unwrap();
+        check(read_end(&mut worker).await, 3, "without a message");
+        worker.write_all(&call(7, &vec![0; CLUSTER_SENT_BYTES_MAX + 1])).await.unwrap();
+        check(read_end(&mut worker).await, 8, "larger than the 64 MB");
+        assert_eq!(relay.failure(), None);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_cancelled_ends() {
+        let (_relay, mut worker, _) = bench(Allowed::Anything);
+        let bytes = [frame(0, 7, b"/a"), frame(4, 7, b""), frame(4, 7, b"")].concat();
+        worker.write_all(&bytes).await.unwrap();
+        check(read_end(&mut worker).await, 1, "cancelled");
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_breaks_the_rules_has_no_relay() {
+        let too_many =
+            (0..=u32::try_from(RELAY_CALLS_MAX).unwrap()).flat_map(|it| frame(0, it, b"/a"));
+        let twice = [frame(0, 7, b"/a"), frame(0, 7, b"/a")].concat();
+        let late = [frame(0, 7, b"/a"), frame(2, 7, b""), frame(1, 7, b"")].concat();
+        for bytes in [too_many.collect(), twice, late, frame(9, 7, b"")] {
+            let (_relay, mut worker, _) = bench(Allowed::Anything);
+            worker.write_all(&bytes).await.unwrap();
+            let mut rest = Vec::new();
+            // Frames that are not read yet make it a reset.
+            let _ = worker.read_to_end(&mut rest).await;
+            assert!(worker.write_all(&frame(0, 8, b"/a")).await.is_err());
+        }
+    }
+}

@@ -5,7 +5,10 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -19,9 +22,9 @@ use csv_agent::event::CallStatus;
 use csv_agent::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_MEMORY_BYTES};
 use csv_agent::python::environment::{Extras, Interpreter, PythonOptions, prepare};
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::SandboxOptions;
+use csv_agent::python::sandbox::{Layer, SandboxOptions};
 use csv_agent::python::study::Study;
-use csv_agent::python::{Worker, WorkerError, WorkerOptions};
+use csv_agent::python::{Cluster, Worker, WorkerError, WorkerOptions};
 
 #[expect(clippy::disallowed_methods, reason = "tests take the developer's environment")]
 fn python_options() -> PythonOptions {
@@ -514,6 +517,47 @@ async fn a_python_that_cannot_import_says_so() {
     };
     let error = Worker::start(options).await.unwrap_err();
     assert_eq!(error, WorkerError::Start("exited with status 1".to_owned()));
+}
+
+// --- The way to a cluster -------------------------------------------------------------------------
+
+#[tokio::test]
+async fn the_way_to_a_cluster_is_the_only_one_and_ends_with_the_worker() {
+    const CODE: &str = "import os, socket, stat\n\
+        def is_socket(number):\n\
+        \x20   try: return stat.S_ISSOCK(os.fstat(number).st_mode)\n\
+        \x20   except OSError: return False\n\
+        [number] = filter(is_socket, range(256))\n\
+        way = socket.socket(fileno=os.dup(number))\n\
+        way.sendall(b'asked')\n\
+        try:\n    socket.socket()\n\
+        except OSError as error:\n    print('no other:', error)";
+    for without in [Vec::new(), vec![Layer::Namespaces]] {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut bench = Bench::with(|options| {
+            options.sandbox.without = without;
+            let (datasets, user) = (Vec::new(), "me".to_owned());
+            options.cluster = Some(Cluster { relay: Arc::new(theirs.into()), datasets, user });
+        })
+        .await;
+        let rule = "network: none but the relay to the cluster";
+        assert!(bench.worker.confinement().enforced.iter().any(|it| it == rule));
+        let result = bench.run(CODE).await;
+        assert!(result["stdout"].as_str().unwrap().contains("no other:"), "{result}");
+        let mut asked = [0; 5];
+        ours.read_exact(&mut asked).unwrap();
+        assert_eq!(&asked, b"asked");
+        bench.worker.stop().await;
+        assert_eq!(ours.read(&mut asked).unwrap(), 0, "someone else holds the worker's end");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_without_a_cluster_inherits_nothing() {
+    let mut bench = Bench::new().await;
+    let result = bench.fails("import os\nos.fstat(3)").await;
+    assert!(text(&result).contains("Bad file descriptor"), "{result}");
 }
 
 // --- Tampering ------------------------------------------------------------------------------------
