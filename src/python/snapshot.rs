@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn only_names_of_content_become_paths() {
-        for name in ["frame-0a.parquet", "value-1.pickle"] {
+        for name in ["frame-0a.parquet", "value-1.pickle", "plan-7.spark"] {
             assert!(is_content_name(name), "{name}");
         }
         for name in ["../x.parquet", "manifest.json", ".parquet", "a/b.pickle", "x", "A.parquet"] {

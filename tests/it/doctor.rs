@@ -38,6 +38,8 @@ fn a_server_that_answers_is_asked_once_and_with_the_key() {
     check(&run, "key", "ok", "OPENAI_API_KEY is set");
     check(&run, "server", "ok", "/v1: answers");
     check(&run, "python", "ok", "pandas");
+    let spark: Value = serde_json::from_str(run.stdout()).unwrap();
+    assert!(spark.as_array().unwrap().iter().any(|it| it["check"] == "spark"), "{run}");
     check(&run, "terminal", "ok", "stdout is no terminal: lines are not cut, no colour");
     assert!(run.stdout().contains("GB free for the session in "), "{run}");
     assert!(run.stdout().contains("for Python's packages in "), "{run}");

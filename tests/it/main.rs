@@ -37,6 +37,7 @@ mod elsewhere;
 mod hostile;
 mod images;
 mod kill;
+mod lazy;
 mod live;
 mod page;
 mod parquet;

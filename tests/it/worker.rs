@@ -51,6 +51,11 @@ pub async fn interpreter() -> Interpreter {
     prepare(&python_options(), Extras::default(), &mut |_| {}).await.unwrap()
 }
 
+/// One that has the Spark client as well.
+pub async fn spark_interpreter() -> Interpreter {
+    prepare(&python_options(), Extras { spark: true }, &mut |_| {}).await.unwrap()
+}
+
 /// csv-agent, where this user can run it.
 pub fn program() -> PathBuf {
     let program = std::env::var_os("CSV_AGENT_TEST_PROGRAM");
@@ -513,6 +518,7 @@ async fn a_python_that_cannot_import_says_so() {
         saved: None,
         command_timeout: Duration::from_secs(1),
         memory_bytes: WORKER_MEMORY_BYTES,
+        cluster: None,
         sandbox: sandbox(),
     };
     let error = Worker::start(options).await.unwrap_err();

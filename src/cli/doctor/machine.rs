@@ -36,11 +36,13 @@ pub async fn try_python(
                 Origin::VirtualEnv => "from VIRTUAL_ENV",
                 Origin::Managed => "made by csv-agent",
             };
+            let spark = spark_client(options).await;
             let scratch = TempDir::new()?;
             let options = WorkerOptions::new(interpreter, scratch.path(), sandbox.clone());
             match Worker::start(options).await {
                 Ok(worker) => {
                     tell(State::Ok, format!("{}; {place}, {origin}", worker.versions()));
+                    checks.push(spark);
                     let confinement = worker.confinement().clone();
                     worker.stop().await;
                     return Ok((checks, Some(confinement)));
@@ -64,6 +66,19 @@ pub async fn try_python(
             Ok((checks, None))
         }
     }
+}
+
+/// Returns whether there is a Spark client, which only datasets on a cluster need.
+async fn spark_client(options: &PythonOptions) -> Check {
+    let (state, found) = match environment::find(options, Extras { spark: true }).await {
+        Ok(Some(it)) => (State::Ok, format!("the client is there; {}", it.executable.display())),
+        Ok(None) => {
+            let found = "the client is not there yet; the first dataset on a cluster brings it";
+            (State::Skipped, found.to_owned())
+        }
+        Err(error) => (State::Skipped, format!("{error:#}")),
+    };
+    Check::new("spark", state, found)
 }
 
 /// Says that nobody looked, because questions run no code here.
