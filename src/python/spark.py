@@ -43,6 +43,7 @@ checks.check_dependencies = bool
 del sys.modules["__main__"].__file__
 
 import grpc  # noqa: E402
+import pyspark.errors.utils as call_sites  # noqa: E402
 import pyspark.sql.connect.proto as pb  # noqa: E402
 import pyspark.sql.functions as F  # noqa: E402
 from google.rpc.status_pb2 import Status  # noqa: E402
@@ -590,6 +591,8 @@ class Saved(LogicalPlan):
         return "<b>Saved</b>"
 
 
+# Else the first column that is named asks the server whether to send along where the code names columns.
+call_sites._enable_debugging_cache = False
 # What the client writes of an error beside raising it.
 for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
     PySparkLogger.getLogger(name).disabled = True

@@ -208,7 +208,6 @@ impl Target {
             saved: Some(self.saved.path().to_owned()),
             command_timeout: self.command_timeout,
             memory_bytes: WORKER_MEMORY_BYTES,
-            cluster: None,
             sandbox: SandboxOptions {
                 program: program(),
                 without: self.without.clone(),

@@ -102,14 +102,14 @@ async fn a_relay_that_is_gone_is_told_at_once_and_the_worker_goes_on() {
 async fn a_lazy_frame_is_kept_between_processes_as_its_plan() {
     let repl = TempDir::new().unwrap();
     let mut first = Bench::new(|_| {}).await;
-    first.run("df = spark.range(7)\nodd = df.filter(df.id % 2 == 1)").await;
+    first.run("df = spark.range(7)\nodd = df.filter('id % 2 = 1')").await;
     let saved = first.worker.save(repl.path()).await.unwrap();
     assert_eq!((saved.lost.len(), saved.kept), (0, vec!["df".to_owned(), "odd".to_owned()]));
     first.worker.stop().await;
 
     let saved = Some(repl.path().to_owned());
     let mut second = Bench::new(|it| it.saved.clone_from(&saved)).await;
-    let shown = second.run("type(odd).__module__, odd.select(df.id)._plan is None").await;
+    let shown = second.run("type(odd).__module__, odd.select('id')._plan is None").await;
     assert_eq!(shown.text(), "('pyspark.sql.connect.dataframe', False)");
     assert!(second.calls.try_recv().is_err(), "nothing is asked of the cluster for it");
 

@@ -518,7 +518,6 @@ async fn a_python_that_cannot_import_says_so() {
         saved: None,
         command_timeout: Duration::from_secs(1),
         memory_bytes: WORKER_MEMORY_BYTES,
-        cluster: None,
         sandbox: sandbox(),
     };
     let error = Worker::start(options).await.unwrap_err();
