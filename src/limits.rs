@@ -398,6 +398,18 @@ pub const IMAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
 pub const IMAGES_MAX: usize = 10;
 /// Bytes of one line that `decrypt` reads: a full table, as a Fernet token.
 pub const EVENT_LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Messages within messages of one plan. A step of a DataFrame takes two; servers stop at 1,024.
+pub const CLUSTER_PLAN_DEPTH_MAX: usize = 500;
+/// Fields of one plan. Checking that many takes a tenth of a second.
+pub const CLUSTER_PLAN_PARTS_MAX: usize = 500_000;
+/// Partitions that code may ask for. Each is a task, which the driver keeps account of.
+pub const CLUSTER_PARTITIONS_MAX: u64 = 10_000;
+/// Rows that `show` and `tail` take. They are gathered in the driver's memory.
+pub const CLUSTER_SHOWN_ROWS_MAX: u64 = 100_000;
+/// Bytes of the schema of a local frame that goes to a cluster.
+pub const CLUSTER_SCHEMA_BYTES_MAX: usize = 1024 * 1024;
+/// Pieces of local frames that go to a cluster in one session.
+pub const CLUSTER_BLOBS_MAX: usize = 10_000;
 
 /// The bounds of one turn, as flags set them.
 #[derive(Debug, Clone, PartialEq)]
