@@ -17,18 +17,17 @@ use crate::limits::{
 use crate::spark::channel::{Fault, Link, Outgoing};
 use crate::spark::error::ClusterError;
 use crate::spark::messages::{Answered, Asked, Method, Session};
+use crate::spark::policy::{Judged, Policy};
 use crate::spark::progress::JobProgress;
 use crate::spark::relay::ClusterNews;
 use crate::spark::wire::{End, Told};
-
-/// Says why a message may not be sent, and what to do instead. Without one, anything may.
-pub type Check = Option<Arc<dyn Fn(&str, &[u8]) -> Result<(), String> + Send + Sync>>;
 
 /// What the calls of one relay have in common.
 pub struct Shared {
     /// Where they go.
     pub link: Link,
-    check: Check,
+    /// What may be asked; without one, anything may.
+    policy: Option<Arc<Policy>>,
     tell: UnboundedSender<ClusterNews>,
     known: Mutex<Known>,
 }
@@ -44,8 +43,12 @@ struct Known {
 
 impl Shared {
     /// Nothing is known yet.
-    pub fn new(link: Link, check: Check, tell: UnboundedSender<ClusterNews>) -> Shared {
-        Shared { link, check, tell, known: Mutex::default() }
+    pub fn new(
+        link: Link,
+        policy: Option<Arc<Policy>>,
+        tell: UnboundedSender<ClusterNews>,
+    ) -> Shared {
+        Shared { link, policy, tell, known: Mutex::default() }
     }
 
     fn known<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
@@ -111,7 +114,7 @@ impl Shared {
             }
             // Ids of other people's sessions are secret, but their names are not.
             let is_other = known.sessions.first().is_some_and(|it| it.user != session.user);
-            if self.check.is_some() && is_other {
+            if self.policy.is_some() && is_other {
                 return Err(End::new(
                     End::PERMISSION_DENIED,
                     "a cluster is asked as one user only",
@@ -203,7 +206,7 @@ impl Call {
 
     async fn exchange(&mut self, shared: &Shared, running: &mut Running) -> Result<(), End> {
         let Call { number, path, messages, wanted, told } = self;
-        let mut sending = Sending { path, messages, n_bytes: 0 };
+        let mut sending = Sending { path, messages, n_bytes: 0, judged: None };
         // Nothing is connected for what is not allowed.
         let (first, asked) = sending
             .next(shared)
@@ -240,6 +243,8 @@ struct Sending<'a> {
     path: &'a str,
     messages: &'a mut Receiver<Outgoing>,
     n_bytes: usize,
+    /// What the messages so far leave open, once there was one.
+    judged: Option<Judged>,
 }
 
 impl Sending<'_> {
@@ -257,15 +262,24 @@ impl Sending<'_> {
         }
         let unread = |_| End::new(End::INVALID_ARGUMENT, "the request cannot be read");
         let asked = Asked::read(Method::of(self.path), &message.bytes).map_err(unread)?;
-        if let Some(check) = shared.check.clone() {
-            let (path, bytes) = (self.path.to_owned(), message.bytes.clone());
-            // A large plan takes a while to judge, and others have things to do.
-            let checked = spawn_blocking(move || check(&path, &bytes)).await;
-            let refused = |reason| End::new(End::PERMISSION_DENIED, reason);
-            checked.unwrap_or_else(|error| Err(error.to_string())).map_err(refused)?;
+        if let Some(policy) = shared.policy.clone() {
+            self.judge(policy, message.bytes.clone()).await?;
         }
         shared.admit(&asked.session)?;
         Ok(Some((message, asked)))
+    }
+
+    async fn judge(&mut self, policy: Arc<Policy>, bytes: Bytes) -> Result<(), End> {
+        let refused = |reason| End::new(End::PERMISSION_DENIED, reason);
+        let mut judged = match self.judged.take() {
+            Some(judged) => judged,
+            None => Judged::of(self.path).map_err(refused)?,
+        };
+        // A large plan takes a while to judge, and others have things to do.
+        let judging = spawn_blocking(move || policy.check(&mut judged, &bytes).map(|()| judged));
+        let judged = judging.await.unwrap_or_else(|error| Err(error.to_string()));
+        self.judged = Some(judged.map_err(refused)?);
+        Ok(())
     }
 }
 

@@ -58,7 +58,7 @@ impl Version {
 /// Fails when it cannot be reached, takes no token, or is older than Spark 3.5.
 pub async fn contact(endpoint: &Endpoint) -> Result<Version, ClusterError> {
     let link = Link::new(endpoint.clone());
-    let user = endpoint.user().unwrap_or("csv-agent").to_owned();
+    let user = endpoint.user().to_owned();
     let session = Session { id: Uuid::new_v4().to_string(), user };
     let ask = link.ask(Method::Analyze, session.version());
     let Ok(answer) = timeout(CLUSTER_CONTACT, ask).await else {

@@ -11,6 +11,8 @@ use crate::status::{ExitStatus, Failure};
 
 /// Source: Spark documentation, "Spark Connect client connection string".
 const PORT: u16 = 15002;
+/// As whom a cluster is asked, unless its address says.
+const USER: &str = "csv-agent";
 const SCHEME: &str = "sc://";
 /// What every message about a wrong one shows.
 const EXAMPLE: &str = "sc://host:15002/;use_ssl=true";
@@ -125,9 +127,9 @@ impl Endpoint {
         self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Returns as whom the cluster is asked, if that was said.
-    pub fn user(&self) -> Option<&str> {
-        self.user.as_deref()
+    /// Returns as whom the cluster is asked.
+    pub fn user(&self) -> &str {
+        self.user.as_deref().unwrap_or(USER)
     }
 
     /// Returns whether both are the same server, whatever is told to it.

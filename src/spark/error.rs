@@ -110,9 +110,9 @@ mod tests {
     use crate::status::ExitStatus;
 
     #[track_caller]
-    fn check(endpoint: &str, error: io::Error, expected: &str) {
+    fn check(endpoint: &str, error: &io::Error, expected: &str) {
         let endpoint = Endpoint::parse(endpoint).unwrap();
-        let error = unreachable(&endpoint, &error);
+        let error = unreachable(&endpoint, error);
         assert_eq!(error.status(), ExitStatus::Provider);
         assert_eq!(
             error.to_string(),
@@ -122,12 +122,12 @@ mod tests {
 
     #[test]
     fn the_reason_is_said_without_the_numbers_of_the_system() {
-        check("sc://a", io::Error::from_raw_os_error(111), "nothing listens there");
-        check("sc://a", io::ErrorKind::TimedOut.into(), "no answer in 10 s");
+        check("sc://a", &io::Error::from_raw_os_error(111), "nothing listens there");
+        check("sc://a", &io::ErrorKind::TimedOut.into(), "no answer in 10 s");
         let reset = "Connection reset by peer";
-        check("sc://a/;use_ssl=true", io::Error::from_raw_os_error(104), reset);
+        check("sc://a/;use_ssl=true", &io::Error::from_raw_os_error(104), reset);
         let advice = format!("{reset}; is it Spark Connect? If it wants TLS, add `;use_ssl=true`");
-        check("sc://a", io::Error::from_raw_os_error(104), &advice);
+        check("sc://a", &io::Error::from_raw_os_error(104), &advice);
     }
 
     #[test]
@@ -135,10 +135,10 @@ mod tests {
         let plain = io::Error::other("received corrupt message of type InvalidContentType");
         let advice =
             "it does not speak TLS; leave out `use_ssl=true`, and use a token on this machine only";
-        check("sc://a/;use_ssl=true", plain, advice);
+        check("sc://a/;use_ssl=true", &plain, advice);
         let unknown = io::Error::other("invalid peer certificate: UnknownIssuer");
         let advice = "invalid peer certificate: UnknownIssuer; `SSL_CERT_FILE` names the certificates to trust";
-        check("sc://a/;use_ssl=true", unknown, advice);
+        check("sc://a/;use_ssl=true", &unknown, advice);
     }
 
     #[test]

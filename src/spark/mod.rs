@@ -9,7 +9,7 @@ mod endpoint;
 mod error;
 mod fields;
 mod messages;
-pub mod policy;
+mod policy;
 mod progress;
 mod relay;
 mod wire;

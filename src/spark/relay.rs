@@ -22,10 +22,11 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::catalog::Read;
 use crate::limits::{RELAY_CALLS_MAX, RELAY_FRAME_BYTES_MAX, RELAY_QUEUE_MAX};
-use crate::spark::call::{Call, Check, Shared};
+use crate::spark::call::{Call, Shared};
 use crate::spark::channel::{Link, Outgoing};
 use crate::spark::endpoint::Endpoint;
 use crate::spark::error::ClusterError;
+use crate::spark::policy::Policy;
 use crate::spark::progress::JobProgress;
 use crate::spark::wire::{self, Frames, Said, Told};
 
@@ -39,12 +40,9 @@ pub enum Allowed {
 }
 
 impl Allowed {
-    fn check(self) -> Check {
-        match self {
-            Allowed::Anything => None,
-            // Without a policy, nothing is known to be harmless.
-            Allowed::Registered(_) => Some(Arc::new(|_, _| Err("nothing is allowed".to_owned()))),
-        }
+    fn policy(self, endpoint: &Endpoint) -> Option<Arc<Policy>> {
+        let Allowed::Registered(reads) = self else { return None };
+        Some(Arc::new(Policy::new(reads, endpoint.user())))
     }
 }
 
@@ -87,7 +85,10 @@ impl Relay {
         let (ours, theirs) = Pair::pair()?;
         ours.set_nonblocking(true)?;
         let worker = UnixStream::from_std(ours)?;
-        let shared = Arc::new(Shared::new(Link::new(endpoint), allowed.check(), tell));
+        let shared = Arc::new({
+            let policy = allowed.policy(&endpoint);
+            Shared::new(Link::new(endpoint), policy, tell)
+        });
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(run(shared.clone(), worker, stopped));
         Ok((Relay { shared, stop: Some(stop), task }, theirs.into()))

@@ -5,7 +5,7 @@
 //! `messages.txt` says which fields a request may have, `functions.txt` which functions, `guards` what
 //! single fields may say. What a new version of Spark adds is refused until it is on a list.
 //!
-//! The sessions of a server are named by a user and an id. A worker has one: the first that it names.
+//! All requests are in the name of one user: who that is, the code has no say in.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -64,15 +64,9 @@ static MESSAGES: LazyLock<HashMap<&str, HashSet<&str>>> = LazyLock::new(|| {
 #[derive(Debug)]
 pub struct Policy {
     reads: Vec<Read>,
-    seen: Mutex<Seen>,
-}
-
-/// What the requests so far said.
-#[derive(Debug, Default)]
-struct Seen {
-    user: Option<String>,
-    session: Option<String>,
-    blobs: Blobs,
+    user: String,
+    /// What was uploaded so far.
+    blobs: Mutex<Blobs>,
 }
 
 /// What a guard can look up.
@@ -81,34 +75,22 @@ struct Known<'a> {
     blobs: &'a Blobs,
 }
 
-/// A call that may be made, and what its messages so far leave open. Only [`Policy::open`] makes one.
+/// A call that may be made, and what its messages so far leave open. Only [`Judged::of`] makes one.
 #[derive(Debug)]
-pub struct Call {
+pub struct Judged {
     input: MessageDescriptor,
     takes_many: bool,
     is_begun: bool,
     upload: Option<Upload>,
 }
 
-impl Policy {
-    /// Lets these be read and nothing else.
-    pub fn new(reads: Vec<Read>) -> Policy {
-        Policy { reads, seen: Mutex::default() }
-    }
-
-    /// Wants requests in the name of this user. Without it, the first request says whose all are.
-    #[must_use]
-    pub fn of_user(self, user: &str) -> Policy {
-        let seen = Seen { user: Some(user.to_owned()), ..Seen::default() };
-        Policy { seen: Mutex::new(seen), ..self }
-    }
-
+impl Judged {
     /// Begins a call of a method, named as in `/spark.connect.SparkConnectService/ExecutePlan`.
     ///
     /// # Errors
     ///
     /// Fails with a sentence when the method may not be called.
-    pub fn open(&self, method: &str) -> Result<Call, String> {
+    pub fn of(method: &str) -> Result<Judged, String> {
         let name = method
             .strip_prefix('/')
             .and_then(|it| it.strip_prefix(SERVICE))
@@ -117,7 +99,7 @@ impl Policy {
         let found = service.and_then(|it| it.methods().find(|it| Some(it.name()) == name));
         match found.filter(|it| METHODS.contains(&it.name())) {
             Some(it) => {
-                Ok(Call { input: it.input(), takes_many: it.is_client_streaming(), is_begun: false, upload: None })
+                Ok(Judged { input: it.input(), takes_many: it.is_client_streaming(), is_begun: false, upload: None })
             }
             None if name == Some("ReleaseSession") || name == Some("CloneSession") => {
                 Err("the session of the cluster is csv-agent's; leave out stop() and clone(), and go on with `spark`".to_owned())
@@ -128,6 +110,13 @@ impl Policy {
             }
         }
     }
+}
+
+impl Policy {
+    /// Lets this user read these and nothing else.
+    pub fn new(reads: Vec<Read>, user: &str) -> Policy {
+        Policy { reads, user: user.to_owned(), blobs: Mutex::default() }
+    }
 
     /// Lets the next message of a call pass. A call that was refused must get no more messages.
     ///
@@ -135,16 +124,19 @@ impl Policy {
     ///
     /// Fails with a sentence that says what is not allowed and what to do instead; it is in one line,
     /// and what it repeats of the message is short and escaped.
-    pub fn check(&self, call: &mut Call, message: &[u8]) -> Result<(), String> {
+    pub fn check(&self, call: &mut Judged, message: &[u8]) -> Result<(), String> {
         if call.is_begun && !call.takes_many {
             return Err("a second message in a call of one".to_owned());
         }
         call.is_begun = true;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        self.check_parts(&seen.blobs, &call.input, message)?;
-        check_who(&mut seen, &call.input, message)?;
+        let mut blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check_parts(&blobs, &call.input, message)?;
+        // Sessions are named by a user and a random id: that of another user cannot be entered.
+        if user_of(&call.input, message)? != self.user {
+            return Err("the cluster is asked as one user only; go on with `spark`".to_owned());
+        }
         if call.takes_many {
-            uploads::check(&call.input, message, &mut call.upload, &mut seen.blobs)?;
+            uploads::check(&call.input, message, &mut call.upload, &mut blobs)?;
         }
         Ok(())
     }
@@ -182,25 +174,15 @@ impl Policy {
     }
 }
 
-fn check_who(seen: &mut Seen, input: &MessageDescriptor, message: &[u8]) -> Result<(), String> {
-    let other =
-        || "this session of the cluster is not this worker's; go on with `spark`".to_owned();
-    let (mut user, mut session) = ("", "");
+/// Returns as whom the cluster is asked; nobody is the empty text.
+fn user_of<'a>(input: &MessageDescriptor, message: &'a [u8]) -> Result<&'a str, String> {
+    let mut user = "";
     for field in fields(input, message)? {
-        match (field.is.name(), field.is.kind()) {
-            ("session_id", _) => session = field.value.text(),
-            ("user_context", Kind::Message(of)) => {
-                user = fields(&of, field.value.bytes())?.first().map_or("", |it| it.value.text());
-            }
-            _ => {}
+        if let ("user_context", Kind::Message(of)) = (field.is.name(), field.is.kind()) {
+            user = fields(&of, field.value.bytes())?.first().map_or("", |it| it.value.text());
         }
     }
-    if session.is_empty() {
-        return Err(other());
-    }
-    let is_ours = *seen.user.get_or_insert_with(|| user.to_owned()) == user
-        && *seen.session.get_or_insert_with(|| session.to_owned()) == session;
-    if is_ours { Ok(()) } else { Err(other()) }
+    Ok(user)
 }
 
 fn malformed(what: &str) -> String {

@@ -15,7 +15,7 @@ use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescri
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{MESSAGES, POOL, Policy, SERVICE, short_name};
+use super::{Judged, MESSAGES, POOL, Policy, SERVICE, short_name};
 use crate::catalog::Read;
 
 #[derive(Deserialize)]
@@ -35,7 +35,7 @@ static REQUESTS: LazyLock<Vec<Request>> = LazyLock::new(|| {
 const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 
 fn policy() -> Policy {
-    Policy::new(vec![
+    let reads = vec![
         Read::Table { name: "db.flights".to_owned() },
         Read::Files {
             format: "csv".to_owned(),
@@ -43,11 +43,12 @@ fn policy() -> Policy {
             options: BTreeMap::from([("header".to_owned(), "true".to_owned())]),
             paths: vec!["/data/flights.csv".to_owned()],
         },
-    ])
+    ];
+    Policy::new(reads, "ann")
 }
 
 fn check(policy: &Policy, method: &str, message: &[u8]) -> Result<(), String> {
-    let mut call = policy.open(&format!("/{SERVICE}/{method}"))?;
+    let mut call = Judged::of(&format!("/{SERVICE}/{method}"))?;
     policy.check(&mut call, message)
 }
 
@@ -154,7 +155,10 @@ fn each_message_that_a_listed_field_holds_is_listed() {
 }
 
 fn plan_of(root: &serde_json::Value) -> Vec<u8> {
-    bytes_of("ExecutePlan", &serde_json::json!({"session_id": SESSION, "plan": {"root": root}}))
+    bytes_of(
+        "ExecutePlan",
+        &serde_json::json!({"session_id": SESSION, "user_context": {"user_id": "ann"}, "plan": {"root": root}}),
+    )
 }
 
 fn reason(bytes: &[u8]) -> String {
@@ -221,7 +225,8 @@ fn deep(n_filters: usize) -> Vec<u8> {
     let range = vec![0x7a, 2, 0x10, 1];
     let relation = (0..n_filters).fold(range, |it, _| within(0x22, within(0x0a, it)));
     let plan = within(0x1a, within(0x0a, relation));
-    [&[0x0a, 36], SESSION.as_bytes(), &plan].concat()
+    let user = within(0x12, within(0x0a, b"ann".to_vec()));
+    [&[0x0a, 36], SESSION.as_bytes(), &user, &plan].concat()
 }
 
 #[test]
@@ -243,23 +248,18 @@ fn a_wide_plan_is_refused() {
 }
 
 #[test]
-fn the_session_is_the_first_that_was_named() {
-    let plan = |session: &str, user: &str| {
-        let request = serde_json::json!({"session_id": session, "user_context": {"user_id": user}, "spark_version": {}});
-        bytes_of("AnalyzePlan", &request)
-    };
-    let other = "this session of the cluster is not this worker's; go on with `spark`".to_owned();
+fn a_cluster_is_asked_as_one_user_only() {
     let policy = policy();
-    assert_eq!(check(&policy, "AnalyzePlan", &plan(SESSION, "ann")), Ok(()));
-    assert_eq!(
-        check(&policy, "AnalyzePlan", &plan("00000000-0000-4000-8000-00000000000f", "ann")),
-        Err(other.clone())
-    );
-    assert_eq!(check(&policy, "AnalyzePlan", &plan(SESSION, "bob")), Err(other.clone()));
-    assert_eq!(check(&policy, "AnalyzePlan", &plan(SESSION, "ann")), Ok(()));
-    let of_bob = Policy::new(Vec::new()).of_user("bob");
-    assert_eq!(check(&of_bob, "AnalyzePlan", &plan(SESSION, "ann")), Err(other));
-    assert_eq!(check(&of_bob, "AnalyzePlan", &plan(SESSION, "bob")), Ok(()));
+    let check = |user: serde_json::Value, expected: bool| {
+        let mut request = serde_json::json!({"session_id": SESSION, "spark_version": {}});
+        request.as_object_mut().unwrap().extend(user.as_object().unwrap().clone());
+        let found = check(&policy, "AnalyzePlan", &bytes_of("AnalyzePlan", &request));
+        assert_eq!(found.is_ok(), expected, "{found:?}");
+    };
+    check(serde_json::json!({"user_context": {"user_id": "ann"}}), true);
+    check(serde_json::json!({"user_context": {"user_id": "bob"}}), false);
+    check(serde_json::json!({"user_context": {}}), false);
+    check(serde_json::json!({}), false);
 }
 
 #[test]
@@ -273,14 +273,14 @@ fn a_method_that_is_not_listed_is_refused() {
         "/spark.connect.SparkConnectService/GetStatus",
         "/spark.connect.SparkConnectService/ReleaseSession",
     ] {
-        assert!(policy.open(method).is_err(), "{method}");
+        assert!(Judged::of(method).is_err(), "{method}");
     }
 }
 
 #[test]
 fn a_call_of_one_message_takes_no_second() {
     let policy = policy();
-    let mut call = policy.open(&format!("/{SERVICE}/ExecutePlan")).unwrap();
+    let mut call = Judged::of(&format!("/{SERVICE}/ExecutePlan")).unwrap();
     let fine = plan_of(&serde_json::json!({"range": {"end": "2", "step": "1"}}));
     assert_eq!(policy.check(&mut call, &fine), Ok(()));
     assert_eq!(policy.check(&mut call, &fine), Err("a second message in a call of one".to_owned()));
@@ -294,15 +294,15 @@ fn hash(data: &[u8]) -> String {
 fn upload(name: &str, data: &[u8]) -> Vec<Vec<u8>> {
     let chunk = |it: &[u8]| serde_json::json!({"data": BASE64_STANDARD.encode(it), "crc": "1"});
     let chunks: Vec<_> = data.chunks(10).collect();
-    let begin = serde_json::json!({"session_id": SESSION, "begin_chunk": {
+    let begin = serde_json::json!({"session_id": SESSION, "user_context": {"user_id": "ann"}, "begin_chunk": {
         "name": name, "total_bytes": data.len().to_string(), "num_chunks": chunks.len().to_string(), "initial_chunk": chunk(chunks[0])}});
     let more =
-        chunks[1..].iter().map(|it| serde_json::json!({"session_id": SESSION, "chunk": chunk(it)}));
+        chunks[1..].iter().map(|it| serde_json::json!({"session_id": SESSION, "user_context": {"user_id": "ann"}, "chunk": chunk(it)}));
     std::iter::once(begin).chain(more).map(|it| bytes_of("AddArtifacts", &it)).collect()
 }
 
 fn send(policy: &Policy, messages: &[Vec<u8>]) -> Result<(), String> {
-    let mut call = policy.open(&format!("/{SERVICE}/AddArtifacts"))?;
+    let mut call = Judged::of(&format!("/{SERVICE}/AddArtifacts"))?;
     messages.iter().try_for_each(|it| policy.check(&mut call, it))
 }
 
