@@ -415,6 +415,17 @@ impl Catalog {
         self.datasets.remove(name)
     }
 
+    /// Returns the datasets of this machine.
+    #[must_use]
+    pub fn here(&self) -> Catalog {
+        self.filtered(|name| self.get(name).is_some_and(|it| it.remote().is_none()))
+    }
+
+    /// Returns the datasets that are on a cluster, in the order of their names.
+    pub fn remote(&self) -> impl Iterator<Item = (&str, &Remote)> {
+        self.iter().filter_map(|(name, dataset)| Some((name, dataset.remote()?)))
+    }
+
     /// Returns the datasets whose names `keep` accepts.
     #[must_use]
     pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Catalog {

@@ -222,7 +222,8 @@ pub struct Nulls {
     usual: &'static [&'static str],
 }
 
-const USUAL: &[&str] = &[
+/// What stands for a missing value where the user names nothing.
+pub const USUAL: &[&str] = &[
     "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-", ".", "?", "\\N",
 ];
 

@@ -18,7 +18,7 @@ use super::decide::{Form, Hints, Reading, decide};
 use super::dialect;
 use super::encoding::{self, Found};
 use super::header::{self, Header, Told};
-use super::infer::Nulls;
+use super::infer::{Evidence, Nulls};
 use super::lines::LineWriter;
 use super::local::DateOrder;
 use super::number::DecimalMark;
@@ -189,6 +189,60 @@ pub(super) fn ingest_input(
         return columnar::ingest(input, name, dir, options, watch);
     }
     let target = dir.map(|dir| Target { dir, name });
+    let (understood, files) = ingest_text(input, shown_name, name, target, options, tuning, watch)?;
+    Ok((understood.dataset, files))
+}
+
+/// What an ingest found out about a text.
+pub(super) struct Understood {
+    /// The dataset that it makes of it.
+    pub dataset: Dataset,
+    /// How the values of the columns are written, surplus cells aside.
+    pub guesses: Vec<Guess>,
+    /// What the values of these columns say.
+    pub evidence: Vec<Evidence>,
+    /// How cells are told apart.
+    pub syntax: Syntax,
+    /// Its encoding.
+    pub charset: Charset,
+    /// Whether something is around the rows, or lines before the table were left out.
+    pub is_wrapped: bool,
+    /// Records of the header.
+    pub n_header_records: usize,
+    /// What begins a comment line, if there are any.
+    pub comment: Option<Comment>,
+    /// Whether any cell was quoted.
+    pub any_quoted: bool,
+    /// Quotes that began a cell and were never closed.
+    pub n_unclosed: u64,
+    /// Lines that began with a byte order mark.
+    pub n_marks: u64,
+}
+
+/// Finds out all that an ingest would, and how it would read the text; writes nothing.
+///
+/// # Errors
+///
+/// Fails as [`ingest`] does, and where the input is no text.
+pub(super) fn understand(
+    input: &Input,
+    shown_name: &str,
+    options: &IngestOptions,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Understood> {
+    let tuning = Tuning::for_bytes(input.bytes);
+    Ok(ingest_text(input, shown_name, "", None, options, tuning, watch)?.0)
+}
+
+fn ingest_text(
+    input: &Input,
+    shown_name: &str,
+    name: &str,
+    target: Option<Target<'_>>,
+    options: &IngestOptions,
+    tuning: Tuning,
+    watch: &Watch<'_>,
+) -> anyhow::Result<(Understood, DatasetFiles)> {
     let mut layout = Layout::find(input, shown_name, options, None, watch)?;
     let read = match read(input, &layout, target, options, tuning, watch) {
         // What lies between the windows tells otherwise.
@@ -199,10 +253,11 @@ pub(super) fn ingest_input(
         }
         read => read,
     };
-    let Read { columns, tally, reasons, files } = read.map_err(|error| match error.downcast() {
-        Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
-        Err(error) => error,
-    })?;
+    let Read { columns, guesses, tally, reasons, files } =
+        read.map_err(|error| match error.downcast() {
+            Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
+            Err(error) => error,
+        })?;
 
     let archive = input.archive_reason().into_iter().collect();
     let reasons =
@@ -236,7 +291,20 @@ pub(super) fn ingest_input(
         set_aside: tally.set_aside,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
-    Ok((dataset, files))
+    let understood = Understood {
+        dataset,
+        guesses,
+        evidence: tally.evidence,
+        syntax: layout.syntax,
+        charset: layout.text.charset,
+        is_wrapped: layout.lead.wrapping.is_some() || 0 < layout.lead.n_raw,
+        n_header_records: layout.header.rule.header.len(),
+        comment: layout.header.rule.comment,
+        any_quoted: tally.any_quoted,
+        n_unclosed: tally.n_unclosed,
+        n_marks: tally.n_marks,
+    };
+    Ok((understood, files))
 }
 
 /// Returns a sentence for each thing about the rows that a user might question.
@@ -619,6 +687,8 @@ pub(super) struct Target<'a> {
 /// What reading the whole file brought.
 struct Read {
     columns: Vec<Column>,
+    /// How the values of the columns are written, surplus cells aside.
+    guesses: Vec<Guess>,
     tally: Tally,
     reasons: Vec<String>,
     files: DatasetFiles,
@@ -720,7 +790,8 @@ fn read(
         note: if reading.dtype() == column.dtype { reading.note.or(odds) } else { None },
         is_ambiguous: reading.is_ambiguous,
     });
-    Ok(Read { columns: columns.collect(), tally, reasons, files })
+    let columns = columns.collect();
+    Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files })
 }
 
 /// One pass with everything it needs.

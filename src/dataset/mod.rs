@@ -10,8 +10,8 @@
 //! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
 //! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `mask` copies a
 //! dataset without the values of some columns, `census` counts the rows that hold some values, `csv`
-//! writes a dataset as CSV for code that runs elsewhere, `recipe` says how pandas reads that, and `saved`
-//! reads what such code has saved.
+//! writes a dataset as CSV for code that runs elsewhere, `recipe` says how pandas reads that, `saved`
+//! reads what such code has saved, and `foreign` says how another program reads texts as an ingest would.
 
 mod aside;
 mod build;
@@ -26,6 +26,7 @@ mod encoding;
 mod extent;
 mod filter;
 mod find;
+mod foreign;
 mod given;
 mod head;
 mod header;
@@ -67,6 +68,7 @@ use std::sync::atomic::AtomicBool;
 pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use csv::{CsvWritten, csv_of};
+pub use foreign::{HeadOfFile, Instructions, instructions};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
 pub use lines::{line_runs, source_lines, source_trouble};

@@ -1,0 +1,505 @@
+//! What another program must be told so that it makes of texts the table that an ingest makes of them.
+//!
+//! The files themselves are elsewhere, and too long to fetch; what is known of them are heads. These are
+//! read as any file is, and what was decided is handed out. What is no plain CSV, only an ingest can read:
+//! then there is nothing to hand out but the reason.
+
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use tempfile::NamedTempFile;
+
+use super::Watch;
+use super::aside::Comment;
+use super::build::Guess;
+use super::charset::Charset;
+use super::decide::Form;
+use super::infer::Evidence;
+use super::ingest::{IngestOptions, Understood, understand};
+use super::local::DateOrder;
+use super::number::{DecimalMark, Group, NumberForm};
+use super::parse::YES_NO;
+use super::records::{Tokeniser, cut};
+use super::source::{Input, Source};
+use super::syntax::{Blanks, Escape, QUOTE, Syntax};
+use crate::catalog::{Column, DType, Dialect, Reading, ValueOfText};
+use crate::limits::CSV_BYTES_MAX;
+use crate::status::{ExitStatus, Failure};
+
+/// The beginning of a file.
+#[derive(Debug, Clone, Default)]
+pub struct HeadOfFile {
+    /// Its path, for messages.
+    pub name: String,
+    /// Its first bytes, decompressed.
+    pub bytes: Vec<u8>,
+    /// Whether there are no more.
+    pub is_whole: bool,
+}
+
+/// How the files are to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instructions {
+    /// Between cells; none in files of one column.
+    pub delimiter: Option<String>,
+    /// Around cells.
+    pub quote: Option<char>,
+    /// What goes before a quote within quotes; the quote itself where quotes are doubled.
+    pub escape: Option<char>,
+    /// What begins a line that is a comment.
+    pub comment: Option<char>,
+    /// Whether cells have line breaks.
+    pub has_line_breaks: bool,
+    /// The header as it is written; none where there is none.
+    pub header: Option<Vec<String>>,
+    /// The columns. How many values are missing is unknown.
+    pub columns: Vec<Column>,
+    /// How their values come of text.
+    pub readings: Vec<Reading>,
+    /// What was decided, for people.
+    pub dialect: Dialect,
+    /// Rows of the heads.
+    pub n_rows: u64,
+    /// Bytes that these rows have, headers included.
+    pub n_bytes: u64,
+}
+
+/// Finds out how files with these heads are to be read. The first has the names of the columns, which
+/// the others must have, too.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when the heads cannot be read or have other headers, or when they have
+/// what a plain reader of CSV does not know.
+pub fn instructions(
+    heads: &[HeadOfFile],
+    shown_name: &str,
+    options: &IngestOptions,
+) -> anyhow::Result<Instructions> {
+    let options = IngestOptions { bytes_max: CSV_BYTES_MAX, strict: false, ..options.clone() };
+    check_options(&options, shown_name)?;
+    let first = heads.first().context("no head was fetched")?;
+    let syntax = read(&first.bytes, shown_name, &options)?.syntax;
+    let has_header = options.header.unwrap_or(true);
+    let mut text = whole_records(first, syntax).to_vec();
+    let mut looks = read(&text, shown_name, &options)?;
+    let header = looks.dataset.dialect.header && has_header;
+    let labels = header.then(|| header_of(&text, &looks));
+    let mut n_bytes = text.len() as u64;
+    if 1 < heads.len() {
+        for head in &heads[1..] {
+            let mut more = whole_records(head, syntax);
+            n_bytes += more.len() as u64;
+            if let Some(labels) = &labels {
+                let (found, end) = first_record(more, &looks);
+                check_header(labels, &found, &first.name, &head.name)?;
+                more = &more[end..];
+            }
+            if !text.ends_with(b"\n") && !text.is_empty() {
+                text.push(b'\n');
+            }
+            text.extend_from_slice(more);
+        }
+        // What the first head shows of the header holds: more rows cannot tell otherwise.
+        let header = if header { options.header } else { Some(false) };
+        looks = read(&text, shown_name, &IngestOptions { header, ..options.clone() })?;
+    }
+    if let Some((found, hint)) = obstacle(&looks) {
+        let message = format!("cannot read `{shown_name}` on the cluster: {found}");
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    Ok(handed_out(&text, looks, labels, &options, n_bytes))
+}
+
+/// Fails when an option says what a plain reader does not know.
+fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
+    if options.skip_lines.is_none() {
+        return Ok(());
+    }
+    let message =
+        format!("cannot skip lines of `{shown_name}`: Spark reads each file from its beginning");
+    let hint = "take the lines out of the files, or ingest the files here, without `--remote`";
+    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+}
+
+fn read(text: &[u8], shown_name: &str, options: &IngestOptions) -> anyhow::Result<Understood> {
+    let mut file = NamedTempFile::new().context("cannot keep the head of a file")?;
+    file.write_all(text).context("cannot keep the head of a file")?;
+    let cancelled = AtomicBool::new(false);
+    let watch = Watch { progress: &|_| {}, cancelled: &cancelled };
+    let source = Source::File(file.path().to_owned());
+    let input = Input::open(source, shown_name, &std::env::temp_dir(), options.bytes_max, &watch)?;
+    understand(&input, shown_name, options, &watch)
+}
+
+/// Returns as much of a head as is whole records, or all where not even one is.
+fn whole_records(head: &HeadOfFile, syntax: Syntax) -> &[u8] {
+    match cut(&head.bytes, syntax, head.is_whole) {
+        0 => &head.bytes,
+        end => &head.bytes[..end],
+    }
+}
+
+/// Returns the header's cells as they are written.
+fn header_of(text: &[u8], looks: &Understood) -> Vec<String> {
+    first_record(text, looks).0
+}
+
+/// Returns the cells of the first record that is no comment, and where the next one begins.
+fn first_record(text: &[u8], looks: &Understood) -> (Vec<String>, usize) {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let marker = match &looks.comment {
+        Some(Comment::Marked { marker, .. }) => marker.as_bytes(),
+        _ => b"",
+    };
+    let mut tokeniser = Tokeniser::new(text, looks.syntax);
+    let mut cells = Vec::new();
+    while let Some((start, _)) = tokeniser.record(&mut cells) {
+        if marker.is_empty() || !text[start..].starts_with(marker) {
+            break;
+        }
+    }
+    (cells.iter().map(|it| it.text(text)).collect(), tokeniser.position())
+}
+
+/// Fails when a file has other columns, or in another order: a reader goes by their place.
+fn check_header(
+    wanted: &[String],
+    found: &[String],
+    first: &str,
+    other: &str,
+) -> anyhow::Result<()> {
+    if wanted == found {
+        return Ok(());
+    }
+    let n = wanted.len().max(found.len());
+    let at = (0..n).find(|at| wanted.get(*at) != found.get(*at)).unwrap_or(0);
+    let shown = |it: Option<&String>| it.map_or("none".to_owned(), |it| format!("`{it}`"));
+    let message = format!(
+        "cannot read the files as one table: column {} is {} in `{first}` and {} in `{other}`",
+        at + 1,
+        shown(wanted.get(at)),
+        shown(found.get(at)),
+    );
+    let hint =
+        "register files of the same columns as a dataset of their own, with a glob for example";
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+}
+
+/// Returns what of the files a plain reader does not know, and what to do about it.
+fn obstacle(looks: &Understood) -> Option<(String, &'static str)> {
+    const MEND: &str = "mend the files, or ingest them here, without `--remote`";
+    let dataset = &looks.dataset;
+    let aside = dataset.set_aside;
+    let kinds = [
+        (aside.preamble, "line", "above the table"),
+        (aside.rules, "line", "of a drawing between rows"),
+        (aside.repeated_headers, "header", "again among the rows"),
+        (aside.footer, "line", "below the table"),
+        (aside.other_tables, "line", "of other tables below it"),
+        (dataset.padded_rows, "row", "with fewer cells than the others"),
+        (dataset.surplus_rows, "row", "with more cells than the others"),
+        (looks.n_unclosed, "quote", "never closed"),
+        (looks.n_marks, "byte order mark", "among the rows"),
+    ];
+    if looks.charset != Charset::UTF_8 {
+        let found = format!("its encoding is {}, and Spark reads UTF-8", looks.charset.name());
+        return Some((
+            found,
+            "convert the files to UTF-8, or ingest them here, without `--remote`",
+        ));
+    }
+    if let Some(damage) = dataset.dialect.damage {
+        return Some((format!("bytes that are no UTF-8, on line {}", damage.line), MEND));
+    }
+    if let Some((n, what, where_)) = kinds.into_iter().find(|it| 0 < it.0) {
+        let s = if n == 1 { "" } else { "s" };
+        return Some((format!("it has {n} {what}{s} {where_}"), MEND));
+    }
+    if looks.is_wrapped {
+        return Some(("there is more around its rows than Spark knows".to_owned(), MEND));
+    }
+    if 1 < looks.n_header_records {
+        return Some(("its header has several lines".to_owned(), MEND));
+    }
+    match &looks.comment {
+        Some(Comment::Drawn(_)) => {
+            return Some(("its table is drawn".to_owned(), MEND));
+        }
+        Some(Comment::Marked { marker, is_sure }) if 0 < aside.comments => {
+            if 1 < marker.chars().count() {
+                return Some((
+                    format!("comments begin with `{marker}`, Spark knows one sign"),
+                    MEND,
+                ));
+            }
+            if !is_sure {
+                let hint = "`--comment` says that all such lines are comments";
+                return Some((format!("lines that begin with `{marker}` may be rows"), hint));
+            }
+        }
+        _ => {}
+    }
+    syntax_obstacle(looks).map(|it| (it.to_owned(), MEND))
+}
+
+fn syntax_obstacle(looks: &Understood) -> Option<&'static str> {
+    let Syntax { delimiter, quote, escape, blanks } = looks.syntax;
+    let is_quoted = looks.any_quoted;
+    if blanks == Blanks::Aligned {
+        return Some("blanks align its columns");
+    }
+    if blanks == Blanks::OneBehindDelimiter || (blanks == Blanks::AroundQuotes && is_quoted) {
+        return Some("blanks stand behind its delimiter, which Spark would keep or take all away");
+    }
+    if delimiter.bytes().contains(&b'\\') {
+        return Some("a backslash separates its cells");
+    }
+    match escape {
+        Escape::Char(_) if quote.is_none() || !is_quoted => {
+            Some("delimiters are escaped outside of quotes")
+        }
+        Escape::None if quote.is_some() && is_quoted => {
+            Some("quotes stand within quotes without an escape")
+        }
+        _ => None,
+    }
+}
+
+fn handed_out(
+    text: &[u8],
+    looks: Understood,
+    header: Option<Vec<String>>,
+    options: &IngestOptions,
+    n_bytes: u64,
+) -> Instructions {
+    let syntax = looks.syntax;
+    let quote = syntax.quote.unwrap_or(QUOTE);
+    let has_quotes = options.quote.is_none_or(|it| it.char().is_some()) && syntax.quote.is_some();
+    let escape = match syntax.escape {
+        Escape::Char(escape) => escape,
+        Escape::Doubled | Escape::None => quote,
+    };
+    let comment = match looks.comment {
+        Some(Comment::Marked { marker, .. }) if 0 < looks.dataset.set_aside.comments => {
+            marker.chars().next()
+        }
+        _ => None,
+    };
+    let parts = looks.dataset.columns.into_iter().zip(looks.guesses.iter().zip(&looks.evidence));
+    let (columns, readings) =
+        parts.map(|(column, (guess, seen))| column_of(column, guess, *seen, options)).unzip();
+    Instructions {
+        delimiter: syntax.delimiter.text().map(str::to_owned),
+        quote: has_quotes.then(|| char::from(quote)),
+        escape: has_quotes.then(|| char::from(escape)),
+        comment,
+        has_line_breaks: has_line_breaks(text, syntax),
+        header,
+        columns,
+        readings,
+        dialect: looks.dataset.dialect,
+        n_rows: looks.dataset.row_count,
+        n_bytes,
+    }
+}
+
+fn has_line_breaks(text: &[u8], syntax: Syntax) -> bool {
+    let mut tokeniser = Tokeniser::new(text, syntax);
+    let mut cells = Vec::new();
+    while tokeniser.record(&mut cells).is_some() {
+        if cells.iter().any(|it| memchr::memchr2(b'\n', b'\r', it.raw(text)).is_some()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns a column, and how its values come of text.
+fn column_of(
+    column: Column,
+    guess: &Guess,
+    seen: Evidence,
+    options: &IngestOptions,
+) -> (Column, Reading) {
+    let told = options.nulls.clone();
+    // An empty cell in quotes is text, and missing in any other column.
+    let usual = || super::infer::USUAL.iter().map(ToString::to_string).collect();
+    let nulls = || [vec![String::new()], told.clone().unwrap_or_else(usual)].concat();
+    let (value, note) = value_of(guess, seen);
+    let (dtype, nulls) = match value {
+        ValueOfText::String => (DType::String, told.unwrap_or_default()),
+        _ => (column.dtype, nulls()),
+    };
+    let note = note.or(column.note);
+    (Column { dtype, nulls: None, note, ..column }, Reading::Text { nulls, value })
+}
+
+fn value_of(guess: &Guess, seen: Evidence) -> (ValueOfText, Option<String>) {
+    let number = |decimal, thousands| ValueOfText::Number { decimal, thousands };
+    let value = match (guess.dtype, guess.form) {
+        (DType::String, _) => ValueOfText::String,
+        (DType::Time, _) => {
+            let note = "text: Spark has no time of day in all versions".to_owned();
+            return (ValueOfText::String, Some(note));
+        }
+        (DType::Int64 | DType::Float64, Form::Number(NumberForm { decimal, group })) => {
+            let decimal = if decimal == DecimalMark::Comma { ',' } else { '.' };
+            number(decimal, thousands(group))
+        }
+        (DType::Int64 | DType::Float64, _) => number('.', None),
+        (DType::Bool, form) => {
+            let [yes, no] = if let Form::YesNo(at) = form { YES_NO[at] } else { ["true", "false"] };
+            ValueOfText::Bool { yes: vec![yes.to_owned()], no: vec![no.to_owned()] }
+        }
+        (DType::Date | DType::Timestamp, Form::Local(order)) => {
+            ValueOfText::Moment { patterns: vec![pattern(order, guess.dtype, seen)] }
+        }
+        // As ISO 8601 has it.
+        (DType::Date | DType::Timestamp | DType::TimestampUtc, _) => {
+            ValueOfText::Moment { patterns: Vec::new() }
+        }
+    };
+    (value, None)
+}
+
+fn thousands(group: Group) -> Option<char> {
+    match group {
+        Group::None => None,
+        Group::Comma => Some(','),
+        Group::Point => Some('.'),
+        Group::Blank => Some(' '),
+        Group::Apostrophe => Some('\''),
+    }
+}
+
+/// Returns how days are written that people write, in Spark's letters.
+fn pattern(order: DateOrder, dtype: DType, seen: Evidence) -> String {
+    let separators = [
+        (Evidence::SLASH, "/"),
+        (Evidence::DASH, "-"),
+        (Evidence::DOT, "."),
+        (Evidence::BLANK, " "),
+    ];
+    let separator = separators.iter().find(|it| seen.has(it.0)).map_or("-", |it| it.1);
+    let year = if seen.has(Evidence::YEAR2) { "yy" } else { "yyyy" };
+    let is_named = seen.has(Evidence::NAMED_MONTH);
+    let month = if is_named { "MMM" } else { "M" };
+    let day = match order {
+        DateOrder::Dmy => format!("d{separator}{month}{separator}{year}"),
+        DateOrder::Mdy if is_named => format!("MMM d[,] {year}"),
+        DateOrder::Mdy => format!("{month}{separator}d{separator}{year}"),
+        DateOrder::Ymd => format!("{year}{separator}{month}{separator}d"),
+    };
+    if dtype == DType::Date {
+        return day;
+    }
+    let clock =
+        if seen.has(Evidence::CLOCK12) { "h:mm[:ss[.SSSSSS]]a" } else { "H:mm[:ss[.SSSSSS]]" };
+    // A day among times is its midnight.
+    format!("{day}[[,][ ]['T']{clock}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HeadOfFile, Instructions, instructions};
+    use crate::catalog::{DType, Reading, ValueOfText};
+    use crate::dataset::IngestOptions;
+
+    fn head(name: &str, text: &str) -> HeadOfFile {
+        HeadOfFile { name: name.to_owned(), bytes: text.as_bytes().to_vec(), is_whole: false }
+    }
+
+    fn of(text: &str) -> anyhow::Result<Instructions> {
+        instructions(&[head("a.csv", text)], "a.csv", &IngestOptions::default())
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, expected: &str) {
+        let error = of(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[track_caller]
+    fn check_value(values: &[&str], dtype: DType, expected: &ValueOfText) {
+        let text =
+            format!("id;v\n{}", values.iter().map(|it| format!("1;{it}\n")).collect::<String>());
+        let found = of(&text).unwrap();
+        let Reading::Text { value, .. } = &found.readings[1] else { panic!("{found:?}") };
+        assert_eq!((found.columns[1].dtype, value), (dtype, expected), "{values:?}");
+    }
+
+    #[test]
+    fn a_record_that_the_head_cuts_is_no_row() {
+        let found = of("a,b\n1,x\n2,\"y\nz\"\n3,\"cut").unwrap();
+        assert_eq!((found.n_rows, found.n_bytes, found.has_line_breaks), (2, 16, true));
+        assert_eq!(found.header, Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(
+            (found.delimiter.as_deref(), found.quote, found.escape),
+            (Some(","), Some('"'), Some('"'))
+        );
+    }
+
+    #[test]
+    fn what_spark_does_not_know_is_refused_with_what_was_found() {
+        check_refused(
+            "Report of May\n\na,b,c\n1,2,3\n4,5,6\n7,8,9\n",
+            "it has 1 line above the table",
+        );
+        check_refused("a,b,c\n1,2,3\n4,5\n7,8,9\n1,2,3\n", "it has 1 row with fewer cells");
+        check_refused("a,b,c\n1,2,3\n4,5,6,7\n7,8,9\n1,2,3\n", "it has 1 row with more cells");
+        check_refused("sep=;\na;b\n1;2\n", "more around its rows");
+        check_refused("{\"a\": 1}\n{\"a\": 2}\n", "it is JSON");
+    }
+
+    #[test]
+    fn files_of_other_columns_are_no_part_of_the_table() {
+        let heads = [head("x/a.csv", "a,b\n1,2\n3,4\n"), head("x/b.csv", "b,a\n1,2\n3,4\n")];
+        let error = instructions(&heads, "x/", &IngestOptions::default()).unwrap_err();
+        let expected =
+            "cannot read the files as one table: column 1 is `a` in `x/a.csv` and `b` in `x/b.csv`";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn the_types_hold_the_values_of_all_heads() {
+        let heads = [head("a", "n,m\n1,2\n2,3\n"), head("b", "n,m\n2.5,x\n")];
+        let found = instructions(&heads, "x/", &IngestOptions::default()).unwrap();
+        let dtypes: Vec<_> = found.columns.iter().map(|it| it.dtype).collect();
+        assert_eq!(dtypes, [DType::Float64, DType::String]);
+        assert_eq!((found.n_rows, found.n_bytes), (3, 22));
+    }
+
+    #[test]
+    fn a_type_comes_with_how_its_values_are_written() {
+        let number = |decimal, thousands| ValueOfText::Number { decimal, thousands };
+        let moment = |it: &str| ValueOfText::Moment { patterns: vec![it.to_owned()] };
+        check_value(&["1", "22"], DType::Int64, &number('.', None));
+        check_value(&["1.234,5", "2,25"], DType::Float64, &number(',', Some('.')));
+        check_value(&["12%", "5%"], DType::String, &ValueOfText::String);
+        check_value(&["31/12/2024", "1/2/2024"], DType::Date, &moment("d/M/yyyy"));
+        check_value(&["31.12.24", "01.02.24"], DType::Date, &moment("d.M.yy"));
+        check_value(&["Jan 3, 2024", "May 14, 2024"], DType::Date, &moment("MMM d[,] yyyy"));
+        let clock = moment("d/M/yyyy[[,][ ]['T']h:mm[:ss[.SSSSSS]]a]");
+        check_value(&["31/12/2024 9:30 PM", "1/2/2024 1:05 AM"], DType::Timestamp, &clock);
+        check_value(
+            &["2024-01-02", "2024-01-03"],
+            DType::Date,
+            &ValueOfText::Moment { patterns: vec![] },
+        );
+        check_value(&["09:30", "10:15"], DType::String, &ValueOfText::String);
+        let yes_no = ValueOfText::Bool { yes: vec!["yes".to_owned()], no: vec!["no".to_owned()] };
+        check_value(&["yes", "No"], DType::Bool, &yes_no);
+    }
+
+    #[test]
+    fn markers_of_nothing_are_missing_only_where_values_are_no_text() {
+        let found = of("a,b\n1,x\nNA,NA\n").unwrap();
+        let nulls = |at: usize| match &found.readings[at] {
+            Reading::Text { nulls, .. } => nulls.contains(&"NA".to_owned()),
+            Reading::Same => false,
+        };
+        assert_eq!((nulls(0), nulls(1)), (true, false));
+    }
+}
