@@ -292,6 +292,17 @@ pub const CLUSTER_FAREWELL: Duration = Duration::from_secs(5);
 pub const CLUSTER_COLLECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of one request to a cluster. Local frames travel in it.
 pub const CLUSTER_SENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of the first file of a remote dataset that are fetched to see how it is to be read. The sniffer looks at
+/// a part of it; types are the surer the more rows there are.
+pub const CLUSTER_HEAD_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of each further file that is looked at.
+pub const CLUSTER_OTHER_HEAD_BYTES_MAX: usize = 128 * 1024;
+/// Files of a remote dataset that are looked at: each is a job on the cluster.
+pub const CLUSTER_HEADS_MAX: usize = 8;
+/// Files of a remote dataset. Their names and sizes come here in one answer.
+pub const CLUSTER_FILES_MAX: usize = 100_000;
+/// Bytes of a table whose rows are counted; of a larger one they are estimated.
+pub const CLUSTER_COUNT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Rows of a sample of a remote dataset.
 pub const CLUSTER_SAMPLE_ROWS_MAX: u64 = 100_000;
 /// Rows of a remote result that are fetched for a table.

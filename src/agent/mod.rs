@@ -22,6 +22,7 @@ pub mod pairing;
 pub mod preview;
 mod profile;
 pub mod prompt;
+pub mod remote;
 pub mod repeat;
 mod repl;
 mod reply;

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 use super::environment::{self, Extras, PythonOptions};
 use super::protocol::{Command, Outcome, OutcomeStatus};
 use super::sandbox::SandboxOptions;
-use super::{Worker, WorkerOptions};
-use crate::limits::STUDY_PIECES_MAX;
+use super::{Cluster, Worker, WorkerOptions};
+use crate::frame::Frame;
+use crate::limits::{STUDY_PIECES_MAX, TABLE_CELLS_MAX};
 
 /// Holds the answer between the two commands.
 const VARIABLE: &str = "study_answer";
@@ -36,11 +37,58 @@ impl Study {
         sandbox: &SandboxOptions,
         files: Vec<(String, PathBuf)>,
     ) -> anyhow::Result<Study> {
+        Study::start_with(python, sandbox, files, None, &mut |_| {}).await
+    }
+
+    /// Starts the worker with a way to a cluster: `spark` is the session there, and `load` reads the
+    /// datasets of the cluster. `progress` is told what is installed, where the client is not there yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails when Python or the Spark client cannot be had or started.
+    pub async fn at_cluster(
+        python: &PythonOptions,
+        sandbox: &SandboxOptions,
+        cluster: Cluster,
+        progress: &mut (dyn FnMut(&str) + Send),
+    ) -> anyhow::Result<Study> {
+        Study::start_with(python, sandbox, Vec::new(), Some(cluster), progress).await
+    }
+
+    async fn start_with(
+        python: &PythonOptions,
+        sandbox: &SandboxOptions,
+        files: Vec<(String, PathBuf)>,
+        cluster: Option<Cluster>,
+        progress: &mut (dyn FnMut(&str) + Send),
+    ) -> anyhow::Result<Study> {
         let scratch = tempfile::tempdir().context("cannot make a directory to work in")?;
-        let interpreter = environment::prepare(python, Extras::default(), &mut |_| {}).await?;
+        let extras = Extras { spark: cluster.is_some() };
+        let interpreter = environment::prepare(python, extras, progress).await?;
         let options = WorkerOptions::new(interpreter, scratch.path(), sandbox.clone());
-        let worker = Worker::start(WorkerOptions { datasets: files, ..options }).await?;
+        let worker = Worker::start(WorkerOptions { datasets: files, cluster, ..options }).await?;
         Ok(Study { worker, _scratch: scratch })
+    }
+
+    /// Returns the table that an expression makes, `rows_max` rows of it at most.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the expression does, is no table, or the worker is gone.
+    pub async fn table(&mut self, expression: &str, rows_max: usize) -> anyhow::Result<Frame> {
+        let code = format!("{VARIABLE} = {expression};");
+        self.run(code).await?;
+        let (cells_max, variable) = (TABLE_CELLS_MAX, VARIABLE.to_owned());
+        let fetch = Command::Fetch { variable, columns: None, rows_max, cells_max, write: false };
+        self.worker.ask(fetch).await?.frame.context("no table came")
+    }
+
+    async fn run(&mut self, code: String) -> anyhow::Result<()> {
+        let Outcome { status, result, .. } = self.worker.ask(Command::Run { code }).await?;
+        if status != OutcomeStatus::Ok {
+            bail!("{}", result["text"].as_str().unwrap_or("the code failed"));
+        }
+        Ok(())
     }
 
     /// Runs `code`, which defines a function `study`, and returns what this function makes of `input`.
@@ -57,10 +105,7 @@ impl Study {
              {VARIABLE} = pd.DataFrame({{'part': [{VARIABLE}[at:at + {PIECE_CHARS}] \
              for at in range(0, len({VARIABLE}), {PIECE_CHARS})]}});"
         );
-        let Outcome { status, result, .. } = self.worker.ask(Command::Run { code }).await?;
-        if status != OutcomeStatus::Ok {
-            bail!("{}", result["text"].as_str().unwrap_or("the code failed"));
-        }
+        self.run(code).await?;
         let fetch = Command::Fetch {
             variable: VARIABLE.to_owned(),
             columns: None,

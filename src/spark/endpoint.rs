@@ -112,6 +112,19 @@ impl Endpoint {
         self
     }
 
+    /// Returns the endpoint with the token and the headers of another, where both are the same server. What
+    /// it has itself stays.
+    #[must_use]
+    pub fn with_secrets_of(mut self, other: &Endpoint) -> Endpoint {
+        if !self.is_same_server(other) {
+            return self;
+        }
+        for (name, value) in &other.headers {
+            self.headers.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        self.with_token(other.token.clone())
+    }
+
     /// Returns whether it has a token.
     pub fn has_token(&self) -> bool {
         self.token.is_some()

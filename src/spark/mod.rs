@@ -3,6 +3,7 @@
 //! The worker can reach nothing but the [`Relay`], over one inherited socket; the relay checks each
 //! request, adds what is secret, and speaks to the one server of the session.
 
+mod access;
 mod call;
 mod channel;
 mod endpoint;
@@ -14,6 +15,7 @@ mod progress;
 mod relay;
 mod wire;
 
+pub use access::ClusterAccess;
 pub use channel::{Version, contact};
 pub use endpoint::Endpoint;
 pub use error::ClusterError;

@@ -1,0 +1,399 @@
+//! Files of a cluster to a dataset: what Spark is told so that it reads them as an ingest would.
+//!
+//! Spark's reader of CSV is lenient: it drops surplus cells and goes by the place of columns, whatever
+//! headers say. Told so, it stops at the first row or header that does not fit instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::found::{Asked, FilesFound, HeadFound, ParquetFound};
+use super::types;
+use crate::catalog::{Column, DType, Dataset, Location, Read, Reading, Remote, SourceFormat};
+use crate::dataset::{HeadOfFile, Instructions, instructions};
+use crate::limits::CLUSTER_FILES_MAX;
+use crate::status::{ExitStatus, Failure};
+
+/// Stands for an empty cell, which is missing; one in quotes is empty text. Nobody writes it.
+const NOTHING: &str = "\u{e000}nothing";
+/// Columns that Spark reads unless it is told of more.
+const COLUMNS_USUAL: usize = 20_480;
+/// How many times smaller text is that is compressed, where no file shows it.
+const RATIO_USUAL: f64 = 4.0;
+/// Endings of files that are no CSV, whatever is in them.
+const OTHERS: [&str; 8] = [".json", ".orc", ".avro", ".xlsx", ".xls", ".zip", ".tar", ".arrow"];
+
+/// Returns the dataset that files are.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when there are none, or Spark cannot read them as an ingest would.
+pub fn dataset(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
+    check(asked, found)?;
+    match &found.parquet {
+        Some(parquet) => {
+            super::refuse_reading_flags(asked.options, asked.what)?;
+            Ok(of_parquet(asked, found, parquet))
+        }
+        None => of_text(asked, found),
+    }
+}
+
+fn check(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<()> {
+    let name = asked.what.shown_name();
+    let refuse = |message: String, hint: &str| {
+        Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    };
+    if found.is_delta {
+        let message = format!("`{name}` is a Delta table, of which not every file is a part");
+        return refuse(message, "register it by its name in the catalogue: `NAME=db.table`");
+    }
+    if found.has_more {
+        let message = format!("`{name}` has more than {CLUSTER_FILES_MAX} files");
+        return refuse(message, "make a table of it in the catalogue, and register that");
+    }
+    if found.n_files == 0 {
+        let message = format!("`{name}` has no files");
+        let hint = "empty and hidden files do not count, nor those of directories below, unless these are \
+                    named `column=value`";
+        return refuse(message, hint);
+    }
+    if found.parquet.is_none() && found.heads.is_empty() {
+        return refuse(format!("all files of `{name}` are empty"), "check how they were made");
+    }
+    let is_parquet = |it: &&String| it.ends_with("parquet") || it.ends_with("parq");
+    let n_parquet = found.endings.iter().filter(is_parquet).count();
+    if 0 < n_parquet && n_parquet < found.endings.len() {
+        let message =
+            format!("`{name}` has Parquet files and others: {}", found.endings.join(", "));
+        return refuse(message, "name those of one kind with a glob, such as `DIRECTORY/*.csv`");
+    }
+    let other = found.endings.iter().find(|it| OTHERS.iter().any(|other| it.contains(other)));
+    if let Some(ending) = other {
+        let message =
+            format!("`{name}` has files that end in `{ending}`, and CSV and Parquet are read");
+        return refuse(message, "name those of one kind with a glob, such as `DIRECTORY/*.csv`");
+    }
+    Ok(())
+}
+
+fn remote(asked: &Asked<'_>, found: &FilesFound, read: Read, readings: Vec<Reading>) -> Remote {
+    Remote {
+        endpoint: asked.endpoint.clone(),
+        version: found.version.clone(),
+        read,
+        readings,
+        is_estimate: false,
+        files: Some(found.n_files),
+        partitioned_by: found.partitions.iter().map(|it| it.0.clone()).collect(),
+    }
+}
+
+fn of_parquet(asked: &Asked<'_>, found: &FilesFound, parquet: &ParquetFound) -> Dataset {
+    let columns = types::columns(&parquet.columns);
+    let readings = vec![Reading::Same; columns.len()];
+    // Types within types need no DDL: then the files say it themselves.
+    let is_plain = parquet.columns.iter().all(|it| !it.1.contains('<'));
+    let schema = if is_plain { ddl(&parquet.columns) } else { String::new() };
+    let read = Read::Files {
+        format: "parquet".to_owned(),
+        schema,
+        options: BTreeMap::new(),
+        paths: vec![asked.what.shown_name().to_owned()],
+    };
+    let remote = remote(asked, found, read, readings);
+    let reasons = vec!["Parquet: names and types are those of the files".to_owned()];
+    Dataset {
+        location: Location::Cluster { remote: Box::new(remote) },
+        bytes: found.bytes,
+        row_count: parquet.n_rows,
+        columns,
+        ..asked.dataset(found.sha256.clone(), asked.dialect(SourceFormat::Parquet, reasons))
+    }
+}
+
+fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
+    let name = asked.what.shown_name();
+    let heads = found.heads.iter().map(head_of).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut told = instructions(&heads, name, asked.options)?;
+    check_names(name, &told.columns, &found.partitions)?;
+    let is_all = found.n_filled == heads.len() as u64 && heads.iter().all(|it| it.is_whole);
+    let mut options = csv_options(&told);
+    let names: Vec<String> = told.columns.iter().map(|it| it.name.clone()).collect();
+    let is_as_written = told.header.as_ref() == Some(&names);
+    // Spark then compares the header of each file with the names.
+    options.insert("enforceSchema".to_owned(), (!is_as_written).to_string());
+    let texts = names.into_iter().map(|it| (it, "string".to_owned()));
+    let schema = ddl(&texts.chain(found.partitions.iter().cloned()).collect::<Vec<_>>());
+    let read =
+        Read::Files { format: "csv".to_owned(), schema, options, paths: vec![name.to_owned()] };
+    let mut reasons = std::mem::take(&mut told.dialect.reasons);
+    reasons.extend(reasons_of(&told, found, is_all, is_as_written));
+    let row_count = if is_all { told.n_rows } else { estimate(&told, found, &heads) };
+    if !is_all {
+        told.columns.iter_mut().for_each(note_part);
+    }
+    told.columns.extend(types::columns(&found.partitions));
+    let same = found.partitions.iter().map(|_| Reading::Same);
+    let readings = told.readings.into_iter().chain(same).collect();
+    let remote = Remote { is_estimate: !is_all, ..remote(asked, found, read, readings) };
+    let mut dialect = told.dialect;
+    dialect.reasons = reasons;
+    Ok(Dataset {
+        location: Location::Cluster { remote: Box::new(remote) },
+        bytes: found.bytes,
+        row_count,
+        columns: told.columns,
+        ..asked.dataset(found.sha256.clone(), dialect)
+    })
+}
+
+fn head_of(head: &HeadFound) -> anyhow::Result<HeadOfFile> {
+    let bytes = STANDARD.decode(&head.bytes)?;
+    Ok(HeadOfFile { name: head.name.clone(), bytes, is_whole: head.is_whole })
+}
+
+/// Fails when files have a column that the names of their directories have, too: Spark takes the latter, and
+/// goes by the place of the others. It takes no notice of case.
+fn check_names(
+    name: &str,
+    columns: &[Column],
+    partitions: &[(String, String)],
+) -> anyhow::Result<()> {
+    let names: BTreeSet<String> = columns.iter().map(|it| it.name.to_lowercase()).collect();
+    let Some((twice, _)) = partitions.iter().find(|it| names.contains(&it.0.to_lowercase())) else {
+        return Ok(());
+    };
+    let message = format!(
+        "cannot read `{name}` on the cluster: its files have a column `{twice}`, and the name of a directory \
+         has a column `{twice}` as well"
+    );
+    let hint = "name files below the directories with a glob, such as `DIR/*/*.csv`";
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+}
+
+/// Returns what Spark's source of CSV is told.
+fn csv_options(told: &Instructions) -> BTreeMap<String, String> {
+    // In a file of one column nothing separates cells; this is in no text.
+    let delimiter = told.delimiter.as_deref().unwrap_or("\u{1}");
+    let mut options = vec![
+        ("sep", delimiter.to_owned()),
+        ("header", told.header.is_some().to_string()),
+        ("encoding", "UTF-8".to_owned()),
+        ("quote", told.quote.map_or(String::new(), String::from)),
+        ("nullValue", NOTHING.to_owned()),
+        ("emptyValue", String::new()),
+        ("ignoreLeadingWhiteSpace", "false".to_owned()),
+        ("ignoreTrailingWhiteSpace", "false".to_owned()),
+        ("maxCharsPerColumn", "-1".to_owned()),
+        // A row with other cells than columns ends the job. Where only the columns that are wanted are
+        // parsed, nobody would see that.
+        ("mode", "FAILFAST".to_owned()),
+        ("columnPruning", "false".to_owned()),
+        ("unescapedQuoteHandling", "RAISE_ERROR".to_owned()),
+        // A column of the usual name would be taken for it.
+        ("columnNameOfCorruptRecord", "\u{e000}corrupt".to_owned()),
+    ];
+    options.extend(told.escape.map(|it| ("escape", it.to_string())));
+    options.extend(told.comment.map(|it| ("comment", it.to_string())));
+    if told.has_line_breaks {
+        options.push(("multiLine", "true".to_owned()));
+    }
+    if COLUMNS_USUAL < told.columns.len() {
+        options.push(("maxColumns", told.columns.len().to_string()));
+    }
+    options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Returns columns as Spark's DDL has them.
+fn ddl(columns: &[(String, String)]) -> String {
+    let column = |(name, spark_type): &(String, String)| {
+        format!("`{}` {}", name.replace('`', "``"), spark_type.to_uppercase())
+    };
+    columns.iter().map(column).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what a user might question.
+fn reasons_of(
+    told: &Instructions,
+    found: &FilesFound,
+    is_all: bool,
+    is_as_written: bool,
+) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if !is_all {
+        let (n, of) = (found.heads.len(), found.n_filled);
+        let (rows, bytes) = (told.n_rows, told.n_bytes);
+        reasons.push(format!(
+            "types are those of {rows} rows, the first {bytes} B of {n} of {of} files; a value further on \
+             that does not fit ends what reads it"
+        ));
+    }
+    if told.has_line_breaks {
+        reasons.push(
+            "cells have line breaks, so Spark reads each file in one piece: many files are read faster \
+             than one"
+                .to_owned(),
+        );
+    }
+    if told.header.is_some() && !is_as_written && 1 < found.n_filled {
+        reasons.push(format!(
+            "names in the header were repaired, so Spark compares no headers: those of {} of {} files \
+             were",
+            found.heads.len(),
+            found.n_filled
+        ));
+    }
+    reasons
+}
+
+/// Says that the type of a column was found in a part of the data.
+fn note_part(column: &mut Column) {
+    const PART: &str = "type found in a part of the data";
+    if column.dtype != DType::String {
+        column.note = Some(match column.note.take() {
+            Some(note) => format!("{note}; {PART}"),
+            None => PART.to_owned(),
+        });
+    }
+}
+
+/// Returns about how many rows the files have.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate of what is counted in bytes, far below 2^53"
+)]
+fn estimate(told: &Instructions, found: &FilesFound, heads: &[HeadOfFile]) -> u64 {
+    let mean = told.n_bytes as f64 / told.n_rows.max(1) as f64;
+    let is_compressed = |it: &String| {
+        [".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"].iter().any(|end| it.ends_with(end))
+    };
+    if !found.endings.iter().any(is_compressed) {
+        return (found.bytes as f64 / mean).round() as u64;
+    }
+    let whole = found.heads.iter().zip(heads).filter(|it| it.1.is_whole);
+    let (stored, text) = whole.fold((0, 0), |(stored, text), (found, head)| {
+        (stored + found.length, text + head.bytes.len())
+    });
+    let ratio = if stored == 0 { RATIO_USUAL } else { text as f64 / stored as f64 };
+    (found.bytes as f64 * ratio / mean).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde_json::json;
+
+    use super::dataset;
+    use crate::agent::remote::What;
+    use crate::agent::remote::found::{Asked, FilesFound};
+    use crate::catalog::{DType, Dataset, Read, Reading};
+    use crate::dataset::IngestOptions;
+    use crate::status::{ExitStatus, Failure};
+
+    fn found(heads: &[&str], is_whole: bool, bytes: u64) -> FilesFound {
+        let heads: Vec<_> = heads
+            .iter()
+            .enumerate()
+            .map(|(at, text)| {
+                json!({"name": format!("file:/d/{at}.csv"), "length": text.len(),
+                       "bytes": STANDARD.encode(text), "is_whole": is_whole})
+            })
+            .collect();
+        serde_json::from_value(json!({
+            "version": "4.2.1", "n_files": heads.len(), "has_more": false, "bytes": bytes,
+            "sha256": "00", "partitions": [["year", "int"]], "is_delta": false,
+            "endings": [".csv"], "n_filled": heads.len(), "heads": heads,
+        }))
+        .unwrap()
+    }
+
+    fn made(found: FilesFound) -> anyhow::Result<Dataset> {
+        let what = What::of("/d/*.csv");
+        let options = IngestOptions::default();
+        let endpoint = "sc://host:15002".to_owned();
+        dataset(&Asked { endpoint, what: &what, options: &options }, &found)
+    }
+
+    fn refused(found: FilesFound) -> String {
+        let error = made(found).unwrap_err();
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        assert_eq!(failure.status, ExitStatus::Input);
+        failure.message.clone()
+    }
+
+    #[test]
+    fn spark_is_told_to_stop_where_a_row_or_a_header_does_not_fit() {
+        let dataset = made(found(&["id;a`b\n1;x\n22;\"y;z\"\n"], true, 22)).unwrap();
+        assert_eq!((dataset.row_count, dataset.is_estimate()), (2, false));
+        let Read::Files { schema, options, paths, format } = &dataset.remote().unwrap().read else {
+            panic!("no files")
+        };
+        assert_eq!((format.as_str(), &paths[..]), ("csv", &["/d/*.csv".to_owned()][..]));
+        assert_eq!(schema, "`id` STRING, `a``b` STRING, `year` INT");
+        let wanted = [
+            ("mode", "FAILFAST"),
+            ("columnPruning", "false"),
+            ("enforceSchema", "false"),
+            ("unescapedQuoteHandling", "RAISE_ERROR"),
+            ("sep", ";"),
+            ("quote", "\""),
+            ("escape", "\""),
+            ("header", "true"),
+        ];
+        for (name, value) in wanted {
+            assert_eq!(options.get(name).map(String::as_str), Some(value), "{name}");
+        }
+        assert!(!options.contains_key("multiLine"));
+        let dtypes: Vec<_> = dataset.columns.iter().map(|it| it.dtype).collect();
+        assert_eq!(dtypes, [DType::Int64, DType::String, DType::Int64]);
+        assert_eq!(dataset.remote().unwrap().readings[2], Reading::Same);
+    }
+
+    #[test]
+    fn rows_are_estimated_where_only_heads_are_known() {
+        let dataset = made(found(&["a,b\n1,2\n3,4\n", "a,b\n5,6\n7"], false, 4_000)).unwrap();
+        // Five lines of four bytes with two headers: 20 bytes for 3 rows.
+        assert_eq!((dataset.row_count, dataset.is_estimate()), (600, true));
+        assert_eq!(dataset.columns[0].note.as_deref(), Some("type found in a part of the data"));
+    }
+
+    #[test]
+    fn names_that_were_repaired_are_not_compared_with_headers() {
+        let dataset = made(found(&["a,,a\n1,2,3\n"], true, 12)).unwrap();
+        let Read::Files { options, .. } = &dataset.remote().unwrap().read else { panic!() };
+        assert_eq!(options["enforceSchema"], "true");
+    }
+
+    #[test]
+    fn line_breaks_within_cells_are_told_to_spark() {
+        let dataset = made(found(&["a,b\n1,\"x\ny\"\n2,z\n"], true, 17)).unwrap();
+        let Read::Files { options, .. } = &dataset.remote().unwrap().read else { panic!() };
+        assert_eq!(options["multiLine"], "true");
+    }
+
+    #[test]
+    fn what_is_no_table_of_files_is_refused_with_what_was_found() {
+        let none = FilesFound { n_files: 0, heads: Vec::new(), ..found(&[], true, 0) };
+        assert_eq!(refused(none), "`/d/*.csv` has no files");
+        let delta = FilesFound { is_delta: true, ..found(&["a\n1\n"], true, 4) };
+        assert_eq!(
+            refused(delta),
+            "`/d/*.csv` is a Delta table, of which not every file is a part"
+        );
+        let mixed = FilesFound {
+            endings: vec![".csv".into(), ".parquet".into()],
+            ..found(&["a\n1\n"], true, 4)
+        };
+        assert_eq!(refused(mixed), "`/d/*.csv` has Parquet files and others: .csv, .parquet");
+        let partition = refused(found(&["a,Year\n1,2\n"], true, 8));
+        assert!(
+            partition.ends_with("the name of a directory has a column `year` as well"),
+            "{partition}"
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! Registering what is on a cluster, and looking at its first rows, without a model.
+//!
+//! A study does it: Python of our own in a worker without a network, whose one way out is a relay that asks
+//! the endpoint for anything. Heads of the files come here, and the sniffer that reads files reads them.
+
+mod files;
+mod found;
+mod types;
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::catalog::{Dataset, Location, Read, Reading, Remote, SourceFormat};
+use crate::dataset::IngestOptions;
+use crate::frame::Frame;
+use crate::limits::{
+    CLUSTER_COUNT_BYTES_MAX, CLUSTER_FILES_MAX, CLUSTER_HEAD_BYTES_MAX, CLUSTER_HEADS_MAX,
+    CLUSTER_OTHER_HEAD_BYTES_MAX,
+};
+use crate::python::Cluster;
+use crate::python::environment::PythonOptions;
+use crate::python::sandbox::SandboxOptions;
+use crate::python::study::Study;
+use crate::spark::{Allowed, ClusterAccess, ClusterNews, Endpoint, Relay, contact};
+use crate::status::{ExitStatus, Failure};
+use found::{Answer, Asked, FilesFound, TableFound};
+
+/// Looks at what is to be registered.
+const LOOKING: &str = include_str!("ingest.py");
+
+/// What Python there is, how it is confined, and who asks clusters.
+#[derive(Debug, Clone)]
+pub struct ClusterOptions {
+    /// Which Python.
+    pub python: PythonOptions,
+    /// How it is confined.
+    pub sandbox: SandboxOptions,
+    /// What is to be told to a cluster beside its name.
+    pub access: ClusterAccess,
+}
+
+/// What is to be registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A file, a directory, or what a glob means.
+    Files(String),
+    /// A table or view of the catalogue.
+    Table(String),
+}
+
+impl What {
+    /// Takes what a user writes: what has a `/`, a `*` or the ending of a file is a path.
+    pub fn of(text: &str) -> What {
+        const ENDINGS: [&str; 10] =
+            ["csv", "tsv", "tab", "txt", "gz", "bz2", "zst", "parquet", "parq", "pq"];
+        let ending = text.rsplit_once('.').map_or("", |it| it.1).to_lowercase();
+        if text.contains(['/', '*']) || ENDINGS.contains(&ending.as_str()) {
+            What::Files(text.to_owned())
+        } else {
+            What::Table(text.to_owned())
+        }
+    }
+
+    /// Returns it as the user wrote it.
+    pub fn shown_name(&self) -> &str {
+        let (What::Files(it) | What::Table(it)) = self;
+        it
+    }
+}
+
+/// A cluster that is asked without a model. [`AtCluster::stop`] takes leave of it.
+pub struct AtCluster {
+    endpoint: Endpoint,
+    study: Study,
+    relay: Relay,
+}
+
+impl AtCluster {
+    /// Starts a worker for a cluster. `datasets` are what `load` can read there. The relay tells how far
+    /// jobs are, until the cluster is taken leave of; `progress` is told what is installed before.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Provider`] or [`ExitStatus::Auth`] when the cluster does not answer or
+    /// refuses the token, and when Python cannot be had or started.
+    pub async fn start(
+        endpoint: Endpoint,
+        options: &ClusterOptions,
+        datasets: Vec<(String, Dataset)>,
+        progress: &mut (dyn FnMut(&str) + Send),
+    ) -> anyhow::Result<(AtCluster, UnboundedReceiver<ClusterNews>)> {
+        // What is in the way is known sooner than Python is there.
+        contact(&endpoint).await.map_err(|it| Failure::new(it.status(), it.to_string()))?;
+        let (tell, news) = unbounded_channel();
+        let (relay, end) = Relay::start(endpoint.clone(), Allowed::Anything, tell)
+            .context("cannot make a way to the cluster")?;
+        let user = endpoint.user().unwrap_or("csv-agent").to_owned();
+        let cluster = Cluster { relay: Arc::new(end), datasets, user };
+        let study = Study::at_cluster(&options.python, &options.sandbox, cluster, progress).await?;
+        Ok((AtCluster { endpoint, study, relay }, news))
+    }
+
+    /// Finds out what a dataset of `what` is. Nothing is registered yet, and nothing there is changed.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when there is no such file or table, or Spark cannot read it as an
+    /// ingest would; with [`ExitStatus::Provider`] when the cluster fails.
+    pub async fn look(&mut self, what: &What, options: &IngestOptions) -> anyhow::Result<Dataset> {
+        let asked = Asked { endpoint: self.endpoint.to_string(), what, options };
+        match what {
+            What::Files(path) => {
+                let input = json!({
+                    "ask": "files",
+                    "paths": [path],
+                    "files_max": CLUSTER_FILES_MAX,
+                    "head_bytes": CLUSTER_HEAD_BYTES_MAX,
+                    "other_head_bytes": CLUSTER_OTHER_HEAD_BYTES_MAX,
+                    "heads_max": CLUSTER_HEADS_MAX,
+                });
+                let found: FilesFound = self.ask(what, &input).await?;
+                files::dataset(&asked, &found)
+            }
+            What::Table(name) => {
+                refuse_reading_flags(options, what)?;
+                let input = json!({
+                    "ask": "table",
+                    "table": name,
+                    "count_bytes_max": CLUSTER_COUNT_BYTES_MAX,
+                });
+                let found: TableFound = self.ask(what, &input).await?;
+                Ok(table(&asked, name, found))
+            }
+        }
+    }
+
+    async fn ask<T: serde::de::DeserializeOwned>(
+        &mut self,
+        what: &What,
+        input: &Value,
+    ) -> anyhow::Result<T> {
+        let shown_name = what.shown_name();
+        let asked = self.study.ask(LOOKING, input).await;
+        let failed = |it: String| anyhow::Error::from(Failure::new(ExitStatus::Provider, it));
+        if let Some(error) = self.relay.failure() {
+            return Err(Failure::new(error.status(), error.to_string()).into());
+        }
+        let answer = asked.with_context(|| format!("cannot look at `{shown_name}`"))?;
+        let answer: Answer<T> =
+            serde_json::from_value(answer).context("the answer is not as it was asked for")?;
+        match answer {
+            Answer::Found(found) => Ok(found),
+            Answer::Error { kind, text } if kind == "missing" => {
+                let message =
+                    format!("cannot find `{shown_name}` on the cluster: {}", brief(&text));
+                let hint = match what {
+                    What::Files(_) => "the path is one of the cluster, not of this machine",
+                    What::Table(_) => "a path has a `/`; write `./NAME` if a file is meant",
+                };
+                Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+            }
+            Answer::Error { text, .. } => {
+                Err(failed(format!("the cluster cannot read `{shown_name}`: {}", brief(&text))))
+            }
+        }
+    }
+
+    /// Returns the first rows of a dataset that the worker knows.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the cluster does, or a value does not fit its type.
+    pub async fn head(&mut self, name: &str, n_rows: usize) -> anyhow::Result<Frame> {
+        let code = format!("load({}, n_rows={n_rows})", json!(name));
+        let frame = self.study.table(&code, n_rows).await;
+        if let Some(error) = self.relay.failure() {
+            return Err(Failure::new(error.status(), error.to_string()).into());
+        }
+        frame.map_err(|it| Failure::new(ExitStatus::Provider, format!("{it:#}")).into())
+    }
+
+    /// Stops what runs on the cluster, and waits for that a little.
+    pub async fn stop(self) {
+        drop(self.study);
+        self.relay.stop().await;
+    }
+}
+
+/// Fails where flags say how text is read, of what is none.
+fn refuse_reading_flags(options: &IngestOptions, what: &What) -> anyhow::Result<()> {
+    let given = options.given();
+    let Some(first) = given.first() else { return Ok(()) };
+    let flag = first.split(' ').next().unwrap_or(first);
+    let message = format!("`{flag}` says how text is read, and `{}` has types", what.shown_name());
+    let hint = format!("leave out `{flag}`");
+    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+}
+
+/// Returns the first lines of what a server says.
+fn brief(text: &str) -> String {
+    const CHARS_MAX: usize = 400;
+    // `[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03`
+    let text = text.lines().next().unwrap_or_default();
+    let text = text.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(text, |it| it.1);
+    let text = text.split(" SQLSTATE:").next().unwrap_or_default().trim_end_matches('.');
+    match text.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn table(asked: &Asked<'_>, name: &str, found: TableFound) -> Dataset {
+    let columns = types::columns(&found.columns);
+    let kind = if found.r#type == "VIEW" { "view" } else { "table" };
+    let mut reasons = vec![format!("{kind} of the catalogue, with the types that it has there")];
+    if found.is_estimate {
+        reasons.push("the rows are an estimate of the catalogue's statistics".to_owned());
+    }
+    let readings = vec![Reading::Same; columns.len()];
+    let remote = Remote {
+        endpoint: asked.endpoint.clone(),
+        version: found.version,
+        read: Read::Table { name: name.to_owned() },
+        readings,
+        is_estimate: found.is_estimate,
+        files: None,
+        partitioned_by: found.partitions,
+    };
+    Dataset {
+        location: Location::Cluster { remote: Box::new(remote) },
+        bytes: found.bytes,
+        row_count: found.n_rows,
+        columns,
+        ..asked.dataset(found.sha256, asked.dialect(SourceFormat::Table, reasons))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{What, brief};
+
+    #[test]
+    fn what_spark_says_is_told_without_its_codes() {
+        let said = "[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03\n\nmore";
+        assert_eq!(brief(said), "Path does not exist: file:/x");
+        assert_eq!(brief(&"x".repeat(1_000)).chars().count(), 401);
+        assert_eq!(brief(""), "");
+    }
+
+    #[test]
+    fn what_has_a_slash_a_star_or_an_ending_is_a_path() {
+        let is_path = |it| matches!(What::of(it), What::Files(_));
+        for text in ["/data/x", "s3a://b/x/", "flights.csv", "a.csv.gz", "*.x", "X.PARQUET"] {
+            assert!(is_path(text), "{text}");
+        }
+        for text in ["flights", "db.flights", "cat.db.flights", "a b"] {
+            assert!(!is_path(text), "{text}");
+        }
+    }
+}

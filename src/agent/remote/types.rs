@@ -1,0 +1,58 @@
+//! Spark's types as ours.
+
+use crate::catalog::{Column, DType};
+
+/// Returns columns of Spark as columns of a dataset. Of values that have no type of ours, the note tells
+/// what they are there; they stay as they are.
+pub fn columns(found: &[(String, String)]) -> Vec<Column> {
+    found.iter().map(|(name, spark_type)| column(name, spark_type)).collect()
+}
+
+/// Returns one column.
+pub fn column(name: &str, spark_type: &str) -> Column {
+    let (dtype, is_exact) = dtype(spark_type);
+    let shown: String = spark_type.chars().take(80).collect();
+    let note = (!is_exact).then(|| format!("`{shown}` on the cluster"));
+    Column { name: name.to_owned(), dtype, nulls: None, note, is_ambiguous: false }
+}
+
+/// Returns the nearest type of ours, and whether it says all.
+fn dtype(spark_type: &str) -> (DType, bool) {
+    let base = spark_type.split(['(', '<']).next().unwrap_or_default().trim();
+    match base {
+        "boolean" => (DType::Bool, true),
+        "tinyint" | "smallint" | "int" | "bigint" => (DType::Int64, true),
+        "float" | "double" => (DType::Float64, true),
+        "decimal" if spark_type.ends_with(",0)") => (DType::Int64, false),
+        "decimal" => (DType::Float64, false),
+        "date" => (DType::Date, true),
+        "timestamp" => (DType::TimestampUtc, true),
+        "timestamp_ntz" => (DType::Timestamp, true),
+        "time" => (DType::Time, true),
+        "string" | "varchar" | "char" => (DType::String, true),
+        _ => (DType::String, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::column;
+    use crate::catalog::DType;
+
+    #[test]
+    fn a_type_that_is_not_ours_is_told() {
+        let check = |spark_type: &str, dtype: DType, note: Option<&str>| {
+            let found = column("x", spark_type);
+            assert_eq!((found.dtype, found.note.as_deref()), (dtype, note), "{spark_type}");
+        };
+        check("smallint", DType::Int64, None);
+        check("float", DType::Float64, None);
+        check("decimal(10,2)", DType::Float64, Some("`decimal(10,2)` on the cluster"));
+        check("decimal(18,0)", DType::Int64, Some("`decimal(18,0)` on the cluster"));
+        check("timestamp", DType::TimestampUtc, None);
+        check("timestamp_ntz", DType::Timestamp, None);
+        check("varchar(20)", DType::String, None);
+        check("array<int>", DType::String, Some("`array<int>` on the cluster"));
+        check("binary", DType::String, Some("`binary` on the cluster"));
+    }
+}
