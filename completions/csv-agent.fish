@@ -64,6 +64,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "schema" -d 'Pri
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "help" -d 'Explain a command or a topic; with --json, everything for programs'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "generate" -d 'Write man pages or completions to a directory'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s n -l name -d 'Name of the dataset [default: the file\'s name]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l remote -d 'Register data of this Spark cluster, such as `sc://host:15002`, where it stays' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists -d 'What to do when the name is taken by other data' -r -f -a "error\t'Fail; the dataset stays as it is'
 replace\t'Put the new data in its place'
 skip\t'Keep the dataset and leave the file'"

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::confirm::confirm;
 use super::listing::{self, Listing};
-use super::options::GlobalOptions;
-use super::{out, report, usage};
+use super::options::settings::Settings;
+use super::options::{GlobalOptions, cluster_options};
+use super::{ingest, out, report, usage};
 use crate::catalog::{Catalog, Dataset};
 use crate::dataset::head;
 use crate::frame::Frame;
@@ -56,12 +57,16 @@ pub struct DatasetsFlags {
 /// # Errors
 ///
 /// Fails when there is no session, no dataset of a name, or stdout cannot take the answer.
-pub fn run(flags: &DatasetsFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+pub fn run(
+    flags: &DatasetsFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
     let is_there = options.session.existing()?;
     let catalog =
         if is_there { Session::read_catalog(&options.session.dir)? } else { Catalog::default() };
     if flags.rm.is_empty() {
-        return print(flags, &catalog, options);
+        return print(flags, &catalog, settings, options);
     }
     if !may_remove(flags, &catalog, |it| confirm(it, flags.yes, options))? {
         return Ok(ExitStatus::Ok);
@@ -81,11 +86,12 @@ pub fn run(flags: &DatasetsFlags, options: &GlobalOptions) -> anyhow::Result<Exi
 pub fn run_in(
     flags: &DatasetsFlags,
     session: &mut Session,
+    settings: &Settings,
     options: &GlobalOptions,
     confirm: impl FnOnce(&str) -> anyhow::Result<bool>,
 ) -> anyhow::Result<ExitStatus> {
     if flags.rm.is_empty() {
-        return print(flags, session.catalog(), options);
+        return print(flags, session.catalog(), settings, options);
     }
     if !may_remove(flags, session.catalog(), |it| if flags.yes { Ok(true) } else { confirm(it) })? {
         return Ok(ExitStatus::Ok);
@@ -96,6 +102,7 @@ pub fn run_in(
 fn print(
     flags: &DatasetsFlags,
     catalog: &Catalog,
+    settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let chosen = choose(catalog, &flags.names)?;
@@ -103,7 +110,7 @@ fn print(
         let end = if flags.null { '\0' } else { '\n' };
         out::answer(|out| chosen.iter().try_for_each(|(name, _)| Ok(write!(out, "{name}{end}")?)))?;
     } else if let Some(n_rows) = flags.head {
-        print_heads(&chosen, n_rows, options)?;
+        print_heads(&chosen, n_rows, settings, options)?;
     } else if flags.schema {
         let listing = Listing {
             frame: schema_frame(chosen.iter().copied()),
@@ -144,6 +151,10 @@ pub fn document(name: &str, dataset: &Dataset) -> Value {
     if let Ok(Value::Object(members)) = serde_json::to_value(dataset) {
         document.extend(members);
     }
+    if let Some(remote) = dataset.remote() {
+        document.insert("location".to_owned(), json!(remote.endpoint));
+        document.insert("is_estimate".to_owned(), json!(remote.is_estimate));
+    }
     Value::Object(document)
 }
 
@@ -165,11 +176,29 @@ fn schema_documents(name: &str, dataset: &Dataset) -> Vec<Value> {
 
 fn summary_frame(chosen: &[(&str, &Dataset)]) -> Frame {
     let row = |(name, dataset): &(&str, &Dataset)| {
-        let (n_rows, n_columns) = (dataset.row_count, dataset.columns.len());
-        vec![json!(name), json!(n_rows), json!(n_columns), json!(dataset.source)]
+        vec![
+            json!(name),
+            rows_shown(dataset),
+            json!(dataset.columns.len()),
+            json!(dataset.source),
+            json!(dataset.remote().map_or("here", |it| it.endpoint.as_str())),
+        ]
     };
-    let rows = chosen.iter().map(row).collect();
-    listing::frame(&["name", "rows", "columns", "source"], &["rows", "columns"], rows)
+    let mut rows: Vec<Vec<Value>> = chosen.iter().map(row).collect();
+    let mut columns = vec!["name", "rows", "columns", "source", "location"];
+    if chosen.iter().all(|it| it.1.remote().is_none()) {
+        columns.pop();
+        for row in &mut rows {
+            row.pop();
+        }
+    }
+    listing::frame(&columns, &["rows", "columns"], rows)
+}
+
+/// Returns how many rows a dataset has, with `~` before an estimate.
+pub fn rows_shown(dataset: &Dataset) -> Value {
+    let n_rows = dataset.row_count;
+    if dataset.is_estimate() { json!(format!("~{n_rows}")) } else { json!(n_rows) }
 }
 
 /// Returns the datasets of these names, in that order; all when there are no names.
@@ -206,11 +235,21 @@ pub fn find<'a>(catalog: &'a Catalog, name: &str) -> anyhow::Result<&'a Dataset>
 fn print_heads(
     chosen: &[(&str, &Dataset)],
     n_rows: usize,
+    settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<()> {
+    let remote: Vec<_> = chosen.iter().copied().filter(|it| it.1.remote().is_some()).collect();
+    let mut remote = if remote.is_empty() {
+        Vec::new().into_iter()
+    } else {
+        ingest::heads(&remote, n_rows, options, &cluster_options(settings)?)?.into_iter()
+    };
     let mut heads = Vec::new();
     for (name, dataset) in chosen {
-        let frame = head(&dataset.file_in(&options.session.dir)?, n_rows)?;
+        let frame = match dataset.remote().and_then(|_| remote.next()) {
+            Some(frame) => frame,
+            None => head(&dataset.file_in(&options.session.dir)?, n_rows)?,
+        };
         heads.push((*name, frame));
     }
     out::answer(|out| {

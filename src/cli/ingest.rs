@@ -3,6 +3,7 @@
 mod bar;
 mod batch;
 mod job;
+mod remote;
 mod stdin;
 
 use std::fs::File;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
+use super::options::settings::Settings;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
 use crate::catalog::{DType, Damage, Dataset, SetAside, SourceFormat};
@@ -28,19 +30,24 @@ use batch::Batch;
 use job::{Change, Ingested, Job, Target};
 
 pub use job::Input;
+pub use remote::heads;
 
 /// Bytes of a name that `--name` gives: with its ending it must be a file's name.
 const NAME_BYTES_MAX: usize = 100;
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
 pub struct IngestFlags {
-    /// CSV or Parquet files, compressed or not; `-` reads stdin
+    /// CSV or Parquet files, compressed or not; `-` reads stdin. With `--remote`, NAME=PATH or NAME=TABLE
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
     /// Name of the dataset [default: the file's name]
     #[arg(short, long, value_name = "NAME")]
     pub name: Option<String>,
+
+    /// Register data of this Spark cluster, such as `sc://host:15002`, where it stays
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<String>,
 
     /// What to do when the name is taken by other data
     #[arg(long, value_name = "ACTION", value_enum, default_value_t)]
@@ -197,20 +204,24 @@ impl From<Order> for DateOrder {
 ///
 /// Fails when the flags contradict each other, the session cannot be had, or stdout cannot take the
 /// rows.
-pub fn run(flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
-    let inputs: Vec<Input> = flags.paths.iter().cloned().map(Input::from).collect();
-    check(flags, &inputs)?;
+pub fn run(
+    flags: &IngestFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    check(flags)?;
     let was_there = options.session.dir.join("session.json").exists();
     let mut target = Target::open(flags.dry_run, options)?;
-    let attempt = ingest(flags, &inputs, &mut target, options)?;
+    let attempt = attempt(flags, &mut target, settings, options);
+    let is_empty = attempt.as_ref().map_or(true, |it| it.done.is_empty());
     if !was_there
-        && attempt.done.is_empty()
+        && is_empty
         && let Some(session) = target.session()
     {
         // A session that came with a mistyped path would be found by every later command.
         session.reset(ResetScope::All, false)?;
     }
-    attempt.tell(flags, options)
+    attempt?.tell(flags, options)
 }
 
 /// Ingests what the flags name into a session that is open, and prints one row a dataset.
@@ -221,16 +232,28 @@ pub fn run(flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitS
 pub fn run_in(
     flags: &IngestFlags,
     session: &mut Session,
+    settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let inputs: Vec<Input> = flags.paths.iter().cloned().map(Input::from).collect();
-    check(flags, &inputs)?;
+    check(flags)?;
     let mut target = if flags.dry_run {
         Target::Nowhere(session.catalog().clone())
     } else {
         Target::Open(session)
     };
-    ingest(flags, &inputs, &mut target, options)?.tell(flags, options)
+    attempt(flags, &mut target, settings, options)?.tell(flags, options)
+}
+
+fn attempt(
+    flags: &IngestFlags,
+    target: &mut Target,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<Attempt> {
+    match &flags.remote {
+        Some(url) => remote::ingest(flags, url, target, settings, options),
+        None => ingest(flags, &flags.inputs(), target, options),
+    }
 }
 
 /// What became of inputs.
@@ -367,7 +390,11 @@ pub fn ingest_in_place(
     }
 }
 
-fn check(flags: &IngestFlags, inputs: &[Input]) -> anyhow::Result<()> {
+fn check(flags: &IngestFlags) -> anyhow::Result<()> {
+    if let Some(url) = &flags.remote {
+        return remote::check(flags, url);
+    }
+    let inputs = flags.inputs();
     let usage =
         |message: &str, hint: &str| Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     if flags.name.is_some() && 1 < inputs.len() {
@@ -398,6 +425,10 @@ fn is_name(name: &str) -> bool {
 }
 
 impl IngestFlags {
+    fn inputs(&self) -> Vec<Input> {
+        self.paths.iter().cloned().map(Input::from).collect()
+    }
+
     fn read_options(&self) -> IngestOptions {
         IngestOptions {
             delimiter: self.delimiter.0.clone(),
@@ -497,8 +528,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
 /// Returns the line that says what was decided about a file.
 fn read_as(name: &str, dataset: &Dataset) -> String {
     let dialect = &dataset.dialect;
+    let about = if dataset.is_estimate() { "about " } else { "" };
     let mut parts = vec![
-        counted(dataset.row_count, "row", "rows"),
+        format!("{about}{}", counted(dataset.row_count, "row", "rows")),
         counted(dataset.columns.len() as u64, "column", "columns"),
     ];
     match dialect.format {
@@ -514,6 +546,10 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
         }
     }
     parts.extend(set_aside(dataset.set_aside));
+    if let Some(remote) = dataset.remote() {
+        parts.extend(remote.files.map(|it| counted(it, "file", "files")));
+        parts.push(format!("at `{}`", remote.endpoint));
+    }
     format!("`{name}`: {}", parts.join(", "))
 }
 
@@ -561,7 +597,7 @@ fn summary(done: &[Ingested]) -> Listing {
     let row = |it: &Ingested| {
         vec![
             json!(it.name),
-            json!(it.dataset.row_count),
+            datasets::rows_shown(&it.dataset),
             json!(it.dataset.columns.len()),
             json!(it.change.name()),
             json!(it.dataset.source),

@@ -349,10 +349,10 @@ impl Verb {
 fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
     let environment = settings.environment();
     match verb {
-        Verb::Ingest(flags) => ingest::run(&flags, &options),
+        Verb::Ingest(flags) => ingest::run(&flags, settings, &options),
         Verb::Ask(flags) => ask::run(AskOptions::resolve(*flags, options, settings)?),
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?, settings),
-        Verb::Datasets(flags) => datasets::run(&flags, &options),
+        Verb::Datasets(flags) => datasets::run(&flags, settings, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),

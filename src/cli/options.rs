@@ -17,15 +17,17 @@ use std::time::Duration;
 use super::flags::{FORMATS, GlobalFlags, format_of};
 use super::report;
 use super::terminal::Terminal;
+use crate::agent::remote::ClusterOptions;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::{Layer, SandboxOptions};
 use crate::session::lock::LockRequest;
 use crate::sink::Format;
+use crate::spark::ClusterAccess;
 use crate::status::{ExitStatus, Failure};
 
 pub use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
 pub use session::SessionChoice;
-use settings::{COLOR, FORMAT, LOCK_WAIT, PYTHON, Settings};
+use settings::{COLOR, FORMAT, LOCK_WAIT, PYTHON, REQUIRE_SANDBOX, Settings};
 
 /// Each variable that the program reads, in the order of the help text, and what it does.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -43,6 +45,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("DATA_ROOT", "directory that holds the sessions which `--session` names"),
     ("DATA_EVENT_ENCRYPT", "1 to encrypt rows of tables and charts in JSONL events"),
     ("DATA_EVENT_KEY", "Fernet key to do so, and for `csv-agent decrypt`"),
+    ("SPARK_CONNECT_AUTHENTICATE_TOKEN", "token for the cluster that remote datasets are on"),
+    ("SPARK_REMOTE", "where it names the cluster of a dataset, its `token=` and headers are used"),
     ("GITHUB_STEP_SUMMARY", "file that `--report github` adds Markdown to; GitHub Actions sets it"),
     ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),
     ("CSV_AGENT_SANDBOX_WITHOUT", "layers of the confinement to leave out, to test the others"),
@@ -141,6 +145,10 @@ pub struct Environment {
     pub event_encrypt: bool,
     /// `DATA_EVENT_KEY`. Never shown.
     pub event_key: Option<String>,
+    /// `SPARK_CONNECT_AUTHENTICATE_TOKEN`. Never shown.
+    pub spark_token: Option<String>,
+    /// `SPARK_REMOTE`. Never shown: it may have a token.
+    pub spark_remote: Option<String>,
     /// `GITHUB_STEP_SUMMARY`.
     pub step_summary: Option<PathBuf>,
     /// `CSV_AGENT_PYTHON`.
@@ -222,6 +230,8 @@ impl Environment {
             data_root: get("DATA_ROOT").map(PathBuf::from),
             event_encrypt: boolean("DATA_EVENT_ENCRYPT", &mut get)?.unwrap_or(false),
             event_key: text("DATA_EVENT_KEY", &mut get)?,
+            spark_token: text("SPARK_CONNECT_AUTHENTICATE_TOKEN", &mut get)?,
+            spark_remote: text("SPARK_REMOTE", &mut get)?,
             step_summary: get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             python: get("CSV_AGENT_PYTHON").map(PathBuf::from),
             sandbox_without: layers("CSV_AGENT_SANDBOX_WITHOUT", &mut get)?,
@@ -331,6 +341,11 @@ fn invalid(name: &str, found: &str) -> anyhow::Error {
     failure.hint("unset it, or see `csv-agent help environment`").into()
 }
 
+/// Says who asks a cluster.
+pub fn cluster_access(environment: &Environment) -> ClusterAccess {
+    ClusterAccess::new(environment.spark_token.clone(), environment.spark_remote.as_deref())
+}
+
 /// Says where to look for Python.
 ///
 /// # Errors
@@ -350,6 +365,20 @@ pub fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
         cache_dir: cache_home.join("csv-agent"),
         path: environment.path.clone(),
         pip_env: environment.pip.clone(),
+    })
+}
+
+/// Says how a cluster is asked without a model.
+///
+/// # Errors
+///
+/// Fails when a setting is invalid, or there is no place for Python.
+pub fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
+    let environment = settings.environment();
+    Ok(ClusterOptions {
+        python: python_options(settings)?,
+        sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
+        access: cluster_access(environment),
     })
 }
 

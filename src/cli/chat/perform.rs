@@ -70,11 +70,11 @@ impl Chat<'_> {
         global: &GlobalOptions,
         prompt: &mut Prompt,
     ) -> anyhow::Result<()> {
-        let Chat { session, runtime, signals, .. } = self;
+        let Chat { session, settings, runtime, signals, .. } = self;
         let confirm = |what: &str| {
             agreed(runtime.block_on(prompt.confirm(&confirm::question(what), signals))?)
         };
-        datasets::run_in(flags, session, global, confirm)?;
+        datasets::run_in(flags, session, settings, global, confirm)?;
         if !flags.rm.is_empty() {
             self.runtime.block_on(self.agent.renew_worker());
         }
@@ -87,12 +87,13 @@ impl Chat<'_> {
             return Err(Failure::new(ExitStatus::Usage, message).hint("name a file").into());
         }
         for path in &mut flags.paths {
-            if let Some(text) = path.to_str() {
+            // A path of a cluster is none of this machine.
+            if let (Some(text), None) = (path.to_str(), &flags.remote) {
                 *path = expanded(text, self.home.as_deref());
             }
         }
         let before: Vec<(String, Location, String)> = self.ingested();
-        let done = ingest::run_in(&flags, &mut self.session, global);
+        let done = ingest::run_in(&flags, &mut self.session, self.settings, global);
         // The worker that runs knows the files that there were; variables are with the session.
         if before != self.ingested() {
             self.runtime.block_on(self.agent.renew_worker());

@@ -127,7 +127,7 @@ impl Target<'_> {
         Ok(Target::Own(Session::open(dir, Access::Create, lock)?))
     }
 
-    fn catalog(&self) -> &Catalog {
+    pub fn catalog(&self) -> &Catalog {
         match self {
             Target::Own(session) => session.catalog(),
             Target::Open(session) => session.catalog(),

@@ -173,11 +173,11 @@ fn dataset(name: &str, dataset: Option<&Dataset>) -> Markup {
     };
     let n_columns = dataset.columns.len();
     // The directories say nothing of the data, and much of whose machine it is on.
-    let file = dataset.source.rsplit('/').next().unwrap_or_default();
+    let file = dataset.source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     html! {
         span.name { (line(name)) }
         span.dim {
-            (count(dataset.row_count, "row")) ", from " @if file == "-" { "standard input" } @else { bdi { (line(file)) } }
+            @if dataset.is_estimate() { "about " } (count(dataset.row_count, "row")) ", from " @if file == "-" { "standard input" } @else { bdi { (line(file)) } }
         }
         details {
             summary { (count(n_columns as u64, "column")) }

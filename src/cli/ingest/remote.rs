@@ -1,0 +1,337 @@
+//! `ingest --remote`: what is on a cluster becomes datasets of the session, and stays there.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Instant;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::job::{Change, Ingested, Target};
+use super::{Attempt, IfExists, IngestFlags, is_name};
+use crate::agent::remote::{AtCluster, ClusterOptions, What};
+use crate::catalog::{Catalog, Dataset};
+use crate::cli::options::settings::Settings;
+use crate::cli::options::{GlobalOptions, cluster_options};
+use crate::cli::report;
+use crate::cli::signals::{self, Signals};
+use crate::cli::spinner::Spinner;
+use crate::dataset::{self, IngestOptions};
+use crate::frame::Frame;
+use crate::render::sanitize;
+use crate::spark::{ClusterNews, Endpoint};
+use crate::status::{ExitStatus, Failure};
+
+/// What is to be registered, and under which name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    name: String,
+    what: What,
+}
+
+/// Takes `NAME=PATH` or `NAME=TABLE`.
+fn wanted(text: &str) -> Result<Wanted, Failure> {
+    let refuse =
+        |message: String, hint: String| Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+    let example = "write `NAME=PATH` or `NAME=TABLE`, such as `flights=/data/flights/`";
+    // A directory of a partition has a `=` of its own.
+    let Some((name, what)) = text.split_once('=').filter(|it| !it.0.contains('/')) else {
+        let fitting = dataset::name_of(text.trim_end_matches('/').as_ref());
+        let message = format!("`{text}` gives the dataset no name");
+        return refuse(message, format!("write `{fitting}={text}`"));
+    };
+    if what.is_empty() {
+        return refuse(format!("`{text}` names no path and no table"), example.to_owned());
+    }
+    if !is_name(name) {
+        let fitting = dataset::name_of(name.as_ref());
+        let message = format!("`{name}` is no name of a dataset");
+        return refuse(message, format!("write `{fitting}={what}`"));
+    }
+    Ok(Wanted { name: name.to_owned(), what: What::of(what) })
+}
+
+/// Takes all that is wanted.
+fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Wanted>> {
+    let mut all: Vec<Wanted> = Vec::new();
+    for path in paths {
+        let text = path.to_str().ok_or_else(|| {
+            let message = format!("`{}` is no UTF-8", path.display());
+            Failure::new(ExitStatus::Usage, message).hint("name it with a glob: `NAME=DIR/*`")
+        })?;
+        let next = wanted(text)?;
+        if all.iter().any(|it| it.name == next.name) {
+            let message = format!("two datasets cannot both be `{}`", next.name);
+            return Err(Failure::new(ExitStatus::Usage, message)
+                .hint("give one another name")
+                .into());
+        }
+        all.push(next);
+    }
+    Ok(all)
+}
+
+/// Fails when the flags contradict each other.
+pub fn check(flags: &IngestFlags, url: &str) -> anyhow::Result<()> {
+    Endpoint::parse(url)?;
+    if flags.name.is_some() {
+        let message = "`--name` is for files of this machine";
+        let hint = "with `--remote` each dataset is `NAME=PATH` or `NAME=TABLE`";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    all_wanted(&flags.paths).map(drop)
+}
+
+/// Registers what the flags name, each for itself.
+pub fn ingest(
+    flags: &IngestFlags,
+    url: &str,
+    target: &mut Target,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<Attempt> {
+    let given = Endpoint::parse(url)?;
+    if given.has_token() {
+        let message = "whoever lists the processes of this machine sees the token in `--remote`; \
+                       `SPARK_CONNECT_AUTHENTICATE_TOKEN` is seen by nobody";
+        report::warning(message, options.terminal.stderr.colour);
+    }
+    check_one_cluster(&given, target.catalog())?;
+    let cluster = cluster_options(settings)?;
+    let endpoint = cluster.access.complete(given);
+    let wanted = all_wanted(&flags.paths)?;
+    let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
+    signals::runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        let (mut done, mut status, mut cut_by) = (Vec::new(), ExitStatus::Ok, None);
+        let mut tell = |it: &str| line.say(it);
+        let start = Box::pin(AtCluster::start(endpoint, &cluster, Vec::new(), &mut tell));
+        let (mut cluster, mut news) = match line.wait(start, &mut signals, None).await {
+            Ok(started) => started?,
+            Err(signal) => return Ok(Attempt { done, status, cut_by: Some(signal) }),
+        };
+        let read = flags.read_options();
+        for it in &wanted {
+            line.say(&format!("asking the cluster what {} is", it.what.shown_name()));
+            let look = Box::pin(cluster.look(&it.what, &read));
+            let found = match line.wait(look, &mut signals, Some(&mut news)).await {
+                Ok(found) => found,
+                Err(signal) => {
+                    cut_by = Some(signal);
+                    break;
+                }
+            };
+            match found.and_then(|dataset| keep(it, dataset, flags.if_exists, &read, target)) {
+                Ok(ingested) => done.push(ingested),
+                Err(error) => {
+                    line.suspend(|| report::error(&error, options.terminal.stderr.colour));
+                    status = status.worst(report::status_of(&error));
+                }
+            }
+        }
+        cluster.stop().await;
+        Ok(Attempt { done, status, cut_by })
+    })
+}
+
+/// The live line, where there is one.
+struct Line(Option<Spinner>);
+
+impl Line {
+    fn new(options: &GlobalOptions, message: &str) -> Line {
+        let terminal = options.terminal;
+        let may_show = terminal.can_redraw && !options.quiet;
+        let message = sanitize::one_line(message);
+        let start =
+            || Spinner::start(message, Instant::now(), terminal.stderr, terminal.is_width_given);
+        Line(may_show.then(start))
+    }
+
+    fn say(&self, message: &str) {
+        if let Some(spinner) = &self.0 {
+            spinner.say(sanitize::one_line(message));
+        }
+    }
+
+    /// Waits for what a cluster does, and shows how far it is; fails with the signal that came first.
+    async fn wait<T>(
+        &self,
+        mut work: Pin<Box<impl Future<Output = T>>>,
+        signals: &mut Signals,
+        mut news: Option<&mut UnboundedReceiver<ClusterNews>>,
+    ) -> Result<T, ExitStatus> {
+        let hear = async |news: &mut Option<&mut UnboundedReceiver<ClusterNews>>| match news {
+            Some(news) => news.recv().await,
+            None => None,
+        };
+        loop {
+            // Signals and news are kept for the next call; work that loses goes on in it, or is dropped:
+            // then whoever waited stops what runs on the cluster.
+            tokio::select! {
+                signal = signals.next() => return Err(signal),
+                Some(heard) = hear(&mut news) => {
+                    if let ClusterNews::Progress(progress) = heard {
+                        self.say(&progress.to_string());
+                    }
+                }
+                done = &mut work => return Ok(done),
+            }
+        }
+    }
+
+    fn suspend(&self, write: impl FnOnce()) {
+        match &self.0 {
+            Some(spinner) => spinner.suspend(write),
+            None => write(),
+        }
+    }
+}
+
+/// Fails when the session has datasets of another cluster: a turn asks one.
+fn check_one_cluster(endpoint: &Endpoint, catalog: &Catalog) -> anyhow::Result<()> {
+    let other = catalog.remote().find(|(_, it)| {
+        !Endpoint::parse(&it.endpoint).is_ok_and(|other| other.is_same_server(endpoint))
+    });
+    let Some((name, remote)) = other else { return Ok(()) };
+    let message = format!(
+        "cannot register data of `{endpoint}`: dataset `{name}` is at `{}`, and a session has one cluster",
+        remote.endpoint
+    );
+    let hint = "use another session with `--session NAME`, or remove its datasets with \
+                `csv-agent datasets --rm`";
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+}
+
+/// Puts a dataset into the session, unless its name is taken.
+fn keep(
+    wanted: &Wanted,
+    dataset: Dataset,
+    if_exists: IfExists,
+    read: &IngestOptions,
+    target: &mut Target,
+) -> anyhow::Result<Ingested> {
+    let name = wanted.name.clone();
+    let present = target.catalog().get(&name).cloned();
+    let change = match &present {
+        None => Change::Added,
+        Some(present) => collide(&name, present, &dataset, if_exists, read)?,
+    };
+    if let (Some(dataset), Change::Unchanged | Change::Skipped) = (&present, change) {
+        return Ok(Ingested { name, dataset: dataset.clone(), change, files: None });
+    }
+    if let Some(session) = target.session() {
+        // The files of a dataset of this machine go with it.
+        if present.is_some_and(|it| it.remote().is_none()) {
+            session.remove_dataset(&name)?;
+        }
+        session.register(vec![(name.clone(), dataset.clone())])?;
+    }
+    Ok(Ingested { name, dataset, change, files: None })
+}
+
+/// Decides what happens to a name that is taken.
+fn collide(
+    name: &str,
+    present: &Dataset,
+    dataset: &Dataset,
+    if_exists: IfExists,
+    read: &IngestOptions,
+) -> anyhow::Result<Change> {
+    let is_same = present.remote().is_some()
+        && (&present.source, &present.sha256) == (&dataset.source, &dataset.sha256);
+    let is_as_told = read.given() == present.dialect.told
+        || (read.given().is_empty() && if_exists != IfExists::Replace);
+    match (is_same, if_exists) {
+        (true, _) if is_as_told => Ok(Change::Unchanged),
+        (true, IfExists::Error) | (_, IfExists::Replace) => Ok(Change::Replaced),
+        (_, IfExists::Skip) => Ok(Change::Skipped),
+        (false, IfExists::Error) => {
+            let message = format!(
+                "cannot register `{}`: dataset `{name}` holds other data, from `{}`",
+                dataset.source, present.source
+            );
+            let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one \
+                        another name";
+            Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+        }
+    }
+}
+
+/// Returns the first rows of datasets that are on a cluster, in their order.
+///
+/// # Errors
+///
+/// Fails when the cluster cannot be reached or fails, or a value does not fit its type.
+pub fn heads(
+    datasets: &[(&str, &Dataset)],
+    n_rows: usize,
+    options: &GlobalOptions,
+    cluster: &ClusterOptions,
+) -> anyhow::Result<Vec<Frame>> {
+    let Some(remote) = datasets.iter().find_map(|it| it.1.remote()) else { return Ok(Vec::new()) };
+    let endpoint = cluster.access.complete(Endpoint::parse(&remote.endpoint)?);
+    let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
+    let known = datasets.iter().map(|(name, it)| ((*name).to_owned(), (*it).clone())).collect();
+    signals::runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        let mut tell = |it: &str| line.say(it);
+        let start = Box::pin(AtCluster::start(endpoint, cluster, known, &mut tell));
+        let (mut cluster, mut news) = line.wait(start, &mut signals, None).await.map_err(cut)??;
+        let names = datasets.iter().map(|it| it.0);
+        let read = Box::pin(read_heads(&mut cluster, names, n_rows));
+        let heads = line.wait(read, &mut signals, Some(&mut news)).await;
+        cluster.stop().await;
+        heads.map_err(cut)?
+    })
+}
+
+fn cut(signal: ExitStatus) -> Failure {
+    Failure::new(signal, "interrupted")
+}
+
+async fn read_heads<'a>(
+    cluster: &mut AtCluster,
+    names: impl Iterator<Item = &'a str>,
+    n_rows: usize,
+) -> anyhow::Result<Vec<Frame>> {
+    let mut heads = Vec::new();
+    for name in names {
+        heads.push(cluster.head(name, n_rows).await?);
+    }
+    Ok(heads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_one_cluster, wanted};
+    use crate::agent::remote::What;
+    use crate::catalog::Catalog;
+    use crate::spark::Endpoint;
+
+    #[test]
+    fn a_dataset_has_a_name_and_what_it_is() {
+        let check = |text: &str, name: &str, what: What| {
+            let found = wanted(text).unwrap();
+            assert_eq!((found.name.as_str(), found.what), (name, what), "{text}");
+        };
+        check("f=/data/f/", "f", What::Files("/data/f/".to_owned()));
+        check("f=/d/year=2024/*.csv", "f", What::Files("/d/year=2024/*.csv".to_owned()));
+        check("f=db.flights", "f", What::Table("db.flights".to_owned()));
+    }
+
+    #[test]
+    fn what_has_no_name_is_told_one() {
+        let check = |text: &str, hint: &str| {
+            assert_eq!(wanted(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");
+        };
+        check("/data/Flights 2024/", "write `flights_2024=/data/Flights 2024/`");
+        check("/d/year=2024/a.csv", "write `a=/d/year=2024/a.csv`");
+        check("my-data=t", "write `my_data=t`");
+        check("f=", "write `NAME=PATH` or `NAME=TABLE`, such as `flights=/data/flights/`");
+    }
+
+    #[test]
+    fn an_empty_session_takes_any_cluster() {
+        let endpoint = Endpoint::parse("sc://a:1").unwrap();
+        assert!(check_one_cluster(&endpoint, &Catalog::default()).is_ok());
+    }
+}
