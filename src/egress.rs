@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Egress {
-    /// Scheme, host and port of each server; empty when nothing was sent.
+    /// Scheme, host and port of each server, also of a cluster; empty when nothing was sent.
     pub destinations: Vec<String>,
     /// Requests, with those that failed and were sent again, and calls about files and containers.
     pub requests: u64,
@@ -32,6 +32,19 @@ pub struct Egress {
     pub downloads: u64,
     /// Bytes of these files.
     pub download_bytes: u64,
+    /// Calls to the cluster that remote datasets are on.
+    pub cluster_requests: u64,
+    /// Bytes of these calls: plans, and frames of this machine that are joined in.
+    pub cluster_sent_bytes: u64,
+    /// Bytes that the cluster answered. They came to this machine; `rows` has what the model was shown.
+    pub cluster_received_bytes: u64,
+}
+
+impl Egress {
+    /// Returns whether nothing was sent to anyone.
+    pub fn is_nothing(&self) -> bool {
+        *self == Egress::default()
+    }
 }
 
 /// What left the machine of one dataset.
@@ -63,6 +76,8 @@ impl Record {
         let Egress { destinations, requests, columns, rows, bytes, .. } = &other.all;
         let Egress { text_bytes, image_bytes, .. } = &other.all;
         let Egress { uploads, upload_bytes, downloads, download_bytes, .. } = &other.all;
+        let Egress { cluster_requests, cluster_sent_bytes, cluster_received_bytes, .. } =
+            &other.all;
         let all = &mut self.all;
         add_names(&mut all.destinations, destinations);
         add_names(&mut all.columns, columns);
@@ -75,6 +90,10 @@ impl Record {
         all.upload_bytes = all.upload_bytes.saturating_add(*upload_bytes);
         all.downloads = all.downloads.saturating_add(*downloads);
         all.download_bytes = all.download_bytes.saturating_add(*download_bytes);
+        all.cluster_requests = all.cluster_requests.saturating_add(*cluster_requests);
+        all.cluster_sent_bytes = all.cluster_sent_bytes.saturating_add(*cluster_sent_bytes);
+        all.cluster_received_bytes =
+            all.cluster_received_bytes.saturating_add(*cluster_received_bytes);
         for (name, more) in &other.datasets {
             let dataset = self.datasets.entry(name.clone()).or_default();
             add_names(&mut dataset.columns, &more.columns);
@@ -103,6 +122,9 @@ mod tests {
                 upload_bytes: 3,
                 downloads: 4,
                 download_bytes: 5,
+                cluster_requests: 6,
+                cluster_sent_bytes: 7,
+                cluster_received_bytes: 8,
                 ..Egress::default()
             },
             ..Record::default()
@@ -112,5 +134,7 @@ mod tests {
         assert_eq!((sum.all.columns.len(), sum.all.rows), (1, 2));
         let Egress { uploads, upload_bytes, downloads, download_bytes, .. } = sum.all;
         assert_eq!((uploads, upload_bytes, downloads, download_bytes), (4, 6, 8, 10));
+        let Egress { cluster_requests, cluster_sent_bytes, cluster_received_bytes, .. } = sum.all;
+        assert_eq!((cluster_requests, cluster_sent_bytes, cluster_received_bytes), (12, 14, 16));
     }
 }

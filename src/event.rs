@@ -274,6 +274,21 @@ pub enum Status {
         #[serde(flatten)]
         sandbox: Confinement,
     },
+    /// A job runs on the cluster that remote datasets are on. Told once a second at most.
+    Cluster {
+        /// One sentence.
+        message: String,
+        /// Stages that are over.
+        stages_done: u32,
+        /// Stages that are known so far.
+        stages: u32,
+        /// Tasks that are over.
+        tasks_done: u64,
+        /// Tasks of these stages.
+        tasks: u64,
+        /// Bytes that its tasks have read.
+        bytes_read: u64,
+    },
     /// Something the user should know that does not stop the turn.
     Warning {
         /// What a program branches on.

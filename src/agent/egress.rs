@@ -12,7 +12,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use crate::catalog::{Catalog, Dataset};
-use crate::egress::Record;
+use crate::egress::{Egress, Record};
 use crate::limits::COLUMN_NAME_BYTES_MAX;
 use crate::provider::Progress;
 use crate::session::departed::EgressFile;
@@ -39,6 +39,8 @@ struct Inner {
     counter: Counter,
     /// What was counted before the request under way.
     before: Option<Counter>,
+    /// What went to a cluster and came from it. No request to a provider takes it back.
+    cluster: Record,
     file: EgressFile,
     failed: Option<anyhow::Error>,
 }
@@ -47,7 +49,8 @@ impl Ledger {
     /// Begins the record of a turn over these datasets.
     pub fn begin(catalog: &Catalog, file: EgressFile) -> Ledger {
         let counter = Counter::new(catalog);
-        let inner = Inner { counter, before: None, file, failed: None };
+        let cluster = Record::default();
+        let inner = Inner { counter, before: None, cluster, file, failed: None };
         Ledger { inner: Rc::new(RefCell::new(inner)) }
     }
 
@@ -75,10 +78,34 @@ impl Ledger {
             }
             _ => return,
         }
-        let written = inner.file.write(inner.counter.record());
-        if let Err(error) = written {
-            inner.failed.get_or_insert(error);
-        }
+        inner.write();
+    }
+
+    /// Takes down that a cluster may be asked from now on: before it is, so that a process that is killed
+    /// leaves word of it. How much went there follows as it does.
+    ///
+    /// # Errors
+    ///
+    /// Fails when this cannot be written down. Nothing may be asked then.
+    pub fn opens_cluster(&self, destination: &str) -> anyhow::Result<()> {
+        let mut inner = self.inner.borrow_mut();
+        let opened = Egress { destinations: vec![destination.to_owned()], ..Egress::default() };
+        inner.cluster.add(&Record { all: opened, ..Record::default() });
+        let record = inner.record();
+        inner.file.write(&record)
+    }
+
+    /// Counts what went to the cluster and came from it.
+    pub fn count_cluster(&self, requests: u64, sent_bytes: u64, received_bytes: u64) {
+        let mut inner = self.inner.borrow_mut();
+        let all = Egress {
+            cluster_requests: requests,
+            cluster_sent_bytes: sent_bytes,
+            cluster_received_bytes: received_bytes,
+            ..Egress::default()
+        };
+        inner.cluster.add(&Record { all, ..Record::default() });
+        inner.write();
     }
 
     /// Demands that the record could be written down.
@@ -92,7 +119,21 @@ impl Ledger {
 
     /// Returns what was sent so far.
     pub fn record(&self) -> Record {
-        self.inner.borrow().counter.record().clone()
+        self.inner.borrow().record()
+    }
+}
+
+impl Inner {
+    fn record(&self) -> Record {
+        let mut record = self.counter.record().clone();
+        record.add(&self.cluster);
+        record
+    }
+
+    fn write(&mut self) {
+        if let Err(error) = self.file.write(&self.record()) {
+            self.failed.get_or_insert(error);
+        }
     }
 }
 
@@ -400,6 +441,27 @@ mod tests {
         ledger.check().unwrap();
         let all = file.read().unwrap().all;
         assert_eq!((all.requests, all.bytes, all.uploads, all.download_bytes), (1, 3, 0, 9));
+    }
+
+    #[test]
+    fn what_goes_to_a_cluster_is_recorded_beside_the_requests_and_never_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = EgressFile::of_turn(dir.path());
+        let ledger = Ledger::begin(&catalog(&[("sales", &["day"])]), file.clone());
+        ledger.hear(&Progress::Calling { bytes: 3, to: "http://h" }, false);
+        ledger.opens_cluster("sc://host:15002").unwrap();
+        assert_eq!(file.read().unwrap().all.destinations, ["http://h", "sc://host:15002"]);
+        ledger.count_cluster(1, 20, 300);
+        ledger.hear(&Progress::Unsent, false);
+        ledger.count_cluster(0, 0, 50);
+        let all = Egress {
+            destinations: vec!["sc://host:15002".into()],
+            cluster_requests: 1,
+            cluster_sent_bytes: 20,
+            cluster_received_bytes: 350,
+            ..Egress::default()
+        };
+        assert_eq!(file.read().unwrap(), Record { all, ..Record::default() });
     }
 
     #[test]

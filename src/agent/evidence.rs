@@ -110,8 +110,12 @@ pub fn shown(
             finding.dataset = catalog.names().next().map(str::to_owned);
         }
         let dataset = finding.dataset.as_ref().and_then(|it| catalog.get(it));
-        finding.rows.retain(|row| dataset.is_some_and(|it| *row < it.row_count));
-        let lines = dataset.map(|it| dataset::source_lines(session_dir, it, &finding.rows));
+        // Rows of a cluster have no numbers, and no file here has their lines.
+        finding
+            .rows
+            .retain(|row| dataset.is_some_and(|it| it.remote().is_none() && *row < it.row_count));
+        let here = dataset.filter(|it| it.remote().is_none());
+        let lines = here.map(|it| dataset::source_lines(session_dir, it, &finding.rows));
         let source_lines = match lines {
             Some(Ok(lines)) => lines.unwrap_or_default(),
             Some(Err(error)) => {

@@ -7,6 +7,7 @@ pub mod again;
 mod aggregates;
 mod answer;
 mod briefing;
+mod cluster;
 mod compact;
 pub mod egress;
 mod evidence;
@@ -199,6 +200,7 @@ impl Agent {
         stop: impl Future<Output = ExitStatus>,
     ) -> anyhow::Result<TurnEnd> {
         let catalog = self.visible(session.catalog())?;
+        self.check_cluster(&catalog)?;
         let unknown = self.check_withheld(session.catalog())?;
         let key = if self.options.withheld.columns.is_empty() {
             None
@@ -346,7 +348,7 @@ impl Agent {
             self.rate(session, catalog, turn).await?;
         }
         let catalog = self.keep_back(session, catalog, key, turn).await?;
-        self.prepare_hosted(session, &catalog, conversation, turn).await?;
+        self.prepare_hosted(session, &catalog.here(), conversation, turn).await?;
         let answer = self.rounds(session, &catalog, question, conversation, turn).await?;
         self.tell_unforced(&answer, conversation.items, turn)?;
         self.fetch_files_in_time(session, conversation.items, turn).await?;

@@ -40,12 +40,14 @@ impl Agent {
     ) -> anyhow::Result<Preview> {
         self.recall(session);
         self.check_withheld(catalog)?;
-        let catalog = dataset::masked_schema(&self.visible(catalog)?, &self.options.withheld);
+        let catalog = self.visible(catalog)?;
+        self.check_cluster(&catalog)?;
+        let catalog = dataset::masked_schema(&catalog, &self.options.withheld);
         let mut history =
             if self.options.fresh { History::default() } else { session.history()? };
         self.keep_back_history(&mut history);
         let mut items = vec![question.item()];
-        let uploads = self.plan_hosted(session, &catalog, &history.items(), &mut items)?;
+        let uploads = self.plan_hosted(session, &catalog.here(), &history.items(), &mut items)?;
         let instructions = self.instructions(session, &catalog, question, &history)?;
         let summary = self.first_summary(session, &history, &instructions.text);
         let is_transcript = summary.is_some();

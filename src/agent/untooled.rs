@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::agent::answer::{Answer, Said, said};
+use crate::agent::cluster::check_untooled;
 use crate::agent::form::{self, Form};
 use crate::agent::hosted::Interpreter;
 use crate::agent::profile::profile;
@@ -50,6 +51,7 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<Answer, Ended> {
+        check_untooled(catalog).map_err(anyhow::Error::from)?;
         // JSON, until it is read.
         turn.shows_partial = false;
         turn.is_computed = false;

@@ -11,6 +11,9 @@ use crate::render::sanitize;
 /// The name and version of the document.
 const SCHEMA: &str = "csv-agent.egress/1";
 
+/// How the address of a cluster begins.
+const CLUSTER: &str = "sc://";
+
 /// Returns the record of a turn and that of all turns as one document.
 pub fn document(turn: &str, record: &Record, total: &Record) -> Value {
     json!({"schema": SCHEMA, "turn_id": turn, "egress": record, "total": total})
@@ -41,10 +44,13 @@ pub fn text(turn: &str, record: &Record, total: &Record) -> String {
 
 /// Returns what left the machine in one sentence without a full stop.
 pub fn sentence(egress: &Egress) -> String {
+    let (clusters, servers): (Vec<&str>, Vec<&str>) =
+        egress.destinations.iter().map(String::as_str).partition(|it| it.starts_with(CLUSTER));
+    let cluster = (!clusters.is_empty()).then(|| to_cluster(egress, &clusters));
     if egress.requests == 0 {
-        return "nothing was sent".to_owned();
+        return cluster.unwrap_or_else(|| "nothing was sent".to_owned());
     }
-    let to = egress.destinations.join(", ");
+    let to = servers.join(", ");
     let (requests, bytes) = (count(egress.requests, "request"), number(egress.bytes));
     let columns = count(egress.columns.len() as u64, "column");
     let rows = count(egress.rows, "row");
@@ -61,7 +67,18 @@ pub fn sentence(egress: &Egress) -> String {
             let _ = write!(sentence, ", {files} {what} ({})", count(n_bytes, "byte"));
         }
     }
-    sentence
+    match cluster {
+        Some(cluster) => format!("{sentence}; {cluster}"),
+        None => sentence,
+    }
+}
+
+/// Returns what went to the cluster that remote datasets are on.
+fn to_cluster(egress: &Egress, clusters: &[&str]) -> String {
+    let calls = count(egress.cluster_requests, "call");
+    let sent = count(egress.cluster_sent_bytes, "byte");
+    let received = number(egress.cluster_received_bytes);
+    format!("{calls} to the cluster at {}, {sent}, and {received} received", clusters.join(", "))
 }
 
 #[cfg(test)]
@@ -87,5 +104,20 @@ mod tests {
         check(|_| {}, "");
         check(|it| (it.uploads, it.upload_bytes) = (1, 1_200), ", 1 file uploaded (1,200 bytes)");
         check(|it| (it.downloads, it.download_bytes) = (2, 1), ", 2 files fetched (1 byte)");
+    }
+
+    #[test]
+    fn a_cluster_is_told_apart_from_who_answers() {
+        let to = "3 calls to the cluster at sc://host:15002, 1,200 bytes, and 34,000 received";
+        let called = |it: &mut Egress| {
+            it.destinations.push("sc://host:15002".to_owned());
+            it.cluster_requests = 3;
+            it.cluster_sent_bytes = 1_200;
+            it.cluster_received_bytes = 34_000;
+        };
+        check(called, &format!("; {to}"));
+        let mut alone = Egress::default();
+        called(&mut alone);
+        assert_eq!(sentence(&alone), to);
     }
 }

@@ -166,7 +166,8 @@ mod tests {
         report["cost_usd"] = json!(0.5);
         let egress = json!({"destinations": ["https://host"], "requests": 1, "columns": ["d.c"],
             "rows": 1, "bytes": 1, "text_bytes": 1, "image_bytes": 0, "uploads": 1,
-            "upload_bytes": 1, "downloads": 1, "download_bytes": 1});
+            "upload_bytes": 1, "downloads": 1, "download_bytes": 1,
+            "cluster_requests": 1, "cluster_sent_bytes": 1, "cluster_received_bytes": 1});
         let file = json!({"format": "png", "path": "p", "width": 1, "height": 1, "bytes": 1,
             "sha256": "0".repeat(64)});
         let fetched = json!({"name": "n", "cited": true, "container_id": "c", "file_id": null,
@@ -198,6 +199,8 @@ mod tests {
                 "turns_kept": 5, "kept": ["k"], "usage": usage}),
             json!({"type": "status", "phase": "worker", "message": "m", "enforced": ["e"],
                 "missing": ["m"], "reasons": ["r"]}),
+            json!({"type": "status", "phase": "cluster", "message": "m", "stages_done": 1, "stages": 2,
+                "tasks_done": 3, "tasks": 4, "bytes_read": 5}),
             json!({"type": "status", "phase": "warning", "code": "c", "message": "m"}),
             json!({"type": "partial", "delta": "d", "item": 1}),
             json!({"type": "tool_call", "call_id": "c", "round": 1, "name": "n", "label": "l",

@@ -32,6 +32,8 @@ struct Call {
     label: String,
     /// What its code says of itself.
     detail: Option<String>,
+    /// How far the cluster is with it.
+    job: Option<String>,
 }
 
 impl Now {
@@ -49,6 +51,7 @@ impl Now {
                 id: call_id.clone(),
                 label: label.clone(),
                 detail: arguments.as_ref().and_then(|it| it["code"].as_str()).and_then(first_line),
+                job: None,
             }),
             Body::ToolResult { call_id, result, .. } => {
                 self.calls.retain(|it| it.id != *call_id);
@@ -73,6 +76,11 @@ impl Now {
             Status::Executing { message, .. }
             | Status::Compacting { message, .. }
             | Status::Loading { message } => self.doing.clone_from(message),
+            // Calls that need the cluster run one after the other.
+            Status::Cluster { message, .. } => match self.calls.first_mut() {
+                Some(call) => call.job = Some(message.clone()),
+                None => self.doing.clone_from(message),
+            },
             Status::Retrying { .. } => "waiting to try again".clone_into(&mut self.doing),
             Status::Reasoning { .. }
             | Status::Container { .. }
@@ -100,6 +108,7 @@ impl Now {
             (Some(call), 1) => call.label.clone(),
             (Some(call), n_calls) => format!("{} and {} more", call.label, n_calls - 1),
         });
+        parts.extend(call.and_then(|it| it.job.clone()));
         if 1 < self.round {
             parts.push(format!("round {}", self.round));
         }
@@ -178,6 +187,25 @@ mod tests {
         );
         let line = "asking m · round 2 · 3,412 tokens · $0.010 · 1,234,567 rows";
         check(&mut now, &request(2), line);
+    }
+
+    #[test]
+    fn a_job_of_the_cluster_is_told_with_the_call_that_waits_for_it() {
+        let mut now = Now::begin(None);
+        let job = |message: &str| {
+            json!({"type": "status", "phase": "cluster", "message": message, "stages_done": 1,
+                "stages": 2, "tasks_done": 3, "tasks": 4, "bytes_read": 5})
+        };
+        check(
+            &mut now,
+            &call("a", "python_repl (1 line)", "df.count()"),
+            "python_repl (1 line) · df.count()",
+        );
+        let line = "python_repl (1 line) · stage 1 of 2 · df.count()";
+        check(&mut now, &job("stage 1 of 2"), line);
+        let line = "python_repl (1 line) · stage 2 of 2 · df.count()";
+        check(&mut now, &job("stage 2 of 2"), line);
+        check(&mut now, &result("a", &json!({"kind": "text"})), "starting");
     }
 
     #[test]

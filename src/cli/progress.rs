@@ -188,6 +188,12 @@ impl Story {
                 }
                 self.refresh();
             }
+            Status::Cluster { message, .. } => {
+                if 0 < self.verbose && !self.is_live {
+                    self.write(&format!("{}\n", sanitize::one_line(message)));
+                }
+                self.refresh();
+            }
             Status::Container { message, .. } => {
                 if 0 < self.verbose {
                     self.write(&format!("{}\n", sanitize::one_line(message)));

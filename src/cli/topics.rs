@@ -67,7 +67,8 @@ Events: what `--format jsonl` and `--events` write, one JSON object a line.
 Every line has v (1), type, seq (0, 1, 2, … without gaps), ts (RFC 3339, UTC), session_id, turn_id.
 
   status          where the turn is; phase: started, model_request, model_response, reasoning,
-                  executing, retrying, loading, compacting, compacted, worker, container, warning
+                  executing, retrying, loading, compacting, compacted, worker, container, cluster,
+                  warning
   partial         text of the answer as it streams; the reply has it whole
   tool_call       the model asks for a tool
   tool_result     the call has ended; status: ok, error, timeout, killed, cancelled

@@ -33,7 +33,7 @@ impl EgressFile {
     ///
     /// Fails when it cannot be written.
     pub fn write(&self, record: &Record) -> anyhow::Result<()> {
-        if record.all.requests == 0 {
+        if record.all.is_nothing() {
             return store::remove(&self.path);
         }
         let mut content = serde_json::to_vec_pretty(record).context("cannot write JSON")?;

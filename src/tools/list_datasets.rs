@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, Dataset};
 use crate::event::ToolOutput;
 use crate::tools::strict::{self, object};
-use crate::tools::{Plan, Tool, ToolError};
+use crate::tools::{Plan, Tool, ToolError, tell_rows};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -31,7 +31,14 @@ fn parameters() -> Value {
 
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments {} = strict::arguments(arguments)?;
-    let row = |(name, dataset): (&str, &Dataset)| json!({"name": name, "row_count": dataset.row_count, "column_count": dataset.columns.len()});
+    let row = |(name, dataset): (&str, &Dataset)| {
+        let mut row = json!({"name": name, "column_count": dataset.columns.len()});
+        tell_rows(&mut row, dataset, "row_count");
+        if let Some(remote) = dataset.remote() {
+            row["location"] = json!(remote.endpoint);
+        }
+        row
+    };
     let datasets: Vec<Value> = catalog.iter().map(row).collect();
     Ok(Plan::Done(ToolOutput::json(json!({"kind": "datasets", "datasets": datasets}))))
 }

@@ -7,7 +7,7 @@ use crate::catalog::{Catalog, Dataset};
 use crate::event::ToolOutput;
 use crate::python::protocol::Command;
 use crate::tools::strict::{self, array, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, succeeded, variable};
+use crate::tools::{Plan, Tool, ToolError, dataset, new_variable, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -44,7 +44,7 @@ fn parameters() -> Value {
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { name, columns, df_name } = strict::arguments(arguments)?;
     check_columns(dataset(catalog, &name)?, &name, &columns)?;
-    let variable = variable(df_name)?;
+    let variable = new_variable(catalog, df_name)?;
     let command = Command::Load { dataset: name, variable, columns: Some(columns), n_rows: None };
     Ok(Plan::ask(command, |outcome| Ok(ToolOutput::json(succeeded(outcome)?.result))))
 }

@@ -8,7 +8,7 @@ use crate::event::ToolOutput;
 use crate::limits::FULL_LOADS_MAX;
 use crate::python::protocol::Command;
 use crate::tools::strict::{self, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, succeeded, variable};
+use crate::tools::{Plan, Tool, ToolError, dataset, new_variable, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -41,7 +41,7 @@ fn parameters() -> Value {
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { name, df_name } = strict::arguments(arguments)?;
     dataset(catalog, &name)?;
-    let variable = variable(df_name)?;
+    let variable = new_variable(catalog, df_name)?;
     let command = Command::Load { dataset: name, variable, columns: None, n_rows: None };
     Ok(Plan::ask(command, |outcome| Ok(ToolOutput::json(succeeded(outcome)?.result))))
 }

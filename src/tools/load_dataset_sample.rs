@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::event::ToolOutput;
+use crate::limits::CLUSTER_SAMPLE_ROWS_MAX;
 use crate::python::protocol::Command;
 use crate::tools::strict::{self, integer, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, succeeded, variable};
+use crate::tools::{Plan, Tool, ToolError, dataset, new_variable, succeeded, tell_rows};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -41,15 +42,28 @@ fn parameters() -> Value {
 
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { name, df_name, nrows } = strict::arguments(arguments)?;
-    let rows_in_all = dataset(catalog, &name)?.row_count;
-    let variable = variable(df_name)?;
+    let dataset = dataset(catalog, &name)?;
+    let mut rows_in_all = json!({});
+    tell_rows(&mut rows_in_all, dataset, "rows_in_dataset");
+    let is_remote = dataset.remote().is_some();
+    let variable = new_variable(catalog, df_name)?;
     let n_rows = u64::try_from(nrows).ok().filter(|it| 0 < *it).ok_or_else(|| {
         ToolError::new("bad_arguments", format!("`nrows` is {nrows}; it must be at least 1"))
     })?;
+    if is_remote && CLUSTER_SAMPLE_ROWS_MAX < n_rows {
+        let message = format!(
+            "`nrows` is {nrows}; `{name}` is on the cluster, of which at most {CLUSTER_SAMPLE_ROWS_MAX} rows are \
+             loaded as a sample; aggregate on the cluster instead"
+        );
+        return Err(ToolError::new("bad_arguments", message));
+    }
     let command = Command::Load { dataset: name, variable, columns: None, n_rows: Some(n_rows) };
     Ok(Plan::ask(command, move |outcome| {
         let mut result = succeeded(outcome)?.result;
-        result["rows_in_dataset"] = json!(rows_in_all);
+        let members = result.as_object_mut().zip(rows_in_all.as_object());
+        if let Some((result, rows)) = members {
+            result.extend(rows.clone());
+        }
         Ok(ToolOutput::json(result))
     }))
 }

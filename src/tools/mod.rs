@@ -50,6 +50,12 @@ const NAMES_LISTED_MAX: usize = 20;
 /// Names in the REPL that a tool must not write over.
 const RESERVED: [&str; 4] = ["pd", "np", "datasets", "load"];
 
+/// The name of the connection to the cluster, where datasets are on one.
+const SESSION: &str = "spark";
+
+/// The member of a result that has a row count which is no more than an estimate.
+pub const ROW_COUNT_ESTIMATE: &str = "row_count_estimate";
+
 /// Words that Python does not take as a name. Source: Python reference, "Keywords".
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
@@ -189,12 +195,30 @@ fn dataset<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Dataset, ToolErro
     })
 }
 
+/// Says how many rows a dataset has, under a name that tells an estimate from a count.
+fn tell_rows(result: &mut Value, dataset: &Dataset, name: &str) {
+    let name = if dataset.is_estimate() { ROW_COUNT_ESTIMATE } else { name };
+    result[name] = json!(dataset.row_count);
+}
+
 fn listed(catalog: &Catalog) -> String {
     let names: Vec<&str> = catalog.names().take(NAMES_LISTED_MAX).collect();
     match catalog.len() - names.len() {
         0 => names.join(", "),
         n_more => format!("{} and {n_more} more; call `list_datasets`", names.join(", ")),
     }
+}
+
+/// Checks the name of a variable that is to be made: where datasets are on a cluster, `spark` is taken.
+fn new_variable(catalog: &Catalog, name: String) -> Result<String, ToolError> {
+    if name == SESSION && catalog.remote().next().is_some() {
+        return Err(taken(&name));
+    }
+    variable(name)
+}
+
+fn taken(name: &str) -> ToolError {
+    ToolError::new("bad_arguments", format!("`{name}` is taken in the REPL; choose another name"))
 }
 
 fn variable(name: String) -> Result<String, ToolError> {
@@ -207,8 +231,7 @@ fn variable(name: String) -> Result<String, ToolError> {
         return Err(ToolError::new("bad_arguments", message));
     }
     if RESERVED.contains(&name.as_str()) {
-        let message = format!("`{name}` is taken in the REPL; choose another name");
-        return Err(ToolError::new("bad_arguments", message));
+        return Err(taken(&name));
     }
     Ok(name)
 }

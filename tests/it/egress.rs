@@ -56,7 +56,8 @@ fn who_answers_on_this_machine_is_sent_nothing() {
     let found: Value = serde_json::from_str(run.stdout()).unwrap();
     let nothing = json!({"destinations": [], "requests": 0, "columns": [], "rows": 0, "bytes": 0,
         "text_bytes": 0, "image_bytes": 0, "uploads": 0, "upload_bytes": 0, "downloads": 0,
-        "download_bytes": 0});
+        "download_bytes": 0, "cluster_requests": 0, "cluster_sent_bytes": 0,
+        "cluster_received_bytes": 0});
     assert_eq!(found["egress"], nothing);
     assert!(!bench.session().join("turns/0001/egress.json").exists());
     let shown = bench.run(["show", "--egress"]).succeeds();

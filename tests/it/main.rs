@@ -44,6 +44,7 @@ mod parquet;
 mod provider;
 mod readme;
 mod real;
+mod remote;
 mod reports;
 mod rerun;
 mod schema;

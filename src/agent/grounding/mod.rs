@@ -30,6 +30,7 @@ use crate::limits::{
     UNGROUNDED_MAX,
 };
 use crate::provider::hosted;
+use crate::tools::ROW_COUNT_ESTIMATE;
 
 /// Digits that a float tells apart.
 const FLOAT_DIGITS: usize = 15;
@@ -136,7 +137,7 @@ impl Grounds {
                 let n_rows = members.get("row_count").and_then(Value::as_u64);
                 for (name, value) in members {
                     self.line(name);
-                    match value {
+                    match fact((name, value)) {
                         // The beginning of a table is shown so that it is known what is in it.
                         Value::Array(rows) if name == "head" => {
                             self.table(rows, n_rows.is_none_or(|it| it <= rows.len() as u64));
@@ -219,9 +220,10 @@ impl Grounds {
 
     /// Adds what is known of a dataset: its name, its columns, how many rows have no value in each.
     pub fn dataset(&mut self, name: &str, dataset: &Dataset) {
-        self.count(dataset.row_count);
-        #[expect(clippy::cast_precision_loss, reason = "no dataset has more rows than 2^53")]
-        self.row_counts.push(dataset.row_count as f64);
+        // An estimate is no fact.
+        if !dataset.is_estimate() {
+            self.row_count(dataset.row_count);
+        }
         self.count(dataset.columns.len() as u64);
         self.line(name);
         for column in &dataset.columns {
@@ -231,6 +233,13 @@ impl Grounds {
                 self.count(dataset.row_count.saturating_sub(nulls));
             }
         }
+    }
+
+    /// Adds how many rows a dataset has: shares of it follow.
+    fn row_count(&mut self, n: u64) {
+        self.count(n);
+        #[expect(clippy::cast_precision_loss, reason = "no dataset has more rows than 2^53")]
+        self.row_counts.push(n as f64);
     }
 
     /// Finds the numbers of an answer that nothing grounds; the first ones.
@@ -310,7 +319,7 @@ impl Grounds {
         let mut texts: Vec<HashSet<&str>> = Vec::new();
         for row in rows {
             let cells: Vec<&Value> = match row {
-                Value::Object(cells) => cells.values().collect(),
+                Value::Object(cells) => cells.iter().map(fact).collect(),
                 Value::Array(cells) => cells.iter().collect(),
                 cell => vec![cell],
             };
@@ -493,6 +502,11 @@ fn half_step(reading: &Reading, is_about: bool) -> f64 {
         1 => 0.0,
         _ => step / 2.0,
     }
+}
+
+/// Returns a member of a result, or nothing in the place of an estimate: that is no fact.
+fn fact<'a>((name, value): (&String, &'a Value)) -> &'a Value {
+    if name == ROW_COUNT_ESTIMATE { &Value::Null } else { value }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use super::figures::{Purpose, figures};
 use super::quotable::Quotable;
 use super::{Claims, Grounds};
+use crate::agent::prompt::tests::remote;
 use crate::cases::cases;
 use crate::catalog::Dataset;
 use crate::conversation::Item;
@@ -197,6 +198,18 @@ fn shares_of_a_dataset_follow_from_its_rows() {
     let text =
         "2 of 344 rows (0.6%) are odd, 342 are not; 9 lack the mass of 2007; 3 (0.9%) are odd";
     assert_eq!(missing_of(grounds, text), ["3", "0.9%"]);
+}
+
+#[test]
+fn an_estimate_of_rows_is_no_fact() {
+    let mut grounds = Grounds::default();
+    grounds.dataset("flights", &remote(&["day"], 336_776));
+    let info = json!({"kind": "schema", "row_count_estimate": 336_776});
+    grounds.call(CallStatus::Ok, &info);
+    grounds.call(CallStatus::Ok, &json!({"kind": "datasets", "datasets": [info]}));
+    assert_eq!(missing_of(grounds.clone(), "There are 336,776 rows."), ["336,776"]);
+    grounds.call(CallStatus::Ok, &json!({"kind": "value", "text": "336776"}));
+    assert_eq!(missing_of(grounds, "There are 336,776 rows."), [""; 0]);
 }
 
 #[test]

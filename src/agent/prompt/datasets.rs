@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Column, Dataset};
+use crate::catalog::{Catalog, Column, Dataset, Remote};
 use crate::limits::COLUMN_NAME_BYTES_MAX;
 
 const HEAD: &str = "\
@@ -19,6 +19,8 @@ const NONE: &str = "- none; say so, and name `csv-agent ingest FILE.csv`\n";
 const BARE: &str = "Columns that are not listed: call get_dataset_info.\n";
 /// Bytes of the shortest line of a column: `  - "" x`.
 const LINE_BYTES_MIN: usize = 8;
+/// Columns named by which a dataset is partitioned. More are rare, and `get_dataset_info` has them.
+const PARTITIONS_LISTED_MAX: usize = 4;
 /// Bytes of the lines that say what is left out.
 const REMARK_BYTES: usize = 60;
 
@@ -87,9 +89,11 @@ impl Entry<'_> {
     /// Writes no more columns than there could be room for, and one.
     fn of<'a>(name: &'a str, dataset: &'a Dataset, room: usize) -> Entry<'a> {
         let (n_rows, n_columns) = (dataset.row_count, dataset.columns.len());
+        let about = if dataset.is_estimate() { "about " } else { "" };
+        let place = dataset.remote().map(place).unwrap_or_default();
         Entry {
             dataset,
-            line: format!("- {name}: {n_rows} rows, {n_columns} columns\n"),
+            line: format!("- {name}: {about}{n_rows} rows, {n_columns} columns{place}\n"),
             columns: dataset.columns.iter().take(1 + room / LINE_BYTES_MIN).map(column).collect(),
         }
     }
@@ -125,6 +129,20 @@ fn column(column: &Column) -> String {
     line + "\n"
 }
 
+/// Says that a dataset is on the cluster, and by which columns its files are divided: a filter on these reads
+/// less.
+fn place(remote: &Remote) -> String {
+    let mut place = ", on the cluster".to_owned();
+    let names = remote.partitioned_by.iter().take(PARTITIONS_LISTED_MAX);
+    let names: Vec<String> =
+        names.map(|it| quoted(&it[..it.floor_char_boundary(COLUMN_NAME_BYTES_MAX)])).collect();
+    if !names.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(place, ", partitioned by {}", names.join(", "));
+    }
+    place
+}
+
 /// Writes text of others on one line that it cannot leave.
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
@@ -146,7 +164,7 @@ fn shares(wants: &[usize], room: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::{schemas, shares};
-    use crate::agent::prompt::tests::dataset;
+    use crate::agent::prompt::tests::{dataset, remote};
     use crate::catalog::Catalog;
     use crate::limits::SCHEMA_BYTES_MAX;
 
@@ -184,6 +202,17 @@ mod tests {
         let rest = format!("- and {} more datasets: call list_datasets\n", 2_000 - n_listed);
         assert!(found.contains(&rest), "{rest}");
         assert!(found.ends_with("not listed: call get_dataset_info.\n"));
+    }
+
+    #[test]
+    fn where_a_dataset_lives_is_told_and_an_estimate_is_marked() {
+        let mut catalog = Catalog::default();
+        catalog.insert("flights".into(), remote(&["day \n"], 7_000));
+        catalog.insert("stock".into(), dataset(1));
+        let found = schemas(&catalog, SCHEMA_BYTES_MAX);
+        let lines = "\n- flights: about 7000 rows, 1 columns, on the cluster, partitioned by \"day \\n\"\n  \
+                     - \"day \\n\" float64\n- stock: 3 rows, 1 columns\n";
+        assert!(found.contains(lines), "{found}");
     }
 
     #[test]

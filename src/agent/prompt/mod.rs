@@ -38,6 +38,7 @@ const BOTH: &str = include_str!("both.md");
 const OUTPUT: &str = include_str!("output.md");
 const VERDICT: &str = include_str!("verdict.md");
 const SCHEMA: &str = include_str!("schema.md");
+const REMOTE: &str = include_str!("remote.md");
 const JSON: &str = "\
 Form: a program reads this answer. Reply with JSON that holds to the schema below, and nothing else: no
 Markdown, no fence, no words around it.
@@ -98,20 +99,26 @@ pub fn instructions(parts: &Parts) -> Instructions {
     let files = match interpreter {
         Interpreter::Local => String::new(),
         Interpreter::Hosted(_) | Interpreter::Both(_) => {
-            container::files(catalog, CONTAINER_FILES_BYTES_MAX)
+            container::files(&catalog.here(), CONTAINER_FILES_BYTES_MAX)
         }
     };
-    let n_bytes: usize = [&role, &language, &knowledge, &thresholds, &files, &withheld, &rules]
-        .iter()
-        .map(|it| it.len() + 1)
-        .sum();
+    let remote = match catalog.remote().next() {
+        Some(_) => REMOTE.to_owned(),
+        None => String::new(),
+    };
+    let n_bytes: usize =
+        [&role, &language, &knowledge, &thresholds, &remote, &files, &withheld, &rules]
+            .iter()
+            .map(|it| it.len() + 1)
+            .sum();
     // Two blank lines belong to the parts that are still to come.
     let room = INSTRUCTIONS_BYTES_MAX.saturating_sub(n_bytes + 2);
     let schemas = datasets::schemas(catalog, room.min(SCHEMA_BYTES_MAX));
     let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);
-    let all = [role, language, knowledge, thresholds, schemas, files, withheld, findings, rules];
+    let all =
+        [role, language, knowledge, thresholds, schemas, remote, files, withheld, findings, rules];
     Instructions { text: joined(all), notes }
 }
 

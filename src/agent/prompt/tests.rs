@@ -1,11 +1,16 @@
 //! The whole text of the instructions, and its bounds.
 
+use std::collections::BTreeMap;
+
 use super::findings::PastFinding;
 use super::knowledge::Knowledge;
 use super::thresholds::Threshold;
 use super::{Briefing, Parts, instructions};
 use crate::agent::hosted::Interpreter;
-use crate::catalog::{Catalog, Column, DType, Dataset, Dialect, Location, SetAside, SourceFormat};
+use crate::catalog::{
+    Catalog, Column, DType, Dataset, Dialect, Location, Read, Reading, Remote, SetAside,
+    SourceFormat,
+};
 use crate::conversation::{Assessment, Finding};
 use crate::limits::INSTRUCTIONS_BYTES_MAX;
 use crate::rating::{Range, Ratings};
@@ -45,6 +50,32 @@ pub fn dataset(n_columns: usize) -> Dataset {
         set_aside: SetAside::default(),
         ingested_at: String::new(),
     }
+}
+
+/// Makes a dataset on a cluster, of about so many rows.
+pub fn remote(columns: &[&str], row_count: u64) -> Dataset {
+    let mut made = dataset(columns.len());
+    for (column, name) in made.columns.iter_mut().zip(columns) {
+        column.name = (*name).to_owned();
+        column.nulls = None;
+    }
+    let read = Read::Files {
+        format: "parquet".into(),
+        schema: String::new(),
+        options: BTreeMap::new(),
+        paths: vec!["/data/flights".into()],
+    };
+    let remote = Remote {
+        endpoint: "sc://host:15002".into(),
+        version: "4.2.1".into(),
+        read,
+        readings: vec![Reading::Same; columns.len()],
+        is_estimate: true,
+        files: Some(3),
+        partitioned_by: columns.first().map(|it| (*it).to_owned()).into_iter().collect(),
+    };
+    let location = Location::Cluster { remote: Box::new(remote) };
+    Dataset { location, source: "/data/flights".into(), row_count, ..made }
 }
 
 /// Makes datasets of three rows with these columns.

@@ -205,7 +205,7 @@ impl<'a> Told<'a> {
                 return;
             }
             Status::Reasoning { text, .. } => Step::Thought(text),
-            Status::Executing { .. } => return,
+            Status::Executing { .. } | Status::Cluster { .. } => return,
             Status::Retrying { message, reason, .. } => Step::Retry(message, reason),
             Status::Loading { message }
             | Status::Container { message, .. }

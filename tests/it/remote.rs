@@ -1,0 +1,91 @@
+//! Questions about datasets on a cluster, as far as no cluster is needed.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Run, round};
+
+/// Makes a session with `sales.csv`, and with flights that are on a cluster where nobody listens.
+fn bench() -> Bench {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    let path = bench.session().join("datasets.json");
+    let mut catalog: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let mut flights = catalog["sales"].clone();
+    flights.as_object_mut().unwrap().remove("path");
+    flights["source"] = json!("/data/flights/*.csv");
+    flights["row_count"] = json!(1_234_567);
+    flights["remote"] = json!({
+        "endpoint": "sc://127.0.0.1:9", "version": "4.2.1", "is_estimate": true,
+        "read": {"table": {"name": "flights"}},
+        "readings": [{"kind": "same"}, {"kind": "same"}, {"kind": "same"}],
+    });
+    catalog["flights"] = flights;
+    fs::write(&path, catalog.to_string()).unwrap();
+    bench
+}
+
+#[track_caller]
+fn check_refused(flags: &[&str], message: &str, hint: &str) {
+    let bench = bench();
+    let ask = |more: &[&str]| -> Run {
+        let arguments = ["ask"].iter().chain(flags).chain(more).chain(&["q"]);
+        bench.run(arguments.copied().collect::<Vec<_>>())
+    };
+    for more in [&[][..], &["--dry-run"], &["--dataset", "flights"]] {
+        let run = ask(more).fails_with(2);
+        assert!(run.stderr().contains(message), "{run}");
+        // Where no other dataset may be asked about, none is the way out.
+        assert_eq!(run.stderr().contains(hint), !more.contains(&"flights"), "{run}");
+    }
+    assert_eq!(bench.n_requests(), 0);
+    assert!(!bench.session().join("turns/0001").exists());
+    // The way out that the hint names.
+    ask(&["--dataset", "sales", "--dry-run"]).succeeds();
+}
+
+#[test]
+fn what_holds_for_files_only_is_refused_before_anything_is_sent() {
+    let leave_out = "leave out `--redact`, or leave the dataset out with `--dataset sales`";
+    check_refused(&["--redact", "product"], "`--redact` holds for files", leave_out);
+    let no_rows = "leave out `--no-rows`, or leave the dataset out with `--dataset sales`";
+    check_refused(&["--no-rows"], "`--no-rows` holds for files", no_rows);
+    let local = "`--interpreter local` or `both`, or leave the dataset out with `--dataset sales`";
+    let hosted = ["--interpreter", "hosted"];
+    check_refused(&hosted, "which code at the provider cannot reach", local);
+    let model = "name a model with `--model NAME`, or leave the dataset out with `--dataset sales`";
+    check_refused(&["--model", "builtin"], "the built-in analyst reads files", model);
+}
+
+#[test]
+fn a_model_without_tools_is_refused_where_a_profile_cannot_be_made() {
+    let words = "Unknown parameter: 'tools'.";
+    let refusal = || round().errs(400, "invalid_request_error", "", words);
+    let bench = bench().script([refusal()]);
+    let run = bench.run(["ask", "--api", "responses", "q"]).fails_with(2);
+    assert!(run.stderr().contains("none is made of `flights`"), "{run}");
+    assert!(run.stderr().contains("`--dataset sales`"), "{run}");
+    bench.answers([refusal(), round().says("{}")]);
+    bench.run(["ask", "--api", "responses", "--dataset", "sales", "q"]).succeeds();
+}
+
+#[test]
+fn the_instructions_say_what_is_on_the_cluster_and_how_to_work_there() {
+    let bench = bench();
+    let request = |flags: &[&str]| {
+        let arguments = ["ask", "--dry-run", "--json"].iter().chain(flags).chain(&["q"]);
+        let run = bench.run(arguments.copied().collect::<Vec<_>>()).succeeds();
+        let document: Value = serde_json::from_str(run.stdout()).unwrap();
+        document["request"]["instructions"].as_str().unwrap().to_owned()
+    };
+    let told = request(&[]);
+    assert!(
+        told.contains("\n- flights: about 1234567 rows, 3 columns, on the cluster\n"),
+        "{told}"
+    );
+    assert!(told.contains("\n- sales: 10 rows, 3 columns\n"), "{told}");
+    assert!(told.contains("give a lazy Spark DataFrame"), "{told}");
+    let told = request(&["--dataset", "sales"]);
+    assert!(!told.contains("Spark"), "{told}");
+}
