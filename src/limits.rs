@@ -55,8 +55,6 @@ pub const AGGREGATE_VALUES_MAX: usize = 40;
 /// Columns of one dataset. Beyond this a file is more likely misread than wide.
 pub const CSV_COLUMNS_MAX: usize = 20_000;
 
-/// Rows that `load_dataset_sample` takes of a dataset on a cluster: enough to see what values look like.
-pub const CLUSTER_SAMPLE_ROWS_MAX: u64 = 100_000;
 /// Time between two events that tell how far a job on a cluster is.
 pub const CLUSTER_PROGRESS_EVERY: Duration = Duration::from_secs(1);
 

@@ -1,12 +1,199 @@
-//! Turns over datasets that are on a cluster.
+//! Turns over datasets that are on a cluster: the way of a worker there, what it tells, and its end.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::agent::Agent;
+use crate::agent::egress::Ledger;
 use crate::agent::hosted::Interpreter;
-use crate::catalog::Catalog;
+use crate::agent::news::News;
+use crate::agent::turn::{Ended, Turn};
+use crate::catalog::{Catalog, Dataset};
+use crate::event::Status;
+use crate::limits::CLUSTER_PROGRESS_EVERY;
 use crate::provider::Provider;
+use crate::python::Cluster;
+use crate::spark::{
+    Allowed, ClusterAccess, ClusterError, ClusterNews, Endpoint, JobProgress, Relay, contact,
+};
 use crate::status::{ExitStatus, Failure};
 
+/// As whom a cluster is asked, unless its address says.
+const USER: &str = "csv-agent";
+
+/// The way of one worker to the cluster. It ends with the worker.
+pub struct Link {
+    /// None once it was stopped.
+    relay: Option<Relay>,
+    /// The relay sends, and closes it.
+    news: UnboundedReceiver<ClusterNews>,
+    /// Scheme, host and port.
+    destination: String,
+    /// Of the turn that has the worker.
+    ledger: Ledger,
+    /// What the user was told of its failing.
+    told: Option<ClusterError>,
+}
+
+impl Link {
+    /// Begins a relay for a worker that may read these datasets and nothing else there; none when no
+    /// dataset is on a cluster. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the session names its cluster wrongly, or there are no descriptors left.
+    pub fn start(
+        catalog: &Catalog,
+        access: &ClusterAccess,
+        turn: &Turn,
+    ) -> anyhow::Result<Option<(Link, Cluster)>> {
+        let Some(endpoint) = endpoint(catalog, access)? else { return Ok(None) };
+        let user = endpoint.user().unwrap_or(USER).to_owned();
+        let destination = destination(&endpoint);
+        let reads = catalog.remote().map(|(_, it)| it.read.clone()).collect();
+        let (tell, news) = unbounded_channel();
+        let (relay, end) = Relay::start(endpoint, Allowed::Registered(reads), tell)
+            .context("cannot make the worker's way to the cluster")?;
+        let is_there = |it: &(&str, &Dataset)| it.1.remote().is_some();
+        let datasets = catalog.iter().filter(is_there);
+        let datasets = datasets.map(|(name, it)| (name.to_owned(), it.clone())).collect();
+        let link =
+            Link { relay: Some(relay), news, destination, ledger: turn.ledger.clone(), told: None };
+        Ok(Some((link, Cluster { relay: Arc::new(end), datasets, user })))
+    }
+
+    /// Takes down that code of the turn may ask the cluster from now on.
+    ///
+    /// # Errors
+    ///
+    /// Fails when this cannot be written down.
+    pub fn open(&mut self, turn: &Turn) -> anyhow::Result<()> {
+        self.ledger = turn.ledger.clone();
+        self.ledger.opens_cluster(&self.destination)
+    }
+
+    /// Does work; meanwhile counts what passes the relay, and tells how far a job is that takes its time.
+    pub async fn hearing<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+        tell: UnboundedSender<News>,
+    ) -> T {
+        let mut work = std::pin::pin!(work);
+        let mut told = Instant::now();
+        loop {
+            // What loses is polled again; a message stays in the channel until it is taken.
+            let news = tokio::select! {
+                biased;
+                Some(news) = self.news.recv() => news,
+                done = &mut work => {
+                    self.hear(None);
+                    return done;
+                }
+            };
+            if let Some(job) = self.hear(Some(news))
+                && CLUSTER_PROGRESS_EVERY <= told.elapsed()
+            {
+                told = Instant::now();
+                // A turn that is over needs no news.
+                let _ = tell.send(News::Status(Box::new(status(job))));
+            }
+        }
+    }
+
+    /// Counts what has passed the relay. Returns how far a job is.
+    fn hear(&mut self, mut next: Option<ClusterNews>) -> Option<JobProgress> {
+        let (mut requests, mut sent_bytes, mut received_bytes, mut job) = (0, 0, 0, None);
+        while let Some(news) = next.take().or_else(|| self.news.try_recv().ok()) {
+            match news {
+                ClusterNews::Progress(progress) => job = Some(progress),
+                ClusterNews::Traffic { sent, received } => {
+                    requests += u64::from(0 < sent);
+                    sent_bytes += sent;
+                    received_bytes += received;
+                }
+            }
+        }
+        if 0 < sent_bytes + received_bytes {
+            self.ledger.count_cluster(requests, sent_bytes, received_bytes);
+        }
+        job
+    }
+
+    /// Returns why the cluster failed, where the user was not told.
+    pub fn complaint(&mut self) -> Option<String> {
+        let failure = self.relay.as_ref()?.failure().filter(|it| self.told.as_ref() != Some(it))?;
+        let message = failure.to_string();
+        self.told = Some(failure);
+        Some(message)
+    }
+
+    /// Ends what runs on the cluster and waits for that, for some seconds at most.
+    pub async fn hang_up(mut self) {
+        if let Some(relay) = self.relay.take() {
+            relay.stop().await;
+        }
+        // The farewell is counted as well.
+        self.hear(None);
+    }
+}
+
+fn status(job: JobProgress) -> Status {
+    let JobProgress { stages_done, stages, tasks_done, tasks, bytes_read } = job;
+    Status::Cluster { message: job.to_string(), stages_done, stages, tasks_done, tasks, bytes_read }
+}
+
+/// Returns the cluster that the datasets are on, with what it is to be told; none when all are here.
+fn endpoint(catalog: &Catalog, access: &ClusterAccess) -> anyhow::Result<Option<Endpoint>> {
+    // `ingest` takes one cluster a session, so any dataset names it.
+    let Some((name, remote)) = catalog.remote().next() else { return Ok(None) };
+    let endpoint = Endpoint::parse(&remote.endpoint);
+    let endpoint = endpoint.with_context(|| format!("cannot tell where `{name}` is"))?;
+    Ok(Some(access.complete(endpoint)))
+}
+
+/// Returns the server alone, without what is told to it.
+fn destination(endpoint: &Endpoint) -> String {
+    let shown = endpoint.to_string();
+    shown.split_once("/;").map_or(shown.as_str(), |it| it.0).to_owned()
+}
+
 impl Agent {
+    /// Asks the cluster whether it is there, before anybody else is asked anything. Once its worker runs,
+    /// the code finds out itself.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be reached, refuses the token or is too old, and when the turn ends first.
+    pub(super) async fn meet_cluster(
+        &mut self,
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        if self.repl.is_running() {
+            return Ok(());
+        }
+        let Some(endpoint) = endpoint(catalog, &self.options.cluster)? else { return Ok(()) };
+        turn.ledger.opens_cluster(&destination(&endpoint))?;
+        turn.ledger.count_cluster(1, 0, 0);
+        let Err(error) = turn.wait(contact(&endpoint)).await? else { return Ok(()) };
+        let here = catalog.here();
+        let others = here.names().next().map(|it| format!("ask without it: `--dataset {it}`"));
+        let hint = match error {
+            ClusterError::Refused(_) => Some(
+                "the token comes from `SPARK_CONNECT_AUTHENTICATE_TOKEN`, or from `SPARK_REMOTE` where that \
+                 names the same server"
+                    .to_owned(),
+            ),
+            _ => others,
+        };
+        let failure = Failure { status: error.status(), message: error.to_string(), hint };
+        Err(Ended::Failed(failure.into()))
+    }
+
     /// Refuses what cannot be had where a dataset is on a cluster, before anything is sent.
     ///
     /// # Errors
@@ -62,4 +249,33 @@ fn refused(message: String, instead: &str, catalog: &Catalog) -> Failure {
         here.names().next().map(|it| format!(", or leave the dataset out with `--dataset {it}`"));
     let hint = format!("{instead}{}", others.unwrap_or_default());
     Failure::new(ExitStatus::Usage, message).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_untooled, destination};
+    use crate::agent::prompt::tests::{catalog, remote};
+    use crate::spark::Endpoint;
+
+    #[test]
+    fn no_profile_is_made_of_what_is_on_a_cluster() {
+        let mut all = catalog(&[("stock", &["item"])]);
+        assert!(check_untooled(&all).is_ok());
+        all.insert("flights".into(), remote(&["day"], 7));
+        let refused = check_untooled(&all).unwrap_err();
+        assert_eq!(
+            refused.hint.as_deref(),
+            Some(
+                "name a model that has tools with `--model NAME`, or leave the dataset out with `--dataset \
+                 stock`"
+            )
+        );
+        assert!(check_untooled(&all.here()).is_ok());
+    }
+
+    #[test]
+    fn a_destination_is_scheme_host_and_port() {
+        let endpoint = Endpoint::parse("sc://host/;token=s3cret;user_id=me").unwrap();
+        assert_eq!(destination(&endpoint), "sc://host:15002");
+    }
 }

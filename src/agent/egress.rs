@@ -89,6 +89,9 @@ impl Ledger {
     /// Fails when this cannot be written down. Nothing may be asked then.
     pub fn opens_cluster(&self, destination: &str) -> anyhow::Result<()> {
         let mut inner = self.inner.borrow_mut();
+        if inner.cluster.all.destinations.iter().any(|it| it == destination) {
+            return Ok(());
+        }
         let opened = Egress { destinations: vec![destination.to_owned()], ..Egress::default() };
         inner.cluster.add(&Record { all: opened, ..Record::default() });
         let record = inner.record();

@@ -70,6 +70,7 @@ use crate::render::chart::ChartStyle;
 use crate::session::Session;
 use crate::session::history::History;
 use crate::sink::EventSink;
+use crate::spark::ClusterAccess;
 use crate::status::{ExitStatus, Failure, StopReason};
 use crate::withheld::Withheld;
 
@@ -96,6 +97,8 @@ pub struct AgentOptions {
     pub sandbox: SandboxOptions,
     /// Where code runs.
     pub interpreter: Interpreter,
+    /// Who asks the cluster that datasets are on.
+    pub cluster: ClusterAccess,
     /// The datasets that the model may see; all when none are named.
     pub datasets: Vec<String>,
     /// Whether turns of earlier processes are left out.
@@ -171,7 +174,8 @@ impl Agent {
             options.sandbox.clone(),
             options.limits.tool_timeout,
             options.withheld.clone(),
-        );
+        )
+        .asking_as(options.cluster.clone());
         Agent {
             options,
             provider,
@@ -344,6 +348,7 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
     ) -> Result<Answer, Ended> {
+        self.meet_cluster(catalog, turn).await?;
         if question.verdict {
             self.rate(session, catalog, turn).await?;
         }

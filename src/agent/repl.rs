@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
+use crate::agent::cluster::Link;
 use crate::agent::news::News;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
@@ -16,6 +17,7 @@ use crate::python::protocol::{Command, Outcome};
 use crate::python::sandbox::{self, Confinement, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
 use crate::session::Session;
+use crate::spark::ClusterAccess;
 use crate::status::{ExitStatus, Failure};
 use crate::tools::ToolError;
 use crate::withheld::Withheld;
@@ -34,6 +36,9 @@ pub struct Repl {
     stand_in: Option<StandIn>,
     state: State,
     is_dirty: bool,
+    access: ClusterAccess,
+    /// The way of the worker to the cluster. It is there only while the worker is.
+    link: Option<Link>,
 }
 
 /// What a REPL has of its own that stands in for a container of a provider's.
@@ -59,8 +64,28 @@ impl Repl {
         command_timeout: Duration,
         withheld: Withheld,
     ) -> Repl {
-        let (stand_in, state) = (None, State::Idle);
-        Repl { python, sandbox, command_timeout, withheld, stand_in, state, is_dirty: false }
+        Repl {
+            python,
+            sandbox,
+            command_timeout,
+            withheld,
+            stand_in: None,
+            state: State::Idle,
+            is_dirty: false,
+            access: ClusterAccess::default(),
+            link: None,
+        }
+    }
+
+    /// Says who asks the cluster that datasets are on.
+    #[must_use]
+    pub fn asking_as(self, access: ClusterAccess) -> Repl {
+        Repl { access, ..self }
+    }
+
+    /// Returns whether there is a worker, or one is being started.
+    pub fn is_running(&self) -> bool {
+        !matches!(self.state, State::Idle)
     }
 
     /// Makes it stand in for a container: no dataset, no variable of the session is at hand there.
@@ -94,11 +119,12 @@ impl Repl {
         catalog: &Catalog,
         turn: &Turn,
     ) -> anyhow::Result<()> {
-        if !matches!(self.state, State::Idle) {
+        if self.is_running() {
             return Ok(());
         }
         let (python, sandbox) = (self.python.clone(), self.sandbox.clone());
         let (mut datasets, mut saved, mut container) = (Vec::new(), None, None);
+        let mut cluster = None;
         let scratch = if let Some(StandIn { scratch, files }) = &self.stand_in {
             container = Some(files.clone());
             scratch.clone()
@@ -107,6 +133,7 @@ impl Repl {
             let here = catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), path(it)?)));
             datasets = here.collect();
             saved = session.repl_dir(&self.withheld).filter(|it| it.is_dir());
+            (self.link, cluster) = Link::start(catalog, &self.access, turn)?.unzip();
             session.scratch_dir()?
         };
         let command_timeout = self.command_timeout;
@@ -123,6 +150,7 @@ impl Repl {
                 container,
                 saved,
                 command_timeout,
+                cluster,
                 ..WorkerOptions::new(interpreter, &scratch, sandbox)
             };
             let started = Worker::start(options).await;
@@ -144,6 +172,19 @@ impl Repl {
         turn: &mut Turn<'_>,
     ) -> Result<Result<Outcome, ToolError>, Ended> {
         self.start(session, catalog, turn)?;
+        let asked = self.exchange(command, turn).await;
+        if !matches!(asked, Ok(Ok(_))) {
+            // The worker is gone: nobody is left to ask the cluster for what runs there.
+            self.hang_up().await;
+        }
+        asked
+    }
+
+    async fn exchange(
+        &mut self,
+        command: Command,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<Outcome, ToolError>, Ended> {
         let mut worker = match std::mem::replace(&mut self.state, State::Idle) {
             State::Ready(worker) => worker,
             State::Starting(starting) => {
@@ -155,9 +196,20 @@ impl Repl {
             State::Idle => return Err(anyhow::anyhow!("the worker was not started").into()),
         };
         self.is_dirty = true;
-        match turn.wait(worker.ask(command)).await? {
+        let asking = worker.ask(command);
+        let asked = match &mut self.link {
+            None => turn.wait(asking).await?,
+            Some(link) => {
+                link.open(turn)?;
+                turn.wait_sent(link.hearing(asking, turn.news())).await?
+            }
+        };
+        match asked {
             Ok(outcome) => {
                 self.state = State::Ready(worker);
+                if let Some(message) = self.link.as_mut().and_then(Link::complaint) {
+                    turn.status(Status::Warning { code: "cluster".to_owned(), message })?;
+                }
                 Ok(Ok(outcome))
             }
             Err(error) => {
@@ -192,6 +244,7 @@ impl Repl {
             Err(_) => anyhow::anyhow!("it took more than {} s", SNAPSHOT.as_secs()),
         };
         self.state = State::Idle;
+        self.hang_up().await;
         Err(failed.context("cannot keep the variables for the next question"))
     }
 
@@ -205,6 +258,13 @@ impl Repl {
                 let _ = starting.await;
             }
             State::Idle => {}
+        }
+        self.hang_up().await;
+    }
+
+    async fn hang_up(&mut self) {
+        if let Some(link) = self.link.take() {
+            link.hang_up().await;
         }
     }
 }

@@ -169,6 +169,7 @@ pub fn agent_options(options: &TurnOptions) -> AgentOptions {
         python: options.python.clone(),
         sandbox: options.sandbox.clone(),
         interpreter: options.interpreter.clone(),
+        cluster: options.cluster.clone(),
         datasets: options.datasets.clone(),
         fresh: options.fresh,
         briefing: options.briefing.clone(),

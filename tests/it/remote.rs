@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Run, round};
+use crate::bench::{Bench, Run};
 
 /// Makes a session with `sales.csv`, and with flights that are on a cluster where nobody listens.
 fn bench() -> Bench {
@@ -59,15 +59,18 @@ fn what_holds_for_files_only_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_model_without_tools_is_refused_where_a_profile_cannot_be_made() {
-    let words = "Unknown parameter: 'tools'.";
-    let refusal = || round().errs(400, "invalid_request_error", "", words);
-    let bench = bench().script([refusal()]);
-    let run = bench.run(["ask", "--api", "responses", "q"]).fails_with(2);
-    assert!(run.stderr().contains("none is made of `flights`"), "{run}");
-    assert!(run.stderr().contains("`--dataset sales`"), "{run}");
-    bench.answers([refusal(), round().says("{}")]);
-    bench.run(["ask", "--api", "responses", "--dataset", "sales", "q"]).succeeds();
+fn a_cluster_that_is_not_there_ends_the_turn_before_the_model_is_asked() {
+    let bench = bench();
+    let run = bench.run(["ask", "--format", "jsonl", "q"]).fails_with(6);
+    let error = run.events().pop().unwrap();
+    assert!(error["message"].as_str().unwrap().contains("`sc://127.0.0.1:9`"), "{run}");
+    assert_eq!(error["hint"], "ask without it: `--dataset sales`");
+    assert_eq!(bench.n_requests(), 0);
+    // That it was looked for is on record.
+    let record = fs::read(bench.session().join("turns/0001/egress.json")).unwrap();
+    let record: Value = serde_json::from_slice(&record).unwrap();
+    assert_eq!(record["destinations"], json!(["sc://127.0.0.1:9"]));
+    assert_eq!([&record["requests"], &record["cluster_requests"]], [0, 1]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::settings::{
     MODEL, NO_ROWS, ORGANIZATION, Origin, PROJECT, REASONING, REDACT, REQUIRE_SANDBOX, RETRIES,
     STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
 };
-use super::{Environment, GlobalOptions, python_options, sandbox_options};
+use super::{Environment, GlobalOptions, cluster_access, python_options, sandbox_options};
 use crate::agent::hosted::Interpreter;
 use crate::agent::prompt::Briefing;
 use crate::agent::schema::AnswerSchema;
@@ -31,6 +31,7 @@ use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::render::chart::{ChartStyle, Theme};
 use crate::sink::seal::Seal;
+use crate::spark::ClusterAccess;
 use crate::status::{ExitStatus, Failure};
 use crate::withheld::Withheld;
 
@@ -117,6 +118,8 @@ pub struct TurnOptions {
     pub sandbox: SandboxOptions,
     /// Where code runs.
     pub interpreter: Interpreter,
+    /// Who asks the cluster that datasets are on.
+    pub cluster: ClusterAccess,
 }
 
 /// Who answers.
@@ -319,6 +322,7 @@ impl TurnOptions {
             provider,
             python: python_options(settings)?,
             sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
+            cluster: cluster_access(environment),
             interpreter,
             global,
             files,
