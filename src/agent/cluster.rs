@@ -51,12 +51,34 @@ impl Link {
         access: &ClusterAccess,
         turn: &Turn,
     ) -> anyhow::Result<Option<(Link, Cluster)>> {
+        let reads = catalog.remote().map(|(_, it)| it.read.clone()).collect();
+        Link::allowing(Allowed::Registered(reads), catalog, access, turn)
+    }
+
+    /// Begins a relay for a worker that runs code of ours alone.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Link::start`] does.
+    pub fn of_study(
+        catalog: &Catalog,
+        access: &ClusterAccess,
+        turn: &Turn,
+    ) -> anyhow::Result<Option<(Link, Cluster)>> {
+        Link::allowing(Allowed::Anything, catalog, access, turn)
+    }
+
+    fn allowing(
+        allowed: Allowed,
+        catalog: &Catalog,
+        access: &ClusterAccess,
+        turn: &Turn,
+    ) -> anyhow::Result<Option<(Link, Cluster)>> {
         let Some(endpoint) = endpoint(catalog, access)? else { return Ok(None) };
         let user = endpoint.user().unwrap_or(USER).to_owned();
         let destination = destination(&endpoint);
-        let reads = catalog.remote().map(|(_, it)| it.read.clone()).collect();
         let (tell, news) = unbounded_channel();
-        let (relay, end) = Relay::start(endpoint, Allowed::Registered(reads), tell)
+        let (relay, end) = Relay::start(endpoint, allowed, tell)
             .context("cannot make the worker's way to the cluster")?;
         let is_there = |it: &(&str, &Dataset)| it.1.remote().is_some();
         let datasets = catalog.iter().filter(is_there);

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::agent::Agent;
 use crate::agent::prompt::thresholds::Threshold;
 use crate::agent::turn::{Ended, Turn};
-use crate::catalog::{Catalog, Dataset, Facts, Query};
+use crate::catalog::{Catalog, Facts, Query};
 use crate::conversation::{Assessment, Finding};
 use crate::dataset;
 use crate::event::{FindingShown, Status};
@@ -26,13 +26,17 @@ impl Agent {
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
         let mut found = Vec::new();
+        let mut there = Vec::new();
         for threshold in &self.options.briefing.thresholds {
             let is_it = |name: &str| threshold.dataset.as_ref().is_none_or(|it| it == name);
             for (name, dataset) in catalog.iter().filter(|(name, _)| is_it(name)) {
                 if dataset.columns.iter().all(|it| it.name != threshold.column) {
                     continue;
                 }
-                let Some(path) = dataset.path().map(Path::to_owned) else { continue };
+                let Some(path) = dataset.path().map(Path::to_owned) else {
+                    there.push((name, dataset, threshold));
+                    continue;
+                };
                 let query = Query::Rate {
                     path,
                     column: threshold.column.clone(),
@@ -42,17 +46,15 @@ impl Agent {
                 let reading = tokio::task::spawn_blocking(move || dataset::answer(&query, &dir));
                 let facts = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
                 let Facts::Rated(rated) = facts else { continue };
-                let Some(rated) = rated else {
-                    let message = format!(
-                        "the thresholds of `{}` rate nothing in `{name}`: the column holds no numbers",
-                        threshold.column
-                    );
-                    turn.status(Status::Warning { code: "thresholds".to_owned(), message })?;
-                    continue;
-                };
-                found.extend(findings(name, dataset, threshold, rated));
+                match rated {
+                    Some(rated) => {
+                        found.extend(findings(name, dataset.row_count, threshold, rated));
+                    }
+                    None => tell_no_numbers(name, threshold, turn)?,
+                }
             }
         }
+        found.extend(self.rate_there(catalog, &there, turn).await?);
         // Most important first.
         found.sort_by_key(|it| std::cmp::Reverse(it.severity));
         turn.rated = found;
@@ -60,10 +62,23 @@ impl Agent {
     }
 }
 
+/// Says that a threshold is about a column that has nothing to rate.
+///
+/// # Errors
+///
+/// Fails as [`Turn::emit`] does.
+pub fn tell_no_numbers(name: &str, threshold: &Threshold, turn: &mut Turn) -> Result<(), Ended> {
+    let message = format!(
+        "the thresholds of `{}` rate nothing in `{name}`: the column holds no numbers",
+        threshold.column
+    );
+    turn.status(Status::Warning { code: "thresholds".to_owned(), message })
+}
+
 /// Returns a finding for each range that values are in and should not be.
-fn findings(
+pub fn findings(
     name: &str,
-    dataset: &Dataset,
+    row_count: u64,
     threshold: &Threshold,
     rated: Rated,
 ) -> impl Iterator<Item = Finding> {
@@ -74,12 +89,12 @@ fn findings(
         (Assessment::Warning, rated.outside, good, "outside of the good range"),
     ];
     let unit = threshold.unit.as_ref().map_or(String::new(), |it| format!(", in {it}"));
-    let rows_have = if dataset.row_count == 1 { "row has" } else { "rows have" };
+    let rows_have = if row_count == 1 { "row has" } else { "rows have" };
     told.into_iter().filter(|it| 0 < it.1.count).filter_map(
         move |(severity, hits, range, place)| {
             let message = format!(
                 "{} of {} {rows_have} `{}` {place} ({}){unit}.",
-                hits.count, dataset.row_count, threshold.column, range?
+                hits.count, row_count, threshold.column, range?
             );
             Some(Finding {
                 dataset: Some(name.to_owned()),

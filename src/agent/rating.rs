@@ -1,0 +1,130 @@
+//! What the thresholds find in datasets on a cluster: counted there, in one job a column.
+
+use anyhow::Context;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::agent::Agent;
+use crate::agent::cluster::Link;
+use crate::agent::evidence::{findings, tell_no_numbers};
+use crate::agent::news::News;
+use crate::agent::prompt::thresholds::Threshold;
+use crate::agent::turn::{Ended, Turn};
+use crate::catalog::{Catalog, DType, Dataset};
+use crate::conversation::Finding;
+use crate::event::Status;
+use crate::python::study::Study;
+use crate::rating::{Hits, Range, Rated, Ratings};
+use crate::status::{ExitStatus, Failure};
+
+/// Counts. It runs in a worker of its own, which no model has a part in.
+const PROGRAM: &str = include_str!("rate.py");
+
+/// What was counted, with all rows of the dataset.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counted {
+    rows: u64,
+    bad: u64,
+    warning: u64,
+    outside: u64,
+}
+
+impl Agent {
+    /// Rates the values of columns that are on a cluster. Rows have no numbers there, so none are named.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn ends first, or the cluster cannot count.
+    pub(super) async fn rate_there(
+        &self,
+        catalog: &Catalog,
+        about: &[(&str, &Dataset, &Threshold)],
+        turn: &mut Turn<'_>,
+    ) -> Result<Vec<Finding>, Ended> {
+        if about.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some((mut link, cluster)) = Link::of_study(catalog, &self.options.cluster, turn)?
+        else {
+            return Ok(Vec::new());
+        };
+        link.open(turn)?;
+        let (python, sandbox) = (&self.options.python, &self.options.sandbox);
+        let news = turn.news();
+        let mut tell = |message: &str| {
+            let message = message.to_owned();
+            // A turn that is over needs no news.
+            let _ = news.send(News::Status(Box::new(Status::Loading { message })));
+        };
+        let starting = Box::pin(Study::at_cluster(python, sandbox, cluster, &mut tell));
+        let started = turn.wait(starting).await;
+        let counted = match started {
+            Ok(Ok(mut study)) => count_all(&mut study, &mut link, about, turn).await,
+            Ok(Err(error)) => Err(error.into()),
+            Err(ended) => Err(ended),
+        };
+        // The study is gone by now, and what it had asked for need not go on.
+        link.hang_up().await;
+        counted
+    }
+}
+
+async fn count_all(
+    study: &mut Study,
+    link: &mut Link,
+    about: &[(&str, &Dataset, &Threshold)],
+    turn: &mut Turn<'_>,
+) -> Result<Vec<Finding>, Ended> {
+    let mut found = Vec::new();
+    for (name, dataset, threshold) in about {
+        let column = dataset.columns.iter().find(|it| it.name == threshold.column);
+        if !column.is_some_and(|it| matches!(it.dtype, DType::Int64 | DType::Float64)) {
+            tell_no_numbers(name, threshold, turn)?;
+            continue;
+        }
+        let input = input(name, threshold);
+        let counting = link.hearing(study.ask(PROGRAM, &input), turn.news());
+        let counted = turn.wait_sent(counting).await?;
+        let counted = counted.map_err(|error| {
+            let message =
+                format!("cannot rate `{}` of `{name}` on the cluster: {error:#}", threshold.column);
+            Failure::new(ExitStatus::Provider, message)
+        });
+        let counted: Counted = serde_json::from_value(counted.map_err(anyhow::Error::from)?)
+            .context("what the cluster counted cannot be read")?;
+        let hits = |count: u64| Hits { count, rows: Vec::new() };
+        let Counted { rows, bad, warning, outside } = counted;
+        let rated = Rated { bad: hits(bad), warning: hits(warning), outside: hits(outside) };
+        found.extend(findings(name, rows, threshold, rated));
+    }
+    Ok(found)
+}
+
+fn input(name: &str, threshold: &Threshold) -> Value {
+    let Ratings { good, warning, bad } = threshold.ratings;
+    json!({"dataset": name, "column": threshold.column, "good": bounds(good),
+        "warning": bounds(warning), "bad": bounds(bad)})
+}
+
+/// Returns the comparisons that a range is made of; none of no range.
+fn bounds(range: Option<Range>) -> Vec<(&'static str, f64)> {
+    let Some(Range { low, high }) = range else { return Vec::new() };
+    let low = low.map(|(it, has)| (if has { ">=" } else { ">" }, it));
+    let high = high.map(|(it, has)| (if has { "<=" } else { "<" }, it));
+    low.into_iter().chain(high).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bounds;
+    use crate::rating::Range;
+
+    #[test]
+    fn a_range_is_asked_for_as_its_comparisons() {
+        assert_eq!(bounds(None), []);
+        assert_eq!(bounds(Some(Range::parse("5..10").unwrap())), [(">=", 5.0), ("<", 10.0)]);
+        assert_eq!(bounds(Some(Range::parse("= 3").unwrap())), [(">=", 3.0), ("<=", 3.0)]);
+        assert_eq!(bounds(Some(Range::parse("> 1").unwrap())), [(">", 1.0)]);
+    }
+}
