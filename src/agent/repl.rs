@@ -144,7 +144,8 @@ impl Repl {
                 // A turn that is over needs no news.
                 let _ = news.send(News::Status(Box::new(Status::Loading { message })));
             };
-            let interpreter = environment::prepare(&python, Extras::default(), &mut tell).await?;
+            let extras = Extras { spark: cluster.is_some() };
+            let interpreter = environment::prepare(&python, extras, &mut tell).await?;
             let options = WorkerOptions {
                 datasets,
                 container,
