@@ -366,6 +366,12 @@ pub fn ingest_in_place(
         let hint = format!("there are {names}");
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     };
+    if dataset.remote().is_some() {
+        let message =
+            format!("`--against {name}`: it is on a cluster, and no file takes its place");
+        let hint = "run the turn again without it";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
     // Written by `IngestOptions::given`; what an older version wrote may mean nothing any more.
     let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
     let line = ["ingest".to_owned()].into_iter().chain(told).chain(["-".to_owned()]);

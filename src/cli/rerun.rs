@@ -9,7 +9,7 @@ use super::graphics::Images;
 use super::ingest::ingest_in_place;
 use super::options::ask::AnswerOptions;
 use super::options::settings::{REQUIRE_SANDBOX, Settings, TOOL_TIMEOUT};
-use super::options::{GlobalOptions, python_options, sandbox_options};
+use super::options::{GlobalOptions, cluster_access, python_options, sandbox_options};
 use super::output::{Output, missing_table};
 use super::{past, signals, values};
 use crate::agent::again::{RerunOptions, rerun};
@@ -62,6 +62,7 @@ pub fn run(
     let rerun_options = RerunOptions {
         python: python_options(settings)?,
         sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
+        cluster: cluster_access(environment),
         tool_timeout: settings.get(&TOOL_TIMEOUT)?,
         check: flags.check,
     };

@@ -29,6 +29,7 @@ use crate::python::study::Study;
 use crate::session::Session;
 use crate::session::turns;
 use crate::sink::EventSink;
+use crate::spark::ClusterAccess;
 use crate::status::{ExitStatus, StopReason};
 use crate::withheld::Withheld;
 
@@ -39,6 +40,8 @@ pub struct RerunOptions {
     pub python: PythonOptions,
     /// How its code is confined.
     pub sandbox: SandboxOptions,
+    /// Who asks the cluster that datasets are on.
+    pub cluster: ClusterAccess,
     /// Wall-clock time of one call.
     pub tool_timeout: Duration,
     /// Whether the process is to fail when something is different.
@@ -59,8 +62,8 @@ pub async fn rerun(
     earlier: &[PastTurn],
     stop: impl Future<Output = ExitStatus>,
 ) -> anyhow::Result<TurnEnd> {
-    let RerunOptions { python, sandbox, tool_timeout, .. } = options.clone();
-    let repl = Repl::new(python, sandbox, tool_timeout, Withheld::default());
+    let RerunOptions { python, sandbox, cluster, tool_timeout, .. } = options.clone();
+    let repl = Repl::new(python, sandbox, tool_timeout, Withheld::default()).asking_as(cluster);
     let confinement = repl.confinement().await?;
     let dir = session.begin_turn(&past.question)?;
     let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None);

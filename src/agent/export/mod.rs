@@ -109,6 +109,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let is_needed = needed(&steps);
     let kept: Vec<Did> = done.into_iter().zip(is_needed).filter(|it| it.1).map(|it| it.0).collect();
     let names = read_by(&kept, catalog);
+    check_here(catalog, &names)?;
     let readers = readers::readers(&mut study, session_dir, catalog, &troubles, &names);
     let readers = readers.await.context("cannot find out how plain Python reads the data")?;
     warnings.extend(readers.iter().filter_map(Reader::warning));
@@ -169,6 +170,15 @@ fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
         known.extend(outline.files.iter().map(|it| (&call.place, it.as_str())));
     }
     found
+}
+
+/// A program without csv-agent finds files, and no cluster.
+fn check_here(catalog: &Catalog, names: &[&str]) -> Result<(), Failure> {
+    let remote = |name: &&&str| catalog.get(name).is_some_and(|it| it.remote().is_some());
+    let Some(name) = names.iter().find(remote) else { return Ok(()) };
+    let message = format!("cannot export the turn: `{name}`, which it reads, is on a cluster");
+    let hint = "`csv-agent rerun` runs its calls again there; `code.py` of the turn has its code";
+    Err(Failure::new(ExitStatus::Input, message).hint(hint))
 }
 
 /// Returns the datasets that some calls may read.
