@@ -18,6 +18,7 @@ mod carried;
 mod cassettes;
 mod chat;
 mod chaos;
+mod cluster;
 mod cmd;
 mod config;
 mod conventions;

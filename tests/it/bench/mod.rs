@@ -7,6 +7,7 @@ mod hosted;
 mod pty;
 mod script;
 mod server;
+mod spark;
 mod trouble;
 
 use std::ffi::{OsStr, OsString};
@@ -28,6 +29,7 @@ use tempfile::TempDir;
 pub use hosted::Life;
 pub use script::{LateFailure, Round, late_failure, round};
 pub use server::{Captured, Server};
+pub use spark::{OtherVersion, Spark, no_spark, nobody};
 pub use trouble::{Endpoint, Trouble, trouble};
 
 /// A key that no server takes. Tests look for it where it must not be.

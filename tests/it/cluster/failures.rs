@@ -1,0 +1,112 @@
+//! What goes wrong with a cluster, and what the user and the model are told.
+
+use std::time::Instant;
+
+use super::jobs::{endless, wait_for_jobs};
+use super::{EVENTS, PATIENCE, bench, bench_at, told};
+use crate::ask::Turn;
+use crate::bench::{OtherVersion, Spark, no_spark, nobody, round, wait};
+
+/// Counts on the cluster.
+const COUNT: &str = "load('sales').count()";
+
+/// Demands that a dataset cannot be registered: the status, and words of the reason.
+#[track_caller]
+fn check_ingest(url: &str, what: &str, code: i32, words: &[&str]) {
+    let bench = bench();
+    let what = what.replace("HERE", &bench.path(".").display().to_string());
+    let started = Instant::now();
+    let run = bench.run(["ingest", "--remote", url, &what]).fails_with(code);
+    assert!(started.elapsed() < PATIENCE, "{run}");
+    for word in words {
+        assert!(run.stderr().contains(word), "`{word}` is not said: {run}");
+    }
+    assert_eq!(bench.run(["datasets", "--json"]).succeeds().stdout().trim(), "[]");
+}
+
+#[test]
+fn a_dataset_is_not_registered_where_no_server_answers() {
+    let url = nobody();
+    check_ingest(&url, "sales=HERE/sales.csv", 6, &["cannot reach the cluster", &url]);
+    let url = no_spark();
+    check_ingest(&url, "sales=HERE/sales.csv", 6, &[&url]);
+    check_ingest("sc://", "sales=HERE/sales.csv", 2, &["sc://"]);
+    check_ingest("http://127.0.0.1:1", "sales=HERE/sales.csv", 2, &["sc://"]);
+}
+
+#[test]
+fn a_server_of_a_version_that_is_too_old_is_refused() {
+    let Some(server) = OtherVersion::start("3.3.0") else { return };
+    check_ingest(&server.url(), "sales=HERE/sales.csv", 6, &["3.3.0"]);
+}
+
+#[test]
+fn what_the_cluster_does_not_have_is_not_registered() {
+    let Some(spark) = Spark::shared() else { return };
+    check_ingest(&spark.url(), "sales=HERE/nothing.csv", 5, &["nothing.csv"]);
+    check_ingest(&spark.url(), "sales=no_such_table", 5, &["no_such_table"]);
+}
+
+#[test]
+fn a_token_that_is_refused_is_told_and_never_shown() {
+    let Some(spark) = Spark::with(&["spark.connect.authenticate.token=right-1234"]) else { return };
+    let wrong = format!("{}/;token=wrong-5678", spark.url());
+    check_ingest(&wrong, "sales=HERE/sales.csv", 4, &["refused the token"]);
+    check_ingest(&spark.url(), "sales=HERE/sales.csv", 4, &["SPARK_CONNECT_AUTHENTICATE_TOKEN"]);
+    let bench = bench_at(&format!("{}/;token=right-1234", spark.url()));
+    let token = |it| [("SPARK_CONNECT_AUTHENTICATE_TOKEN", it)];
+    for (variables, expected) in [(token("right-1234"), "ok"), (token("wrong-5678"), "error")] {
+        bench.answers([round().runs("c1", COUNT), round().says("Done.")]);
+        let [(name, value)] = variables;
+        let mut command = bench.command(["ask", "--format", "jsonl", "--", "q"]);
+        let child = command.env(name, value).spawn().unwrap();
+        let run = wait(child, "ask".into(), b"", PATIENCE).succeeds();
+        let turn = Turn::of(&run);
+        assert_eq!(turn.result_of("c1")["status"], expected, "{run}");
+        let told = told(&bench, "c1");
+        assert_eq!(told.contains("refused the token"), expected == "error", "{told}");
+        for secret in ["right-1234", "wrong-5678"] {
+            assert!(!run.stdout().contains(secret) && !run.stderr().contains(secret), "{run}");
+        }
+    }
+    // The registration keeps the server, and nothing that opens it.
+    let kept = std::fs::read_to_string(bench.session().join("session.json")).unwrap();
+    assert!(kept.contains("sc://") && !kept.contains("right-1234"), "{kept}");
+}
+
+#[test]
+fn a_server_that_is_gone_is_told_to_the_model_and_the_turn_goes_on() {
+    let Some(mut spark) = Spark::with(&[]) else { return };
+    let bench = bench_at(&spark.url());
+    spark.kill();
+    bench.answers([
+        round().runs("c1", COUNT),
+        round().runs("c2", "1 + 1"),
+        round().says("The cluster is not there."),
+    ]);
+    let started = Instant::now();
+    let turn = Turn::of(&bench.ask_with(EVENTS, "q").succeeds());
+    assert!(started.elapsed() < PATIENCE);
+    assert_eq!(turn.result_of("c1")["status"], "error");
+    assert_eq!(turn.result_of("c2")["result"]["text"], "2");
+    let told = told(&bench, "c1");
+    assert!(told.contains("cannot reach the cluster"), "{told}");
+}
+
+#[test]
+fn a_server_that_goes_away_in_the_middle_of_a_job_ends_the_call_and_not_the_turn() {
+    let Some(mut spark) = Spark::with(&[]) else { return };
+    let bench = bench_at(&spark.url_of("gone"));
+    bench.answers([
+        round().runs("c1", &endless()),
+        round().runs("c2", "1 + 1"),
+        round().says("It broke."),
+    ]);
+    let child = bench.command(["ask", "--format", "jsonl", "--", "q"]).spawn().unwrap();
+    wait_for_jobs(&spark, "gone", 1);
+    spark.kill();
+    let run = wait(child, "ask".into(), b"", PATIENCE).succeeds();
+    let turn = Turn::of(&run);
+    assert_eq!(turn.result_of("c1")["status"], "error", "{run}");
+    assert_eq!(turn.result_of("c2")["result"]["text"], "2", "{run}");
+}
