@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::jobs::{endless, wait_for_jobs};
-use super::{EVENTS, PATIENCE, bench, bench_at, told};
+use super::{EVENTS, PATIENCE, bench, bench_at};
 use crate::ask::Turn;
 use crate::bench::{OtherVersion, Spark, no_spark, nobody, round, wait};
 
@@ -54,43 +54,42 @@ fn a_token_that_is_refused_is_told_and_never_shown() {
     check_ingest(&wrong, "sales=HERE/sales.csv", 4, &["refused the token"]);
     check_ingest(&spark.url(), "sales=HERE/sales.csv", 4, &["SPARK_CONNECT_AUTHENTICATE_TOKEN"]);
     let bench = bench_at(&format!("{}/;token=right-1234", spark.url()));
-    let token = |it| [("SPARK_CONNECT_AUTHENTICATE_TOKEN", it)];
-    for (variables, expected) in [(token("right-1234"), "ok"), (token("wrong-5678"), "error")] {
-        bench.answers([round().runs("c1", COUNT), round().says("Done.")]);
-        let [(name, value)] = variables;
+    for (token, code, ending) in
+        [("right-1234", 0, "complete: Ten."), ("wrong-5678", 4, "refused the token")]
+    {
+        if code == 0 {
+            bench.answers([round().runs("c1", COUNT), round().says("Ten.")]);
+        }
         let mut command = bench.command(["ask", "--format", "jsonl", "--", "q"]);
-        let child = command.env(name, value).spawn().unwrap();
-        let run = wait(child, "ask".into(), b"", PATIENCE).succeeds();
-        let turn = Turn::of(&run);
-        assert_eq!(turn.result_of("c1")["status"], expected, "{run}");
-        let told = told(&bench, "c1");
-        assert_eq!(told.contains("refused the token"), expected == "error", "{told}");
+        let child = command.env("SPARK_CONNECT_AUTHENTICATE_TOKEN", token).spawn().unwrap();
+        let run = wait(child, "ask".into(), b"", PATIENCE).fails_with(code);
+        assert!(Turn::of(&run).ending().contains(ending), "{run}");
         for secret in ["right-1234", "wrong-5678"] {
             assert!(!run.stdout().contains(secret) && !run.stderr().contains(secret), "{run}");
         }
     }
     // The registration keeps the server, and nothing that opens it.
-    let kept = std::fs::read_to_string(bench.session().join("session.json")).unwrap();
+    let kept = std::fs::read_to_string(bench.session().join("datasets.json")).unwrap();
     assert!(kept.contains("sc://") && !kept.contains("right-1234"), "{kept}");
 }
 
 #[test]
-fn a_server_that_is_gone_is_told_to_the_model_and_the_turn_goes_on() {
+fn a_server_that_is_gone_ends_the_turn_before_the_model_is_asked() {
     let Some(mut spark) = Spark::with(&[]) else { return };
     let bench = bench_at(&spark.url());
     spark.kill();
-    bench.answers([
-        round().runs("c1", COUNT),
-        round().runs("c2", "1 + 1"),
-        round().says("The cluster is not there."),
-    ]);
     let started = Instant::now();
-    let turn = Turn::of(&bench.ask_with(EVENTS, "q").succeeds());
+    let turn = Turn::of(&bench.ask_with(EVENTS, "q").fails_with(6));
     assert!(started.elapsed() < PATIENCE);
-    assert_eq!(turn.result_of("c1")["status"], "error");
-    assert_eq!(turn.result_of("c2")["result"]["text"], "2");
-    let told = told(&bench, "c1");
-    assert!(told.contains("cannot reach the cluster"), "{told}");
+    assert!(turn.ending().contains("cannot reach the cluster"), "{}", turn.ending());
+    assert!(turn.ending().contains(&spark.url()), "{}", turn.ending());
+    assert_eq!(bench.n_requests(), 0);
+    // What is here can be asked about without it.
+    bench.run(["ingest", "-q", "--name", "here", "sales.csv"]).succeeds();
+    bench.answers([round().runs("c1", "len(load('here'))"), round().says("Ten.")]);
+    let arguments = EVENTS.into_iter().chain(["--dataset", "here"]);
+    let turn = Turn::of(&bench.ask_with(arguments, "q").succeeds());
+    assert_eq!(turn.result_of("c1")["result"]["text"], "10");
 }
 
 #[test]

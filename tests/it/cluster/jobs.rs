@@ -134,7 +134,7 @@ fn the_worker_stays_small_whatever_the_cluster_reads() {
         round().runs("c1", &format!("{COUNT}\n{peak}")),
         round().runs(
             "c2",
-            &format!("from pyspark.sql import functions as F\n{counts}['count'].sum()"),
+            &format!("from pyspark.sql import functions as F\nint({counts}['count'].sum())"),
         ),
         round().runs("c3", peak),
         round().says("Done."),
