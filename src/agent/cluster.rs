@@ -22,9 +22,6 @@ use crate::spark::{
 };
 use crate::status::{ExitStatus, Failure};
 
-/// As whom a cluster is asked, unless its address says.
-const USER: &str = "csv-agent";
-
 /// The way of one worker to the cluster. It ends with the worker.
 pub struct Link {
     /// None once it was stopped.
@@ -75,7 +72,7 @@ impl Link {
         turn: &Turn,
     ) -> anyhow::Result<Option<(Link, Cluster)>> {
         let Some(endpoint) = endpoint(catalog, access)? else { return Ok(None) };
-        let user = endpoint.user().unwrap_or(USER).to_owned();
+        let user = endpoint.user().to_owned();
         let destination = destination(&endpoint);
         let (tell, news) = unbounded_channel();
         let (relay, end) = Relay::start(endpoint, allowed, tell)

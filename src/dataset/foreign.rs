@@ -423,8 +423,7 @@ mod tests {
 
     #[track_caller]
     fn check_value(values: &[&str], dtype: DType, expected: &ValueOfText) {
-        let text =
-            format!("id;v\n{}", values.iter().map(|it| format!("1;{it}\n")).collect::<String>());
+        let text = format!("id;v\n1;{}\n", values.join("\n1;"));
         let found = of(&text).unwrap();
         let Reading::Text { value, .. } = &found.readings[1] else { panic!("{found:?}") };
         assert_eq!((found.columns[1].dtype, value), (dtype, expected), "{values:?}");

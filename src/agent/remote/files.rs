@@ -312,15 +312,15 @@ mod tests {
         .unwrap()
     }
 
-    fn made(found: FilesFound) -> anyhow::Result<Dataset> {
+    fn made(found: &FilesFound) -> anyhow::Result<Dataset> {
         let what = What::of("/d/*.csv");
         let options = IngestOptions::default();
         let endpoint = "sc://host:15002".to_owned();
-        dataset(&Asked { endpoint, what: &what, options: &options }, &found)
+        dataset(&Asked { endpoint, what: &what, options: &options }, found)
     }
 
     fn refused(found: FilesFound) -> String {
-        let error = made(found).unwrap_err();
+        let error = made(&found).unwrap_err();
         let failure = error.downcast_ref::<Failure>().unwrap();
         assert_eq!(failure.status, ExitStatus::Input);
         failure.message.clone()
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn spark_is_told_to_stop_where_a_row_or_a_header_does_not_fit() {
-        let dataset = made(found(&["id;a`b\n1;x\n22;\"y;z\"\n"], true, 22)).unwrap();
+        let dataset = made(&found(&["id;a`b\n1;x\n22;\"y;z\"\n"], true, 22)).unwrap();
         assert_eq!((dataset.row_count, dataset.is_estimate()), (2, false));
         let Read::Files { schema, options, paths, format } = &dataset.remote().unwrap().read else {
             panic!("no files")
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn rows_are_estimated_where_only_heads_are_known() {
-        let dataset = made(found(&["a,b\n1,2\n3,4\n", "a,b\n5,6\n7"], false, 4_000)).unwrap();
+        let dataset = made(&found(&["a,b\n1,2\n3,4\n", "a,b\n5,6\n7"], false, 4_000)).unwrap();
         // Five lines of four bytes with two headers: 20 bytes for 3 rows.
         assert_eq!((dataset.row_count, dataset.is_estimate()), (600, true));
         assert_eq!(dataset.columns[0].note.as_deref(), Some("type found in a part of the data"));
@@ -364,14 +364,14 @@ mod tests {
 
     #[test]
     fn names_that_were_repaired_are_not_compared_with_headers() {
-        let dataset = made(found(&["a,,a\n1,2,3\n"], true, 12)).unwrap();
+        let dataset = made(&found(&["a,,a\n1,2,3\n"], true, 12)).unwrap();
         let Read::Files { options, .. } = &dataset.remote().unwrap().read else { panic!() };
         assert_eq!(options["enforceSchema"], "true");
     }
 
     #[test]
     fn line_breaks_within_cells_are_told_to_spark() {
-        let dataset = made(found(&["a,b\n1,\"x\ny\"\n2,z\n"], true, 17)).unwrap();
+        let dataset = made(&found(&["a,b\n1,\"x\ny\"\n2,z\n"], true, 17)).unwrap();
         let Read::Files { options, .. } = &dataset.remote().unwrap().read else { panic!() };
         assert_eq!(options["multiLine"], "true");
     }

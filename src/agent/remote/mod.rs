@@ -97,7 +97,7 @@ impl AtCluster {
         let (tell, news) = unbounded_channel();
         let (relay, end) = Relay::start(endpoint.clone(), Allowed::Anything, tell)
             .context("cannot make a way to the cluster")?;
-        let user = endpoint.user().unwrap_or("csv-agent").to_owned();
+        let user = endpoint.user().to_owned();
         let cluster = Cluster { relay: Arc::new(end), datasets, user };
         let study = Study::at_cluster(&options.python, &options.sandbox, cluster, progress).await?;
         Ok((AtCluster { endpoint, study, relay }, news))

@@ -264,7 +264,6 @@ fn a_cluster_is_asked_as_one_user_only() {
 
 #[test]
 fn a_method_that_is_not_listed_is_refused() {
-    let policy = policy();
     for method in [
         "/x/ExecutePlan",
         "ExecutePlan",
