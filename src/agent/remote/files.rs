@@ -319,8 +319,8 @@ mod tests {
         dataset(&Asked { endpoint, what: &what, options: &options }, found)
     }
 
-    fn refused(found: FilesFound) -> String {
-        let error = made(&found).unwrap_err();
+    fn refused(found: &FilesFound) -> String {
+        let error = made(found).unwrap_err();
         let failure = error.downcast_ref::<Failure>().unwrap();
         assert_eq!(failure.status, ExitStatus::Input);
         failure.message.clone()
@@ -379,18 +379,18 @@ mod tests {
     #[test]
     fn what_is_no_table_of_files_is_refused_with_what_was_found() {
         let none = FilesFound { n_files: 0, heads: Vec::new(), ..found(&[], true, 0) };
-        assert_eq!(refused(none), "`/d/*.csv` has no files");
+        assert_eq!(refused(&none), "`/d/*.csv` has no files");
         let delta = FilesFound { is_delta: true, ..found(&["a\n1\n"], true, 4) };
         assert_eq!(
-            refused(delta),
+            refused(&delta),
             "`/d/*.csv` is a Delta table, of which not every file is a part"
         );
         let mixed = FilesFound {
             endings: vec![".csv".into(), ".parquet".into()],
             ..found(&["a\n1\n"], true, 4)
         };
-        assert_eq!(refused(mixed), "`/d/*.csv` has Parquet files and others: .csv, .parquet");
-        let partition = refused(found(&["a,Year\n1,2\n"], true, 8));
+        assert_eq!(refused(&mixed), "`/d/*.csv` has Parquet files and others: .csv, .parquet");
+        let partition = refused(&found(&["a,Year\n1,2\n"], true, 8));
         assert!(
             partition.ends_with("the name of a directory has a column `year` as well"),
             "{partition}"
