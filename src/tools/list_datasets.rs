@@ -32,8 +32,9 @@ fn parameters() -> Value {
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments {} = strict::arguments(arguments)?;
     let row = |(name, dataset): (&str, &Dataset)| {
-        let mut row = json!({"name": name, "column_count": dataset.columns.len()});
+        let mut row = json!({"name": name});
         tell_rows(&mut row, dataset, "row_count");
+        row["column_count"] = json!(dataset.columns.len());
         if let Some(remote) = dataset.remote() {
             row["location"] = json!(remote.endpoint);
         }
