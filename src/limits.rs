@@ -272,12 +272,17 @@ pub const SNAPSHOT: Duration = Duration::from_mins(2);
 pub const RELAY_FRAME_BYTES_MAX: usize = 129 * 1024 * 1024;
 /// Bytes of one message of Spark Connect. Source: its Python client, `GRPC_MAX_MESSAGE_LENGTH_DEFAULT`.
 pub const CLUSTER_MESSAGE_BYTES_MAX: usize = 128 * 1024 * 1024;
-/// Calls of one worker that are open at once. Its client has a few for each thread.
-pub const RELAY_CALLS_MAX: usize = 64;
+/// Calls of one worker that are open at once. Its client has one or two for each thread, and it may have 8.
+/// Each may hold one answer in the memory of this process, which its reader is in no hurry to take.
+pub const RELAY_CALLS_MAX: usize = 16;
 /// Frames to a worker that wait to be written. The calls wait with the rest.
 pub const RELAY_QUEUE_MAX: usize = 4;
 /// Sessions of one worker on a cluster. Its client has one, and code may clone it.
 pub const CLUSTER_SESSIONS_MAX: usize = 16;
+/// Bytes of the name of a session, a user or an operation. Spark's own are UUIDs.
+pub const CLUSTER_ID_BYTES_MAX: usize = 256;
+/// Characters that are told of what a cluster says of a failure. Of Java's stacks the first lines say most.
+pub const CLUSTER_SAID_CHARS_MAX: usize = 400;
 /// Operations of which it is known how much they brought, the newest.
 pub const CLUSTER_OPERATIONS_MAX: usize = 1_024;
 /// Bytes of an answer that a server may send ahead of its reader. It bounds the speed over a long line:

@@ -21,7 +21,7 @@ use crate::limits::{
     CLUSTER_WINDOW_BYTES, RELAY_CALLS_MAX,
 };
 use crate::spark::endpoint::Endpoint;
-use crate::spark::error::{ClusterError, causes, refused, unreachable};
+use crate::spark::error::{ClusterError, brief, causes, refused, unreachable};
 use crate::spark::messages::{Method, Session, version_in};
 use crate::spark::wire::End;
 
@@ -199,11 +199,14 @@ impl Link {
                 Fault::new(status.code(), refused(endpoint, said))
             }
             Code::Unavailable if !has_details => {
+                let said = brief(said);
                 let message = format!("the cluster at `{endpoint}` is not available: {said}");
                 Fault::new(status.code(), ClusterError::Unreachable(message))
             }
             code => {
-                let mut fault = Fault::new(code, ClusterError::Failed(said.to_owned()));
+                // The worker reads all of it, as the details repeat it.
+                let mut fault = Fault::new(code, ClusterError::Failed(brief(said)));
+                said.clone_into(&mut fault.end.message);
                 fault.end.details = has_details.then(|| STANDARD.encode(status.details()));
                 fault
             }

@@ -112,13 +112,15 @@ impl Endpoint {
         self
     }
 
-    /// Returns the endpoint with the token and the headers of another, where both are the same server. What
-    /// it has itself stays.
+    /// Returns the endpoint with the token and the headers of another, where both are the same server, and
+    /// encrypted where either is. What it has itself stays.
     #[must_use]
     pub fn with_secrets_of(mut self, other: &Endpoint) -> Endpoint {
         if !self.is_same_server(other) {
             return self;
         }
+        // Headers may be secret, too.
+        self.use_ssl |= other.use_ssl;
         for (name, value) in &other.headers {
             self.headers.entry(name.clone()).or_insert_with(|| value.clone());
         }
@@ -155,7 +157,8 @@ impl Endpoint {
         self.use_ssl || self.has_token() && !self.is_local()
     }
 
-    fn is_local(&self) -> bool {
+    /// Returns whether it is a server of this machine.
+    pub(super) fn is_local(&self) -> bool {
         let address = self.host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
         self.host == "localhost" || address.is_ok_and(|it| it.is_loopback())
     }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::limits::CLUSTER_CONNECT;
+use crate::limits::{CLUSTER_CONNECT, CLUSTER_SAID_CHARS_MAX};
 use crate::spark::endpoint::Endpoint;
 use crate::status::ExitStatus;
 
@@ -55,12 +55,28 @@ pub(super) fn unreachable(endpoint: &Endpoint, error: &(dyn Error + 'static)) ->
 /// Says that the server did not let us in.
 pub(super) fn refused(endpoint: &Endpoint, said: &str) -> ClusterError {
     let (what, next) = if endpoint.has_token() {
-        ("refused the token", "see that `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right one")
+        let next = "see that `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right one".to_owned();
+        ("refused the token", next)
     } else {
-        ("wants a token", "put it into `SPARK_CONNECT_AUTHENTICATE_TOKEN`")
+        let next = "put it into `SPARK_CONNECT_AUTHENTICATE_TOKEN`";
+        // Of other machines, one must be named for it: the session may be somebody else's.
+        let is_for = if endpoint.is_local() {
+            String::new()
+        } else {
+            format!(", and set `SPARK_REMOTE={endpoint}` to say that it is for this server")
+        };
+        ("wants a token", format!("{next}{is_for}"))
     };
-    let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
+    let said = if said.is_empty() { String::new() } else { format!(" ({})", brief(said)) };
     ClusterError::Refused(format!("the cluster at `{endpoint}` {what}{said}; {next}"))
+}
+
+/// Returns the beginning of what a server says.
+pub(super) fn brief(said: &str) -> String {
+    match said.char_indices().nth(CLUSTER_SAID_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &said[..end]),
+        None => said.to_owned(),
+    }
 }
 
 /// Returns the error and what caused it, the first cause last.
@@ -149,6 +165,13 @@ mod tests {
         let expected = "the cluster at `sc://localhost:15002` wants a token (none given); put it into \
                         `SPARK_CONNECT_AUTHENTICATE_TOKEN`";
         assert_eq!(error.to_string(), expected);
+        let error = refused(&endpoint, &"x".repeat(10_000)).to_string();
+        assert!(error.len() < 600 && error.contains("xx…)"), "{error}");
+        let elsewhere = refused(&Endpoint::parse("sc://a").unwrap(), "");
+        let expected = "the cluster at `sc://a:15002` wants a token; put it into \
+                        `SPARK_CONNECT_AUTHENTICATE_TOKEN`, and set `SPARK_REMOTE=sc://a:15002` to say \
+                        that it is for this server";
+        assert_eq!(elsewhere.to_string(), expected);
         let error = refused(&endpoint.with_token(Some("s3cret".to_owned())), "");
         let expected = "the cluster at `sc://localhost:15002` refused the token; see that \
                         `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right one";

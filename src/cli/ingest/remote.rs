@@ -97,7 +97,7 @@ pub fn ingest(
     }
     check_one_cluster(&given, target.catalog())?;
     let cluster = cluster_options(settings)?;
-    let endpoint = cluster.access.complete(given);
+    let endpoint = cluster.access.complete_named(given);
     let wanted = all_wanted(&flags.paths)?;
     let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
     signals::runtime()?.block_on(async {
