@@ -321,13 +321,52 @@ impl Running {
         if self.operation.is_none() {
             self.operation = answered.operation;
         }
-        match &self.operation {
-            Some(operation) if 0 < answered.arrow_bytes => {
-                let collected = shared.collect(operation, answered.arrow_bytes);
-                self.is_over |= collected.is_err();
-                collected
+        if answered.arrow_bytes == 0 {
+            return Ok(());
+        }
+        // What a server gives no name is counted as one.
+        let operation = self.operation.as_deref().unwrap_or_default();
+        let collected = shared.collect(operation, answered.arrow_bytes);
+        self.is_over |= collected.is_err();
+        collected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::{Running, Shared};
+    use crate::spark::Endpoint;
+    use crate::spark::channel::Link;
+    use crate::spark::fields::put_bytes;
+
+    fn answer(operation: Option<&str>, rows: &[u8]) -> Vec<u8> {
+        let (mut batch, mut answer) = (Vec::new(), Vec::new());
+        put_bytes(&mut batch, 2, rows);
+        put_bytes(&mut answer, 2, &batch);
+        if let Some(operation) = operation {
+            put_bytes(&mut answer, 12, operation.as_bytes());
+        }
+        answer
+    }
+
+    #[test]
+    fn rows_are_counted_whatever_a_server_calls_its_operations() {
+        let long = "o".repeat(1_000);
+        let rows = vec![0; 64 << 20];
+        for name in [None, Some("o-1"), Some(long.as_str())] {
+            let link = Link::new(Endpoint::parse("sc://localhost").unwrap());
+            let shared = Shared::new(link, None, unbounded_channel().0);
+            let mut running = Running::default();
+            let answer = answer(name, &rows);
+            // The bound is 256 MB.
+            for _ in 0..4 {
+                assert_eq!(running.hear(&shared, &answer), Ok(()));
             }
-            _ => Ok(()),
+            let end = running.hear(&shared, &answer).unwrap_err();
+            assert!(end.message.contains("more than the 256 MB"), "{end:?}");
+            assert!(running.is_over);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use bytes::Bytes;
 
+use crate::limits::CLUSTER_ID_BYTES_MAX;
 use crate::spark::fields::{Field, Malformed, fields, put_bytes, put_number};
 use crate::spark::progress::JobProgress;
 
@@ -126,27 +127,32 @@ impl Asked {
     ///
     /// # Errors
     ///
-    /// Fails when it is no message.
+    /// Fails when it is no message, or a name in it is none: names are kept.
     pub fn read(method: Method, message: &[u8]) -> Result<Asked, Malformed> {
         let mut asked = Asked::default();
         for field in fields(message) {
             match field? {
-                (1, it) => it.text().ok_or(Malformed)?.clone_into(&mut asked.session.id),
+                (1, it) => name(it).ok_or(Malformed)?.clone_into(&mut asked.session.id),
                 (2, Field::Bytes(user)) => {
                     for field in fields(user) {
                         if let (1, it) = field? {
-                            it.text().ok_or(Malformed)?.clone_into(&mut asked.session.user);
+                            name(it).ok_or(Malformed)?.clone_into(&mut asked.session.user);
                         }
                     }
                 }
                 (number, it) if Some(number) == method.operation_number() => {
-                    asked.operation = Some(it.text().ok_or(Malformed)?.to_owned());
+                    asked.operation = Some(name(it).ok_or(Malformed)?.to_owned());
                 }
                 _ => {}
             }
         }
         Ok(asked)
     }
+}
+
+/// Returns the name that stands in a field, if it is one.
+fn name(field: Field<'_>) -> Option<&str> {
+    field.text().filter(|it| it.len() <= CLUSTER_ID_BYTES_MAX)
 }
 
 /// What an answer to a plan says of itself.
@@ -179,7 +185,7 @@ impl Answered {
                         }
                     }
                 }
-                (12, it) => answered.operation = it.text().map(str::to_owned),
+                (12, it) => answered.operation = name(it).map(str::to_owned),
                 (14, _) => answered.is_complete = true,
                 (18, Field::Bytes(progress)) => {
                     answered.progress = Some(JobProgress::read(progress)?);
@@ -236,6 +242,8 @@ mod tests {
         assert_eq!(Asked::read(Method::Execute, b"\x0a\x05abc"), Err(Malformed));
         assert_eq!(Asked::read(Method::Execute, b"\x0a\x01\xff"), Err(Malformed));
         assert_eq!(Asked::read(Method::Execute, b"\x12\x03\x0a\x05a"), Err(Malformed));
+        let long = Session { id: "s".repeat(257), user: "me".to_owned() };
+        assert_eq!(Asked::read(Method::Other, &long.release()), Err(Malformed));
     }
 
     #[test]
