@@ -167,11 +167,11 @@ fn status(job: JobProgress) -> Status {
 
 /// Returns the cluster that the datasets are on, with what it is to be told; none when all are here.
 fn endpoint(catalog: &Catalog, access: &ClusterAccess) -> anyhow::Result<Option<Endpoint>> {
-    // `ingest` takes one cluster a session, so any dataset names it.
+    // `ingest` takes one address a session, so any dataset names it.
     let Some((name, remote)) = catalog.remote().next() else { return Ok(None) };
     let endpoint = Endpoint::parse(&remote.endpoint);
     let endpoint = endpoint.with_context(|| format!("cannot tell where `{name}` is"))?;
-    Ok(Some(access.complete(endpoint)))
+    access.complete(endpoint).map(Some)
 }
 
 /// Returns the server alone, without what is told to it.

@@ -148,7 +148,13 @@ pub struct IngestFlags {
     pub decimal: Option<DecimalMark>,
 
     /// Refuse a larger file
-    #[arg(long, value_name = "SIZE", value_parser = values::size, default_value = MAX_BYTES)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = values::size,
+        default_value = MAX_BYTES,
+        conflicts_with = "remote"
+    )]
     pub max_bytes: u64,
 
     /// Refuse a file with rows of other lengths or bytes that are no text, instead of repairing it

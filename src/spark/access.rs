@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::spark::endpoint::Endpoint;
+use anyhow::Context;
+
+use crate::spark::endpoint::{Endpoint, SCHEME};
 
 /// Who asks a cluster. Nothing of it is written into a session.
 ///
@@ -12,8 +14,8 @@ use crate::spark::endpoint::Endpoint;
 pub struct ClusterAccess {
     /// For the cluster that is named; where none is, for one of this machine.
     token: Option<String>,
-    /// A cluster with its token and headers, which are for no other.
-    named: Option<Endpoint>,
+    /// The connection string of a cluster with its token and headers, which are for no other.
+    named: Option<String>,
 }
 
 impl ClusterAccess {
@@ -22,35 +24,49 @@ impl ClusterAccess {
     /// The latter is a setting of other programs as well: what names no cluster there, such as `local`, says
     /// nothing.
     pub fn new(token: Option<String>, remote: Option<&str>) -> ClusterAccess {
-        ClusterAccess { token, named: remote.and_then(|it| Endpoint::parse(it).ok()) }
+        let named = remote.filter(|it| it.starts_with(SCHEME)).map(str::to_owned);
+        ClusterAccess { token, named }
     }
 
     /// Adds to the cluster of a session what it is to be told.
-    #[must_use]
-    pub fn complete(&self, endpoint: Endpoint) -> Endpoint {
-        let is_meant = match &self.named {
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Usage`](crate::status::ExitStatus::Usage) when `SPARK_REMOTE` is a wrong
+    /// connection string: whether it is for this cluster, nobody knows. Without a cluster, it is not read.
+    pub fn complete(&self, endpoint: Endpoint) -> anyhow::Result<Endpoint> {
+        let is_meant = match self.named()? {
             Some(named) => named.is_same_server(&endpoint),
             None => endpoint.is_local(),
         };
-        if is_meant { self.complete_named(endpoint) } else { endpoint }
+        if is_meant { self.complete_named(endpoint) } else { Ok(endpoint) }
     }
 
     /// Adds to a cluster that the user has just named what it is to be told, unless that was said with its
     /// name.
-    #[must_use]
-    pub fn complete_named(&self, endpoint: Endpoint) -> Endpoint {
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`ClusterAccess::complete`] does.
+    pub fn complete_named(&self, endpoint: Endpoint) -> anyhow::Result<Endpoint> {
         let endpoint = endpoint.with_token(self.token.clone());
-        match &self.named {
-            Some(named) => endpoint.with_secrets_of(named),
+        Ok(match self.named()? {
+            Some(named) => endpoint.with_secrets_of(&named),
             None => endpoint,
-        }
+        })
+    }
+
+    fn named(&self) -> anyhow::Result<Option<Endpoint>> {
+        let parse = |it| Endpoint::parse(it).context("`SPARK_REMOTE` cannot be read");
+        self.named.as_deref().map(parse).transpose()
     }
 }
 
 impl fmt::Debug for ClusterAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let token = self.token.as_ref().map(|_| "***");
-        f.debug_struct("ClusterAccess").field("token", &token).field("named", &self.named).finish()
+        let hidden = |it: &Option<String>| it.as_ref().map(|_| "***");
+        let (token, named) = (hidden(&self.token), hidden(&self.named));
+        f.debug_struct("ClusterAccess").field("token", &token).field("named", &named).finish()
     }
 }
 
@@ -58,12 +74,13 @@ impl fmt::Debug for ClusterAccess {
 mod tests {
     use super::ClusterAccess;
     use crate::spark::endpoint::Endpoint;
+    use crate::status::{ExitStatus, Failure};
 
     #[track_caller]
     fn check(token: Option<&str>, remote: Option<&str>, endpoint: &str, expected: Option<&str>) {
         let access = ClusterAccess::new(token.map(str::to_owned), remote);
         assert!(!format!("{access:?}").contains("s3cret"), "{access:?}");
-        let endpoint = access.complete(Endpoint::parse(endpoint).unwrap());
+        let endpoint = access.complete(Endpoint::parse(endpoint).unwrap()).unwrap();
         assert_eq!(endpoint.token(), expected);
     }
 
@@ -89,19 +106,38 @@ mod tests {
         check(token, Some("sc://a:1"), "sc://127.0.0.1:1", None);
         check(token, None, "sc://127.0.0.1:1", token);
         let access = ClusterAccess::new(token.map(str::to_owned), Some("sc://a:1"));
-        let named = access.complete_named(Endpoint::parse("sc://b:1").unwrap());
+        let named = access.complete_named(Endpoint::parse("sc://b:1").unwrap()).unwrap();
         assert_eq!(named.token(), token);
     }
 
     #[test]
-    fn headers_go_with_the_server_as_encrypted_as_either_says() {
-        let check = |named: &str, of_session: &str| {
+    fn headers_go_with_the_server_and_encryption_stays() {
+        let access = ClusterAccess::new(None, Some("sc://a:1/;x-key=1;user_id=other"));
+        let endpoint = access.complete(Endpoint::parse("sc://a:1/;use_ssl=true").unwrap()).unwrap();
+        assert_eq!(endpoint.headers().collect::<Vec<_>>(), [("x-key", "1")]);
+        assert_eq!(endpoint.to_string(), "sc://a:1/;use_ssl=true");
+    }
+
+    #[test]
+    fn what_either_names_as_encrypted_leaves_the_machine_so() {
+        let check = |named: &str, endpoint: &str, expected: &str| {
             let access = ClusterAccess::new(None, Some(named));
-            let endpoint = access.complete(Endpoint::parse(of_session).unwrap());
-            assert_eq!(endpoint.headers().collect::<Vec<_>>(), [("x-key", "1")]);
-            assert_eq!(endpoint.to_string(), "sc://a:1/;use_ssl=true");
+            let endpoint = access.complete(Endpoint::parse(endpoint).unwrap()).unwrap();
+            assert_eq!(endpoint.uri(), expected, "{named}");
         };
-        check("sc://a:1/;x-key=1;user_id=other", "sc://a:1/;use_ssl=true");
-        check("sc://a:1/;x-key=1;use_ssl=true", "sc://a:1");
+        check("sc://a:1/;x-key=1;use_ssl=true", "sc://a:1", "https://a:1");
+        check("sc://a:1/;x-key=1", "sc://a:1/;use_ssl=true", "https://a:1");
+        check("sc://a:1/;x-key=1", "sc://a:1", "http://a:1");
+        check("sc://b:1/;x-key=1;use_ssl=true", "sc://a:1", "http://a:1");
+    }
+
+    #[test]
+    fn a_wrong_connection_string_is_not_taken_for_none() {
+        let access = ClusterAccess::new(None, Some("sc://a:1/;use_ssl=1;token=s3cret"));
+        let error = access.complete(Endpoint::parse("sc://a:1").unwrap()).unwrap_err();
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        assert_eq!(failure.status, ExitStatus::Usage);
+        let text = format!("{error:#}");
+        assert_eq!(text, "`SPARK_REMOTE` cannot be read: `use_ssl` is `true` or `false`");
     }
 }

@@ -13,7 +13,8 @@ use crate::status::{ExitStatus, Failure};
 const PORT: u16 = 15002;
 /// As whom a cluster is asked, unless its address says.
 const USER: &str = "csv-agent";
-const SCHEME: &str = "sc://";
+/// How a connection string begins.
+pub(super) const SCHEME: &str = "sc://";
 /// What every message about a wrong one shows.
 const EXAMPLE: &str = "sc://host:15002/;use_ssl=true";
 /// What stands for itself in a value of a parameter.
@@ -82,7 +83,12 @@ impl Endpoint {
             return Err(wrong(format!("the value of `{name}` is one line of ASCII")));
         };
         match name.as_str() {
-            "use_ssl" => self.use_ssl = value.eq_ignore_ascii_case("true"),
+            "use_ssl" => match value.to_ascii_lowercase().as_str() {
+                "true" => self.use_ssl = true,
+                "false" => self.use_ssl = false,
+                // Taken for no, `1` would send in the open what was to be encrypted.
+                _ => return Err(wrong("`use_ssl` is `true` or `false`".to_owned())),
+            },
             "token" => self.token = Some(value),
             "user_id" => self.user = Some(value),
             "user_agent" => {}
@@ -125,6 +131,11 @@ impl Endpoint {
             self.headers.entry(name.clone()).or_insert_with(|| value.clone());
         }
         self.with_token(other.token.clone())
+    }
+
+    /// Returns whether it has headers.
+    pub fn has_headers(&self) -> bool {
+        !self.headers.is_empty()
     }
 
     /// Returns whether it has a token.
@@ -302,6 +313,8 @@ mod tests {
         check_wrong("sc://host/db", "a cluster has no path: `/` is followed by `;` or nothing");
         check_wrong("sc://host/;s3cret", "a parameter of a cluster is `name=value`");
         check_wrong("sc://host/;token=", "the value of `token` is one line of ASCII");
+        check_wrong("sc://host/;use_ssl=1", "`use_ssl` is `true` or `false`");
+        check_wrong("sc://host/;use_ssl=yes;token=s3cret", "`use_ssl` is `true` or `false`");
         check_wrong("sc://host/;x-key=s3cret%0A", "the value of `x-key` is one line of ASCII");
         check_wrong(
             "sc://host/;x key=s3cret",

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::job::{Change, Ingested, Target};
 use super::{Attempt, IfExists, IngestFlags, is_name};
 use crate::agent::remote::{AtCluster, ClusterOptions, What};
-use crate::catalog::{Catalog, Dataset};
+use crate::catalog::Dataset;
 use crate::cli::options::settings::Settings;
 use crate::cli::options::{GlobalOptions, cluster_options};
 use crate::cli::report;
@@ -95,9 +95,15 @@ pub fn ingest(
                        `SPARK_CONNECT_AUTHENTICATE_TOKEN` is seen by nobody";
         report::warning(message, options.terminal.stderr.colour);
     }
-    check_one_cluster(&given, target.catalog())?;
+    if given.has_headers() {
+        let message = "headers in `--remote` are for this command, and not kept: whatever asks the cluster \
+                       later takes them from `SPARK_REMOTE`, where that names the same server";
+        report::warning(message, options.terminal.stderr.colour);
+    }
     let cluster = cluster_options(settings)?;
-    let endpoint = cluster.access.complete_named(given);
+    let endpoint = cluster.access.complete_named(given)?;
+    let there = target.catalog().remote().map(|(name, it)| (name, it.endpoint.as_str()));
+    check_one_cluster(&endpoint, there)?;
     let wanted = all_wanted(&flags.paths)?;
     let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
     signals::runtime()?.block_on(async {
@@ -186,19 +192,27 @@ impl Line {
     }
 }
 
-/// Fails when the session has datasets of another cluster: a turn asks one.
-fn check_one_cluster(endpoint: &Endpoint, catalog: &Catalog) -> anyhow::Result<()> {
-    let other = catalog.remote().find(|(_, it)| {
-        !Endpoint::parse(&it.endpoint).is_ok_and(|other| other.is_same_server(endpoint))
-    });
-    let Some((name, remote)) = other else { return Ok(()) };
+/// Fails when the session has datasets at another address, names and addresses of which are `there`: a turn
+/// asks one cluster, as one user.
+fn check_one_cluster<'a>(
+    endpoint: &Endpoint,
+    mut there: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<(), Failure> {
+    let address = endpoint.to_string();
+    let Some((name, other)) = there.find(|it| it.1 != address) else { return Ok(()) };
     let message = format!(
-        "cannot register data of `{endpoint}`: dataset `{name}` is at `{}`, and a session has one cluster",
-        remote.endpoint
+        "cannot register data of `{address}`: dataset `{name}` is at `{other}`, and a session has one \
+         address of a cluster"
     );
-    let hint = "use another session with `--session NAME`, or remove its datasets with \
-                `csv-agent datasets --rm`";
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    let others = "use another session with `--session NAME`, or remove its datasets with \
+                  `csv-agent datasets --rm`";
+    let is_same = Endpoint::parse(other).is_ok_and(|it| it.is_same_server(endpoint));
+    let hint = if is_same {
+        format!("name the cluster as before, with `--remote '{other}'`; or {others}")
+    } else {
+        others.to_owned()
+    };
+    Err(Failure::new(ExitStatus::Input, message).hint(hint))
 }
 
 /// Puts a dataset into the session, unless its name is taken.
@@ -268,7 +282,7 @@ pub fn heads(
     cluster: &ClusterOptions,
 ) -> anyhow::Result<Vec<Frame>> {
     let Some(remote) = datasets.iter().find_map(|it| it.1.remote()) else { return Ok(Vec::new()) };
-    let endpoint = cluster.access.complete(Endpoint::parse(&remote.endpoint)?);
+    let endpoint = cluster.access.complete(Endpoint::parse(&remote.endpoint)?)?;
     let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
     let known = datasets.iter().map(|(name, it)| ((*name).to_owned(), (*it).clone())).collect();
     signals::runtime()?.block_on(async {
@@ -304,7 +318,6 @@ async fn read_heads<'a>(
 mod tests {
     use super::{check_one_cluster, wanted};
     use crate::agent::remote::What;
-    use crate::catalog::Catalog;
     use crate::spark::Endpoint;
 
     #[test]
@@ -330,8 +343,35 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_session_takes_any_cluster() {
-        let endpoint = Endpoint::parse("sc://a:1").unwrap();
-        assert!(check_one_cluster(&endpoint, &Catalog::default()).is_ok());
+    fn a_session_has_one_address_of_a_cluster() {
+        let check = |asked: &str, there: &[(&str, &str)], expected: Option<&str>| {
+            let endpoint = Endpoint::parse(asked).unwrap();
+            let refused = check_one_cluster(&endpoint, there.iter().copied()).err();
+            assert_eq!(refused.as_ref().map(|it| it.message.as_str()), expected, "{asked}");
+            refused.and_then(|it| it.hint)
+        };
+        let there = [("f", "sc://a:1/;user_id=me"), ("g", "sc://a:1/;user_id=me")];
+        check("sc://a:1", &[], None);
+        check("sc://A:1/;user_id=me", &there, None);
+        let hint = check(
+            "sc://b:1/;user_id=me",
+            &there,
+            Some(
+                "cannot register data of `sc://b:1/;user_id=me`: dataset `f` is at `sc://a:1/;user_id=me`, \
+                 and a session has one address of a cluster",
+            ),
+        );
+        assert!(hint.unwrap().starts_with("use another session"));
+        let hint = check(
+            "sc://a:1",
+            &there,
+            Some(
+                "cannot register data of `sc://a:1`: dataset `f` is at `sc://a:1/;user_id=me`, and a session \
+                 has one address of a cluster",
+            ),
+        );
+        assert!(hint.unwrap().starts_with(
+            "name the cluster as before, with `--remote 'sc://a:1/;user_id=me'`; or use another session"
+        ));
     }
 }
