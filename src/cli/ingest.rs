@@ -30,7 +30,7 @@ use batch::Batch;
 use job::{Change, Ingested, Job, Target};
 
 pub use job::Input;
-pub use remote::heads;
+pub use remote::{heads, take_places};
 
 /// Bytes of a name that `--name` gives: with its ending it must be a file's name.
 const NAME_BYTES_MAX: usize = 100;
@@ -372,20 +372,8 @@ pub fn ingest_in_place(
         let hint = format!("there are {names}");
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     };
-    if dataset.remote().is_some() {
-        let message =
-            format!("`--against {name}`: it is on a cluster, and no file takes its place");
-        let hint = "run the turn again without it";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
-    }
-    // Written by `IngestOptions::given`; what an older version wrote may mean nothing any more.
-    let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
-    let line = ["ingest".to_owned()].into_iter().chain(told).chain(["-".to_owned()]);
-    let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
-        .try_get_matches_from(line)
-        .and_then(|it| IngestFlags::from_arg_matches(&it))
+    let read = options_of(dataset)
         .with_context(|| format!("cannot read `{}` as `{name}` was read", file.display()))?;
-    let read = flags.read_options();
     let input = Input::from(file.to_owned());
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
@@ -400,6 +388,17 @@ pub fn ingest_in_place(
         (Err(_), Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
         (done, _) => done,
     }
+}
+
+/// Returns how a dataset was told to be read.
+fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
+    // Written by `IngestOptions::given`; what an older version wrote may mean nothing any more.
+    let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
+    let line = ["ingest".to_owned()].into_iter().chain(told).chain(["-".to_owned()]);
+    let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
+        .try_get_matches_from(line)
+        .and_then(|it| IngestFlags::from_arg_matches(&it))?;
+    Ok(flags.read_options())
 }
 
 fn check(flags: &IngestFlags) -> anyhow::Result<()> {

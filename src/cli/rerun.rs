@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::ask::settle;
 use super::graphics::Images;
-use super::ingest::ingest_in_place;
+use super::ingest::{ingest_in_place, take_places};
 use super::options::ask::AnswerOptions;
-use super::options::settings::{REQUIRE_SANDBOX, Settings, TOOL_TIMEOUT};
-use super::options::{GlobalOptions, cluster_access, python_options, sandbox_options};
+use super::options::settings::{Settings, TOOL_TIMEOUT};
+use super::options::{GlobalOptions, cluster_options};
 use super::output::{Output, missing_table};
 use super::{past, signals, values};
 use crate::agent::again::{RerunOptions, rerun};
@@ -25,7 +25,8 @@ pub struct RerunFlags {
     #[arg(value_name = "TURN", default_value = "last")]
     pub turn: String,
 
-    /// Take this file in place of a dataset, read in the same way. May be repeated
+    /// Take this file in place of a dataset, read in the same way; of one that is on a cluster, another path
+    /// or table there. May be repeated
     #[arg(long, value_name = "NAME=FILE", value_parser = values::named_file)]
     pub against: Vec<(String, PathBuf)>,
 
@@ -59,17 +60,22 @@ pub fn run(
     if let Some(failure) = missing_table(options.format, flags.table.as_deref(), tables) {
         return Err(failure.into());
     }
+    let cluster = cluster_options(settings)?;
     let rerun_options = RerunOptions {
-        python: python_options(settings)?,
-        sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
-        cluster: cluster_access(environment),
+        python: cluster.python.clone(),
+        sandbox: cluster.sandbox.clone(),
+        cluster: cluster.access.clone(),
         tool_timeout: settings.get(&TOOL_TIMEOUT)?,
         check: flags.check,
     };
     let mut session = Session::ephemeral(Some(&options.session.dir))?;
-    for (name, file) in &flags.against {
+    let is_there = |name: &str| session.catalog().get(name).is_some_and(|it| it.remote().is_some());
+    let (there, here): (Vec<_>, Vec<_>) =
+        flags.against.iter().map(|(name, file)| (&**name, &**file)).partition(|it| is_there(it.0));
+    for (name, file) in here {
         ingest_in_place(&mut session, name, file, options)?;
     }
+    take_places(&mut session, &there, options, &cluster)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
         events: None,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::compare::asks_for_order;
 use crate::catalog::Catalog;
 use crate::conversation::ToolCall;
 use crate::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
@@ -14,6 +15,9 @@ use crate::withheld::Withheld;
 const SENDS: [&str; 2] = ["send_data_to_ui_as_df", "send_chart_to_ui"];
 /// Where a container has its files.
 pub const DIRECTORY: &str = "/mnt/data";
+/// Words of code that puts rows into an order.
+const SORTS: [&str; 7] =
+    ["sort", "orderby", "order_by", "nlargest", "nsmallest", "rank", "value_counts"];
 /// Ways to find files without naming them.
 const LISTS: [&str; 5] = ["listdir", "scandir", "glob", "iterdir", "walk"];
 /// Stands in code that reads a file, whatever its name.
@@ -129,6 +133,17 @@ impl PastTurn {
             }
         }
         turn
+    }
+
+    /// Returns whether the order of the rows that it gave counts: one was asked for, and where data is on a
+    /// cluster, which gives rows in any order, code made one.
+    pub fn is_ordered(&self, catalog: &Catalog) -> bool {
+        let sorts = |it: &PastCall| {
+            let code = it.call.arguments.to_lowercase();
+            it.runs_code() && SORTS.iter().any(|word| code.contains(word))
+        };
+        let is_made = || catalog.remote().next().is_none() || self.calls.iter().any(sorts);
+        asks_for_order(&self.question) && is_made()
     }
 
     fn add_shown(&mut self, body: Body) {

@@ -119,10 +119,16 @@ fn quoted(turn: &PastTurn) -> BTreeSet<usize> {
 /// Returns whether a call gave anything but what it sent.
 fn says_something(call: &PastCall) -> bool {
     let is_nothing = call.result["kind"] == "none"
+        || is_lazy(&call.result)
         || call.result["text"] == ""
         || call.is_hosted() && call.result["text"] == code_interpreter::UNTOLD;
     let is_something = !is_nothing || call.result.get("stdout").is_some();
     call.status == CallStatus::Ok && call.shown.is_empty() && is_something
+}
+
+/// Returns whether a call gave a frame of a cluster, which says nothing of what is in it.
+pub fn is_lazy(result: &Value) -> bool {
+    result["kind"] == "spark_dataframe"
 }
 
 /// Returns a frame as the model sees it, if that is what a call gave.

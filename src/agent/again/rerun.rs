@@ -157,7 +157,7 @@ impl Again<'_> {
             round.run(&[call], turn).await?;
         }
         let (events, _) = turns::events(turn.dir().path())?;
-        Ok(differences(self.past, &PastTurn::of(turn.dir().id(), events)))
+        Ok(differences(self.past, &PastTurn::of(turn.dir().id(), events), catalog))
     }
 
     /// Returns what earlier turns did that this one needs.
@@ -245,12 +245,12 @@ fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
 }
 
 /// Returns what a turn gave then and does not give now.
-fn differences(then: &PastTurn, now: &PastTurn) -> Vec<String> {
+fn differences(then: &PastTurn, now: &PastTurn, catalog: &Catalog) -> Vec<String> {
     let again = |it: &PastCall| now.calls.iter().find(|now| now.call.call_id == it.call.call_id);
     let failed = |it: &&PastCall| {
         it.status == CallStatus::Ok && again(it).is_some_and(|now| now.status != CallStatus::Ok)
     };
-    let is_ordered = compare::asks_for_order(&then.question);
+    let is_ordered = then.is_ordered(catalog);
     let mut found = Vec::new();
     // What fails behind the first call that does, mostly fails because of it.
     if let Some(call) = then.calls.iter().find(failed).and_then(again) {

@@ -5,6 +5,7 @@
 pub const READER: &str = include_str!("reader.py");
 const CHECKS: &str = include_str!("checks.py");
 const CONTAINER: &str = include_str!("container.py");
+const CLUSTER: &str = include_str!("cluster.py");
 
 /// Modules, and how they are imported.
 const IMPORTS: [(&str, &str); 21] = [
@@ -33,7 +34,7 @@ const IMPORTS: [(&str, &str); 21] = [
 
 /// Returns the blocks that some code uses.
 pub fn used_by(code: &str) -> String {
-    let files = [READER, CHECKS, CONTAINER];
+    let files = [READER, CHECKS, CONTAINER, CLUSTER];
     let blocks: Vec<&str> = files.iter().flat_map(|it| it.trim().split("\n\n\n")).collect();
     let mut is_used = vec![false; blocks.len()];
     let mut all = code.to_owned();

@@ -17,9 +17,34 @@ pub fn value(value: &Value) -> String {
             let parts: Vec<String> = parts.iter().map(self::value).collect();
             format!("[{}]", parts.join(", "))
         }
-        // Cells are no objects.
-        Value::Object(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+        Value::Object(members) => {
+            let member =
+                |(name, it): (&String, &Value)| format!("{}: {}", string(name), self::value(it));
+            let members: Vec<String> = members.iter().map(member).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Number(_) | Value::String(_) => value.to_string(),
     }
+}
+
+/// Returns a JSON value as a value of Python, what is long over several lines. `depth` is how far the line is
+/// indented that it begins on.
+pub fn laid_out(value: &Value, depth: usize) -> String {
+    const WIDTH: usize = 90;
+    let flat = self::value(value);
+    let parts: Vec<String> = match value {
+        _ if flat.len() < WIDTH => return flat,
+        Value::Array(parts) => parts.iter().map(|it| laid_out(it, depth + 1)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, it)| format!("{}: {}", string(name), laid_out(it, depth + 1)))
+            .collect(),
+        _ => return flat,
+    };
+    let (begin, end) = if value.is_array() { ('[', ']') } else { ('{', '}') };
+    let indent = "    ".repeat(depth);
+    let parts: String = parts.iter().map(|it| format!("{indent}    {it},\n")).collect();
+    format!("{begin}\n{parts}{indent}{end}")
 }
 
 /// Returns texts as a list.
@@ -36,4 +61,29 @@ pub fn rows(rows: &[Vec<Value>]) -> String {
         format!("    ({}{comma}),\n", cells.join(", "))
     };
     format!("[\n{}]", rows.iter().map(row).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{laid_out, value};
+
+    #[test]
+    fn values_of_json_are_values_of_python() {
+        let given = json!({"a\"": [null, true, 1.5], "b": {}});
+        assert_eq!(value(&given), r#"{"a\"": [None, True, 1.5], "b": {}}"#);
+    }
+
+    #[test]
+    fn what_is_long_goes_over_several_lines() {
+        let long = "x".repeat(90);
+        let found = laid_out(&json!({"a": [1, 2], "b": [long]}), 1);
+        assert_eq!(
+            found,
+            format!(
+                "{{\n        \"a\": [1, 2],\n        \"b\": [\n            \"{long}\",\n        ],\n    }}"
+            )
+        );
+    }
 }

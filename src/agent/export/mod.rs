@@ -1,6 +1,7 @@
 //! Turns as files that run by themselves: the code that ran, on the original files, and what it gave.
 
 mod blocks;
+mod cluster;
 mod document;
 mod literal;
 mod notebook;
@@ -23,6 +24,7 @@ use crate::python::sandbox::SandboxOptions;
 use crate::python::study::Study;
 use crate::render::sanitize;
 use crate::status::{ExitStatus, Failure};
+use cluster::Cluster;
 use readers::Reader;
 use steps::Piece;
 
@@ -37,8 +39,10 @@ const HERE: &str = include_str!("here.py");
 pub struct Program {
     /// The turns, in order.
     turns: Vec<PastTurn>,
-    /// One for each dataset that the code reads.
+    /// One for each dataset of this machine that the code reads.
     readers: Vec<Reader>,
+    /// The cluster that it asks, if any.
+    cluster: Option<Cluster>,
     /// The code, in order.
     pieces: Vec<Piece>,
     /// What the user should know of it.
@@ -58,6 +62,9 @@ pub struct Sources<'a> {
     /// Its turns up to the last that is wanted, each with whether it is.
     pub turns: Vec<(PastTurn, bool)>,
 }
+
+/// The name that a session of the cluster has in the REPL.
+const SESSION: &str = "spark";
 
 /// A call that did something to the variables, and what it reads and makes.
 struct Did<'a> {
@@ -79,13 +86,14 @@ struct Did<'a> {
 /// Fails with [`ExitStatus::Input`] when the turns ran no code, and when Python cannot be had.
 pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let Sources { python, sandbox, session_dir, catalog, turns } = sources;
-    let troubles = readers::troubles(catalog);
-    let files = readers::files(session_dir, catalog, &troubles);
+    let here = catalog.here();
+    let troubles = readers::troubles(&here);
+    let files = readers::files(session_dir, &here, &troubles);
     let mut done = Vec::new();
     for (at, (turn, is_wanted)) in turns.iter().enumerate() {
         for call in &turn.calls {
             if let Some(command) = call.command(catalog)
-                && (*is_wanted || !matches!(command, Command::Fetch { .. }))
+                && makes_something(&command, *is_wanted)
             {
                 let (is_wanted, outline, elsewhere) = (*is_wanted, Outline::default(), None);
                 done.push(Did { call, command, elsewhere, turn: at, is_wanted, outline });
@@ -109,14 +117,24 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let is_needed = needed(&steps);
     let kept: Vec<Did> = done.into_iter().zip(is_needed).filter(|it| it.1).map(|it| it.0).collect();
     let names = read_by(&kept, catalog);
-    check_here(catalog, &names)?;
-    let readers = readers::readers(&mut study, session_dir, catalog, &troubles, &names);
+    let has_session = kept.iter().any(|it| it.outline.reads.contains(SESSION));
+    let cluster = Cluster::of(catalog, &names, has_session)?;
+    let readers = readers::readers(&mut study, session_dir, &here, &troubles, &names);
     let readers = readers.await.context("cannot find out how plain Python reads the data")?;
     warnings.extend(readers.iter().filter_map(Reader::warning));
     warnings.extend(unknown_files(&kept, &uploaded));
-    let pieces = steps::pieces(&turns, &kept, &mut warnings);
+    let pieces = steps::pieces(&turns, &kept, catalog, cluster.is_some(), &mut warnings);
     let turns = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
-    Ok(Program { turns, readers, pieces, warnings })
+    Ok(Program { turns, readers, cluster, pieces, warnings })
+}
+
+/// Returns whether a call makes a variable, or something that is wanted.
+fn makes_something(command: &Command, is_wanted: bool) -> bool {
+    match command {
+        Command::Load { .. } | Command::Run { .. } => true,
+        Command::Fetch { .. } => is_wanted,
+        Command::Find { .. } | Command::Keep { .. } => false,
+    }
 }
 
 fn step(done: &Did) -> Step {
@@ -170,15 +188,6 @@ fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
         known.extend(outline.files.iter().map(|it| (&call.place, it.as_str())));
     }
     found
-}
-
-/// A program without csv-agent finds files, and no cluster.
-fn check_here(catalog: &Catalog, names: &[&str]) -> Result<(), Failure> {
-    let remote = |name: &&&str| catalog.get(name).is_some_and(|it| it.remote().is_some());
-    let Some(name) = names.iter().find(remote) else { return Ok(()) };
-    let message = format!("cannot export the turn: `{name}`, which it reads, is on a cluster");
-    let hint = "`csv-agent rerun` runs its calls again there; `code.py` of the turn has its code";
-    Err(Failure::new(ExitStatus::Input, message).hint(hint))
 }
 
 /// Returns the datasets that some calls may read.

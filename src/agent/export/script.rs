@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::readers::{PARQUET, Reader};
+use super::cluster::{self, Cluster};
+use super::readers::PARQUET;
 use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, Piece, enter};
 use super::{Program, blocks, literal, questions};
 use crate::agent::again::past::{PastTurn, Place, number};
@@ -48,18 +49,8 @@ pub fn script(program: &Program) -> String {
 pub fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
     let uses = |name: &str| program.pieces.iter().any(|it| it.uses.contains(name));
     let mut given = String::new();
-    if !program.readers.is_empty() {
-        let entries = |value: fn(&Reader) -> String| -> String {
-            let entry =
-                |it: &Reader| format!("    {}: {},\n", literal::string(&it.name), value(it));
-            program.readers.iter().map(entry).collect()
-        };
-        let paths = entries(|it| literal::string(&it.path));
-        let readers = entries(|it| it.function.clone());
-        given = format!(
-            "_PATHS = {{\n{paths}}}\n_READERS = {{\n{readers}}}\n{arguments}_TABLES = _tables_of(_PATHS, \
-             _READERS)\n"
-        );
+    if !program.readers.is_empty() || program.cluster.is_some() {
+        given = sources(program, arguments);
     } else if uses(ENTERED) {
         given += "_TABLES = {}\n";
     }
@@ -95,12 +86,34 @@ pub fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
     let helpers = helpers.join("\n");
     let texts = [readers.as_str(), &given, checks, load, attempt, &helpers];
     let needed = blocks::used_by(&texts.join("\n"));
-    let parts = [needed.as_str(), &readers, &given];
+    // The REPL has both at hand.
+    let imports = blocks::imports(&[&needed, &readers, &given, "np pd"].join("\n"));
+    let reading = program.cluster.as_ref().map(|_| Cluster::reading()).unwrap_or_default();
+    let parts = [needed.as_str(), &reading, &readers, &given];
     let parts: Vec<&str> = parts.into_iter().filter(|it| !it.is_empty()).collect();
     let parts = parts.join("\n\n\n");
-    // The REPL has both at hand.
-    let imports = blocks::imports(&format!("{parts}\nnp pd"));
     format!("{imports}\n\n\n{parts}")
+}
+
+/// Returns the lines that say where the data is, and read what is on this machine.
+fn sources(program: &Program, arguments: &str) -> String {
+    let entry =
+        |(name, value): (&String, String)| format!("    {}: {value},\n", literal::string(name));
+    let here = program.readers.iter().map(|it| (&it.name, literal::string(&it.path)));
+    let there = program.cluster.iter().flat_map(|it| &it.datasets);
+    let there = there.map(|it| (&it.name, literal::string(&it.what)));
+    let paths: String = here.chain(there).map(entry).collect();
+    let readers = program.readers.iter().map(|it| (&it.name, it.function.clone()));
+    let readers: String = readers.map(entry).collect();
+    let of_files = match program.cluster {
+        Some(_) => "{it: _PATHS[it] for it in _READERS}",
+        None => "_PATHS",
+    };
+    let begin = program.cluster.as_ref().map(Cluster::begin).unwrap_or_default();
+    format!(
+        "_PATHS = {{\n{paths}}}\n_READERS = {{\n{readers}}}\n{arguments}_TABLES = _tables_of({of_files}, \
+         _READERS)\n{begin}"
+    )
 }
 
 fn heading(program: &Program) -> String {
@@ -112,8 +125,9 @@ fn heading(program: &Program) -> String {
     let mut packages = BTreeSet::from(["pandas"]);
     packages.extend(needs_arrow.then_some("pyarrow"));
     // It comes with pandas.
-    let imports = program.pieces.iter().flat_map(|it| &it.imports).filter(|it| *it != "numpy");
-    packages.extend(imports.map(String::as_str));
+    let imports = program.pieces.iter().flat_map(|it| &it.imports).map(String::as_str);
+    packages.extend(imports.filter(|it| !["numpy", "pyspark"].contains(it)));
+    packages.extend(program.cluster.iter().flat_map(|_| cluster::PACKAGES));
     let packages: Vec<String> = packages.iter().map(|it| sanitize::one_line(it)).collect();
     let packages = packages.join(" and ");
     let _ = write!(
@@ -129,6 +143,9 @@ fn heading(program: &Program) -> String {
         if let Some(why) = &reader.why {
             let _ = write!(text, "\n    the session's copy of the source: {why}");
         }
+    }
+    if let Some(cluster) = &program.cluster {
+        text += &cluster.told();
     }
     if program.pieces.iter().any(|it| it.place != Place::Repl) {
         text += IN_CONTAINERS;

@@ -6,10 +6,12 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{Did, literal};
-use crate::agent::again::compare::{asks_for_order, unwarned};
+use crate::agent::again::compare::unwarned;
 use crate::agent::again::past::{PastCall, PastTurn, Place, number};
-use crate::agent::again::proof::{Proof, head, plotted, proofs};
+use crate::agent::again::proof::{Proof, head, is_lazy, plotted, proofs};
+use crate::catalog::Catalog;
 use crate::frame::Frame;
+use crate::limits::CLUSTER_TABLE_ROWS_MAX;
 use crate::python::protocol::Command;
 
 /// A piece of the program: a step, or what is checked in the end.
@@ -49,8 +51,15 @@ const HOSTED: [&str; 3] = ["_at(", "_show(", "_taken("];
 /// The variable of outputs that were too long to be shown.
 pub const KEPT: &str = "data";
 
-/// Makes the pieces of what was done. What cannot be said in plain Python is told as a warning.
-pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<String>) -> Vec<Piece> {
+/// Makes the pieces of what was done. Frames of a program that `asks_cluster` may be there. What cannot be
+/// said in plain Python is told as a warning.
+pub fn pieces(
+    turns: &[(PastTurn, bool)],
+    done: &[Did],
+    catalog: &Catalog,
+    asks_cluster: bool,
+    warnings: &mut Vec<String>,
+) -> Vec<Piece> {
     let proofs: Vec<_> = turns.iter().map(|(turn, _)| proofs(turn)).collect();
     let keys = keys_used(done);
     let mut pieces = Vec::new();
@@ -59,8 +68,8 @@ pub fn pieces(turns: &[(PastTurn, bool)], done: &[Did], warnings: &mut Vec<Strin
         let same = |call: usize| std::ptr::eq(&raw const turn.calls[call], it.call);
         let own = proofs[it.turn].iter().filter(|(call, _)| *is_wanted && same(*call));
         let own: Vec<Proof> = own.map(|it| it.1).collect();
-        let place =
-            Standing { number: at + 1, is_ordered: asks_for_order(&turn.question), keys: &keys };
+        let is_ordered = turn.is_ordered(catalog);
+        let place = Standing { number: at + 1, is_ordered, asks_cluster, keys: &keys };
         pieces.push(piece(it, &turn.id, &own, &place));
     }
     let mut here = &Place::Repl;
@@ -89,6 +98,7 @@ struct Standing<'a> {
     /// From 1.
     number: usize,
     is_ordered: bool,
+    asks_cluster: bool,
     /// Keys of outputs that some code asks for.
     keys: &'a BTreeSet<String>,
 }
@@ -122,7 +132,8 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
                 };
                 sent = Some(readings(&frame));
                 title.clone_from(&what);
-                let check = table_check(&what, &kept, &frame, place.is_ordered, labels);
+                let function = if place.asks_cluster { "_check_sent" } else { "_check_table" };
+                let check = table_check(function, &what, &kept, &frame, place.is_ordered, labels);
                 checks.push((what, check));
             }
             shows = Some(kept.clone());
@@ -130,6 +141,9 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
                 let columns = sent.unwrap_or_default();
                 helpers = format!("_saved( {columns}");
                 format!("{kept} = _saved({}, {{{columns}}})", literal::string(variable))
+            } else if place.asks_cluster {
+                "_sent(".clone_into(&mut helpers);
+                format!("{kept} = _sent({variable}, {CLUSTER_TABLE_ROWS_MAX})")
             } else {
                 format!("{kept} = {variable}.copy()")
             }
@@ -249,7 +263,7 @@ fn run(
     let used: Vec<(&str, &str)> = used.collect();
     let keeps = |member: &str| used.iter().any(|it| it.0 == member);
     let (value, printed) = (format!("value_{number}"), format!("printed_{number}"));
-    let has_value = result["kind"] != "none";
+    let has_value = result["kind"] != "none" && !is_lazy(result);
     let kept = done.outline.last.filter(|_| has_value && (is_checked || keeps("data_key")));
     let mut text = match kept {
         Some(last) => with_value(code, last, &value),
@@ -270,7 +284,8 @@ fn run(
     match head(result) {
         _ if !is_checked => {}
         Some(frame) if kept.is_some() => {
-            let check = table_check(&what, &value, &frame, place.is_ordered, true);
+            let function = "_check_table";
+            let check = table_check(function, &what, &value, &frame, place.is_ordered, true);
             checks.push((what, check));
         }
         _ => {
@@ -303,15 +318,19 @@ fn with_value(code: &str, [line, byte, end_line, end_byte]: [usize; 4], name: &s
     format!("{}{assigned}{}", &code[..from], &code[to..])
 }
 
-fn table_check(what: &str, value: &str, frame: &Frame, is_ordered: bool, labels: bool) -> String {
+fn table_check(
+    function: &str,
+    what: &str,
+    value: &str,
+    frame: &Frame,
+    is_ordered: bool,
+    labels: bool,
+) -> String {
     let ordered = if is_ordered { ", ordered=True" } else { "" };
     let labels = if labels { ", row_labels=True" } else { "" };
     let (columns, rows) = (literal::list(&frame.columns), literal::rows(&frame.rows));
     let what = literal::string(what);
-    format!(
-        "_check_table({what}, {value}, {columns}, {rows}, {}{ordered}{labels})",
-        frame.row_count
-    )
+    format!("{function}({what}, {value}, {columns}, {rows}, {}{ordered}{labels})", frame.row_count)
 }
 
 fn text_check(what: &str, then: &str, now: &str) -> String {

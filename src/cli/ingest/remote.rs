@@ -1,13 +1,14 @@
 //! `ingest --remote`: what is on a cluster becomes datasets of the session, and stays there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Instant;
 
+use anyhow::Context;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::job::{Change, Ingested, Target};
-use super::{Attempt, IfExists, IngestFlags, is_name};
+use super::{Attempt, IfExists, IngestFlags, is_name, options_of};
 use crate::agent::remote::{AtCluster, ClusterOptions, What};
 use crate::catalog::Dataset;
 use crate::cli::options::settings::Settings;
@@ -18,6 +19,7 @@ use crate::cli::spinner::Spinner;
 use crate::dataset::{self, IngestOptions};
 use crate::frame::Frame;
 use crate::render::sanitize;
+use crate::session::Session;
 use crate::spark::{ClusterNews, Endpoint};
 use crate::status::{ExitStatus, Failure};
 
@@ -50,15 +52,18 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
     Ok(Wanted { name: name.to_owned(), what: What::of(what) })
 }
 
+fn text_of(path: &Path) -> Result<&str, Failure> {
+    path.to_str().ok_or_else(|| {
+        let message = format!("`{}` is no UTF-8", path.display());
+        Failure::new(ExitStatus::Usage, message).hint("name it with a glob: `NAME=DIR/*`")
+    })
+}
+
 /// Takes all that is wanted.
 fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Wanted>> {
     let mut all: Vec<Wanted> = Vec::new();
     for path in paths {
-        let text = path.to_str().ok_or_else(|| {
-            let message = format!("`{}` is no UTF-8", path.display());
-            Failure::new(ExitStatus::Usage, message).hint("name it with a glob: `NAME=DIR/*`")
-        })?;
-        let next = wanted(text)?;
+        let next = wanted(text_of(path)?)?;
         if all.iter().any(|it| it.name == next.name) {
             let message = format!("two datasets cannot both be `{}`", next.name);
             return Err(Failure::new(ExitStatus::Usage, message)
@@ -137,6 +142,56 @@ pub fn ingest(
         cluster.stop().await;
         Ok(Attempt { done, status, cut_by })
     })
+}
+
+/// Registers other paths or tables of the cluster in the places of datasets that a temporary session sees,
+/// each read as that one was told to be.
+///
+/// # Errors
+///
+/// Fails on the first that cannot be registered, as `ingest` does; with the signal's status when one came.
+pub fn take_places(
+    session: &mut Session,
+    places: &[(&str, &Path)],
+    options: &GlobalOptions,
+    cluster: &ClusterOptions,
+) -> anyhow::Result<()> {
+    let mut wanted = Vec::new();
+    for (name, path) in places {
+        let dataset = session.catalog().get(name).filter(|it| it.remote().is_some());
+        let dataset = dataset.with_context(|| format!("`{name}` is on no cluster"))?;
+        let what = What::of(text_of(path)?);
+        let read = options_of(dataset)
+            .with_context(|| format!("cannot read `{}` as `{name}` was read", what.shown_name()))?;
+        wanted.push(((*name).to_owned(), what, read));
+    }
+    let remote = session.catalog().remote().next().map(|it| it.1.endpoint.clone());
+    let (Some(endpoint), false) = (remote, wanted.is_empty()) else { return Ok(()) };
+    let endpoint = cluster.access.complete(Endpoint::parse(&endpoint)?);
+    let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
+    let found = signals::runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        let mut tell = |it: &str| line.say(it);
+        let start = Box::pin(AtCluster::start(endpoint, cluster, Vec::new(), &mut tell));
+        let (mut cluster, mut news) = line.wait(start, &mut signals, None).await.map_err(cut)??;
+        let look = Box::pin(look_at_all(&mut cluster, wanted));
+        let found = line.wait(look, &mut signals, Some(&mut news)).await;
+        cluster.stop().await;
+        found.map_err(cut)?
+    })?;
+    session.register(found)
+}
+
+async fn look_at_all(
+    cluster: &mut AtCluster,
+    wanted: Vec<(String, What, IngestOptions)>,
+) -> anyhow::Result<Vec<(String, Dataset)>> {
+    let mut found = Vec::new();
+    for (name, what, read) in wanted {
+        let dataset = cluster.look(&what, &read).await?;
+        found.push((name, dataset));
+    }
+    Ok(found)
 }
 
 /// The live line, where there is one.

@@ -1,5 +1,6 @@
 //! Turns over datasets of a Spark cluster: a real server, the real binary, a scripted model.
 
+mod again;
 mod failures;
 mod jobs;
 mod questions;

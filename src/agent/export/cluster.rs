@@ -1,0 +1,119 @@
+//! What a program needs to read datasets of a Spark cluster: the text that csv-agent itself reads them by,
+//! and what is known of each.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::literal;
+use crate::catalog::{Catalog, Dataset, Read, Remote};
+use crate::python::CLUSTER_READING;
+use crate::render::sanitize;
+use crate::spark::Endpoint;
+
+/// The packages that Spark's client is.
+pub const PACKAGES: [&str; 2] = ["pyarrow", "pyspark-client 4"];
+
+/// The cluster that a program asks.
+pub struct Cluster {
+    /// Without anything secret.
+    url: String,
+    /// In the order of their names.
+    pub datasets: Vec<There>,
+}
+
+/// A dataset of the cluster.
+pub struct There {
+    /// Its name.
+    pub name: String,
+    /// Which path or table it is.
+    pub what: String,
+    /// What it is, in a few words.
+    pub about: String,
+    /// What is known of it, as a value of Python.
+    known: String,
+}
+
+impl Cluster {
+    /// Returns the cluster of the datasets among `names`; none when the program asks none. A program whose
+    /// `has_session` uses the session itself asks one anyway.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the session names its cluster wrongly.
+    pub fn of(
+        catalog: &Catalog,
+        names: &[&str],
+        has_session: bool,
+    ) -> anyhow::Result<Option<Cluster>> {
+        let Some((_, any)) = catalog.remote().next() else { return Ok(None) };
+        let datasets: Vec<There> = catalog
+            .iter()
+            .filter(|it| names.contains(&it.0))
+            .filter_map(|(name, it)| Some(There::of(name, it, it.remote()?)))
+            .collect();
+        // What is shown of an endpoint has nothing secret.
+        let url = Endpoint::parse(&any.endpoint)?.to_string();
+        Ok((has_session || !datasets.is_empty()).then_some(Cluster { url, datasets }))
+    }
+
+    /// Returns the text that defines how datasets are read.
+    pub fn reading() -> String {
+        format!("_READING = r'''{CLUSTER_READING}'''")
+    }
+
+    /// Returns the lines that begin a session and say what is there. `load` is the cluster's from then on.
+    pub fn begin(&self) -> String {
+        let mut text = format!(
+            "# SPARK_REMOTE names another cluster; a token comes from SPARK_CONNECT_AUTHENTICATE_TOKEN.\n\
+             spark = _spark_at(os.environ.get(\"SPARK_REMOTE\", {}))\n_REMOTE = _placed(_PATHS, {{\n",
+            literal::string(&self.url)
+        );
+        for There { name, known, .. } in &self.datasets {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "    {}: {known},", literal::string(name));
+        }
+        text += "})\n_load_here, load = load, _load_any\n";
+        text
+    }
+
+    /// Returns what the heading says.
+    pub fn told(&self) -> String {
+        let url = sanitize::one_line(&self.url);
+        let mut text = format!(
+            "\nIt asks the Spark cluster at {url}, or where SPARK_REMOTE leads, with the token in\n\
+             SPARK_CONNECT_AUTHENTICATE_TOKEN if it wants one. There it reads these paths and tables;\n\
+             others are given as arguments, NAME=PATH or NAME=TABLE.\n"
+        );
+        for There { name, what, about, .. } in &self.datasets {
+            let _ = write!(text, "\n  {name}  {} ({about})", sanitize::one_line(what));
+        }
+        text
+    }
+}
+
+impl There {
+    fn of(name: &str, dataset: &Dataset, remote: &Remote) -> There {
+        let what = match &remote.read {
+            Read::Table { name } => name.clone(),
+            Read::Files { paths, .. } => paths.join(","),
+        };
+        let about = if remote.is_estimate { "about " } else { "" };
+        let about = format!("{about}{} rows", dataset.row_count);
+        let columns = dataset.columns.iter().map(|it| json!({"name": it.name, "dtype": it.dtype}));
+        let columns: Vec<_> = columns.collect();
+        let (read, readings) = (&remote.read, &remote.readings);
+        let known = json!({"columns": columns, "remote": {"read": read, "readings": readings}});
+        There { name: name.to_owned(), what, about, known: literal::laid_out(&known, 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cluster;
+
+    #[test]
+    fn the_text_that_reads_is_one_string_of_python() {
+        assert_eq!(Cluster::reading().matches("'''").count(), 2);
+    }
+}
