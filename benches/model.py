@@ -5,7 +5,9 @@ import json
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 
+LIFE_S = 20  # a call that is not known by then is awaited with signs of life
 FIRST_S = 1.0  # the first answer takes as long as a quick model's, the others no time
 
 
@@ -18,8 +20,16 @@ class Model(http.server.BaseHTTPRequestHandler):
         done = sum(1 for it in body["input"] if it.get("type") == "function_call_output")
         if done == 0:
             time.sleep(self.server.first_s)
+        is_begun = False
         if done < len(self.server.calls):
-            name, arguments = self.server.calls[done]
+            with ThreadPoolExecutor(1) as pool:
+                call = pool.submit(self.server.calls.__getitem__, done)
+                while body.get("stream") and not wait([call], LIFE_S).done:
+                    if not is_begun:
+                        self.begin("text/event-stream", "transfer-encoding", "chunked")
+                        is_begun = True
+                    self.chunk(b": wait\n\n")
+            name, arguments = call.result()
             item = {"type": "function_call", "id": f"fc_{done}", "call_id": f"c{done}", "status": "completed",
                     "name": name, "arguments": json.dumps(arguments)}
         else:
@@ -35,11 +45,22 @@ class Model(http.server.BaseHTTPRequestHandler):
             kind = "text/event-stream"
         else:
             payload, kind = json.dumps(response).encode(), "application/json"
+        if is_begun:
+            self.chunk(payload)
+            self.chunk(b"")
+        else:
+            self.begin(kind, "content-length", str(len(payload)))
+            self.wfile.write(payload)
+
+    def begin(self, kind, name, value):
         self.send_response(200)
         self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(payload)))
+        self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(payload)
+
+    def chunk(self, content):
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(content), content))
+        self.wfile.flush()
 
     def log_message(self, *_):
         pass
