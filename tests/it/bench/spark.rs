@@ -116,10 +116,14 @@ struct Installed {
 fn find() -> Result<Installed, String> {
     let path = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
-    let default = cache.map(|it| it.join("csv-agent-servers/spark/bin/python"));
+    // One that was cut off has no version.
+    let default = cache.map(|it| it.join("csv-agent-servers/spark"));
+    let default = default.filter(|it| it.join("version").is_file());
+    let default = default.map(|it| it.join("bin/python"));
     let python = path("CSV_AGENT_SPARK_PYTHON").or(default).filter(|it| it.is_file());
     let python = python.ok_or("no `pyspark`; `tests/servers/install-spark` installs it")?;
-    let java = path("JAVA_HOME").map_or(PathBuf::from("java"), |it| it.join("bin/java"));
+    let home = path("JAVA_HOME").filter(|it| !it.as_os_str().is_empty());
+    let java = home.map_or(PathBuf::from("java"), |it| it.join("bin/java"));
     let version = Command::new(java).arg("-version").output();
     let version = version.map_err(|error| format!("no Java: {error}"))?.stderr;
     let version = String::from_utf8_lossy(&version).into_owned();
