@@ -97,6 +97,7 @@ Examples:
   csv-agent ingest export.txt --name orders --delimiter ';' --encoding latin1
   csv-agent ingest people.csv --dtype zip=string --null NA,-
   gunzip -c big.csv.gz | csv-agent ingest - --name big
+  csv-agent ingest --remote sc://host:15002 flights=/data/flights/ carriers=db.carriers
 
 The types come from the whole file and never change a value. Rows that are too short or too long are
 kept, counted and told. The same file again changes nothing.";
