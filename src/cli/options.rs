@@ -45,7 +45,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("DATA_ROOT", "directory that holds the sessions which `--session` names"),
     ("DATA_EVENT_ENCRYPT", "1 to encrypt rows of tables and charts in JSONL events"),
     ("DATA_EVENT_KEY", "Fernet key to do so, and for `csv-agent decrypt`"),
-    ("SPARK_CONNECT_AUTHENTICATE_TOKEN", "token for the cluster that `--remote` or `SPARK_REMOTE` names"),
+    (
+        "SPARK_CONNECT_AUTHENTICATE_TOKEN",
+        "token for the cluster that `--remote` or `SPARK_REMOTE` names",
+    ),
     ("SPARK_REMOTE", "where it names the cluster of a dataset, its `token=` and headers are used"),
     ("GITHUB_STEP_SUMMARY", "file that `--report github` adds Markdown to; GitHub Actions sets it"),
     ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),

@@ -167,7 +167,7 @@ pub fn take_places(
     }
     let remote = session.catalog().remote().next().map(|it| it.1.endpoint.clone());
     let (Some(endpoint), false) = (remote, wanted.is_empty()) else { return Ok(()) };
-    let endpoint = cluster.access.complete(Endpoint::parse(&endpoint)?);
+    let endpoint = cluster.access.complete(Endpoint::parse(&endpoint)?)?;
     let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
     let found = signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
