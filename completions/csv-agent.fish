@@ -372,7 +372,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s q -l quie
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s h -l help -d 'Print help'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l against -d 'Take this file in place of a dataset, read in the same way. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l against -d 'Take this file in place of a dataset, read in the same way; of one that is on a cluster, another path or table there. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s o -l output -d 'Write to a file instead of stdout, whole or not at all' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
