@@ -42,31 +42,9 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// Fails when the session names its cluster wrongly, or there are no descriptors left.
+    /// Fails when the session names its cluster wrongly, or has what no ingest registers, or there are no
+    /// descriptors left.
     pub fn start(
-        catalog: &Catalog,
-        access: &ClusterAccess,
-        turn: &Turn,
-    ) -> anyhow::Result<Option<(Link, Cluster)>> {
-        let reads = catalog.remote().map(|(_, it)| it.read.clone()).collect();
-        Link::allowing(Allowed::Registered(reads), catalog, access, turn)
-    }
-
-    /// Begins a relay for a worker that runs code of ours alone.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Link::start`] does.
-    pub fn of_study(
-        catalog: &Catalog,
-        access: &ClusterAccess,
-        turn: &Turn,
-    ) -> anyhow::Result<Option<(Link, Cluster)>> {
-        Link::allowing(Allowed::Anything, catalog, access, turn)
-    }
-
-    fn allowing(
-        allowed: Allowed,
         catalog: &Catalog,
         access: &ClusterAccess,
         turn: &Turn,
@@ -74,6 +52,7 @@ impl Link {
         let Some(endpoint) = endpoint(catalog, access)? else { return Ok(None) };
         let user = endpoint.user().to_owned();
         let destination = destination(&endpoint);
+        let allowed = Allowed::registered(catalog.remote())?;
         let (tell, news) = unbounded_channel();
         let (relay, end) = Relay::start(endpoint, allowed, tell)
             .context("cannot make the worker's way to the cluster")?;
@@ -196,6 +175,8 @@ impl Agent {
             return Ok(());
         }
         let Some(endpoint) = endpoint(catalog, &self.options.cluster)? else { return Ok(()) };
+        // What may not be read is said before anybody is asked.
+        Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
         turn.ledger.opens_cluster(&destination(&endpoint))?;
         turn.ledger.count_cluster(1, 0, 0);
         let Err(error) = turn.wait(contact(&endpoint)).await? else { return Ok(()) };
@@ -203,8 +184,8 @@ impl Agent {
         let others = here.names().next().map(|it| format!("ask without it: `--dataset {it}`"));
         let hint = match error {
             ClusterError::Refused(_) => Some(
-                "the token comes from `SPARK_CONNECT_AUTHENTICATE_TOKEN`, or from `SPARK_REMOTE` where that \
-                 names the same server"
+                "the token comes from `SPARK_CONNECT_AUTHENTICATE_TOKEN` or from `SPARK_REMOTE`, and goes to \
+                 the server that `SPARK_REMOTE` names"
                     .to_owned(),
             ),
             _ => others,

@@ -45,8 +45,7 @@ impl Agent {
         if about.is_empty() {
             return Ok(Vec::new());
         }
-        let Some((mut link, cluster)) = Link::of_study(catalog, &self.options.cluster, turn)?
-        else {
+        let Some((mut link, cluster)) = Link::start(catalog, &self.options.cluster, turn)? else {
             return Ok(Vec::new());
         };
         link.open(turn)?;

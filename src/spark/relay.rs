@@ -20,26 +20,50 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedSender};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::catalog::Read;
+use crate::catalog::{Read, Remote};
 use crate::limits::{RELAY_CALLS_MAX, RELAY_FRAME_BYTES_MAX, RELAY_QUEUE_MAX};
 use crate::spark::call::{Call, Shared};
 use crate::spark::channel::{Link, Outgoing};
 use crate::spark::endpoint::Endpoint;
 use crate::spark::error::ClusterError;
-use crate::spark::policy::Policy;
+use crate::spark::policy::{Policy, check_read};
 use crate::spark::progress::JobProgress;
 use crate::spark::wire::{self, Frames, Said, Told};
+use crate::status::{ExitStatus, Failure};
 
 /// What may be asked of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Allowed {
     /// Anything: the code in the worker is our own.
     Anything,
-    /// To read these, and to compute with what was read: the code in the worker is the model's.
+    /// To read these, and to compute with what was read: the code in the worker is the model's, or works on
+    /// what a session says.
     Registered(Vec<Read>),
 }
 
 impl Allowed {
+    /// Allows to read what these datasets are.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when no ingest has made one of them: a session may be somebody else's.
+    pub fn registered<'a>(
+        datasets: impl Iterator<Item = (&'a str, &'a Remote)>,
+    ) -> Result<Allowed, Failure> {
+        let read = |(name, remote): (&str, &Remote)| match check_read(&remote.read) {
+            Ok(()) => Ok(remote.read.clone()),
+            Err(what) => {
+                let message =
+                    format!("cannot read `{name}` on its cluster: no ingest registers {what}");
+                let hint = format!(
+                    "remove it with `csv-agent datasets --rm {name}`, and register it anew if you know it"
+                );
+                Err(Failure::new(ExitStatus::Input, message).hint(hint))
+            }
+        };
+        datasets.map(read).collect::<Result<_, _>>().map(Allowed::Registered)
+    }
+
     fn policy(self, endpoint: &Endpoint) -> Option<Arc<Policy>> {
         let Allowed::Registered(reads) = self else { return None };
         Some(Arc::new(Policy::new(reads, endpoint.user())))

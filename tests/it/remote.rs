@@ -92,3 +92,36 @@ fn the_instructions_say_what_is_on_the_cluster_and_how_to_work_there() {
     let told = request(&["--dataset", "sales"]);
     assert!(!told.contains("Spark"), "{told}");
 }
+
+/// Makes the dataset of a cluster one that somebody else has written into the session.
+fn with_read(read: &Value) -> Bench {
+    let bench = bench();
+    let path = bench.session().join("datasets.json");
+    let mut catalog: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    catalog["flights"]["remote"]["read"] = read.clone();
+    fs::write(&path, catalog.to_string()).unwrap();
+    bench
+}
+
+#[test]
+fn a_session_cannot_have_a_cluster_read_what_no_ingest_registers() {
+    let files = |format: &str, schema: &str, options: Value| json!({"files": {"format": format, "schema": schema, "options": options, "paths": ["/d"]}});
+    for (read, what) in [
+        (files("jdbc", "", json!({"url": "jdbc:x"})), "files of the format `jdbc`"),
+        (files("csv", "", json!({"url": "x"})), "files with the option `url`"),
+        (
+            files("csv", "a STRING DEFAULT reflect('java.lang.System', 'exit', 1)", json!({})),
+            "a schema with more than names and types",
+        ),
+    ] {
+        let bench = with_read(&read);
+        for arguments in [&["ask", "q"][..], &["datasets", "--head", "1", "flights"]] {
+            let run = bench.run(arguments.iter().copied()).fails_with(5);
+            let message =
+                format!("cannot read `flights` on its cluster: no ingest registers {what}");
+            assert!(run.stderr().contains(&message), "{run}");
+            assert!(run.stderr().contains("`csv-agent datasets --rm flights`"), "{run}");
+        }
+        assert_eq!(bench.n_requests(), 0);
+    }
+}

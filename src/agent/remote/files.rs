@@ -34,6 +34,7 @@ pub fn dataset(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset>
     match &found.parquet {
         Some(parquet) => {
             super::refuse_reading_flags(asked.options, asked.what)?;
+            super::check_width(asked.what, parquet.columns.len())?;
             Ok(of_parquet(asked, found, parquet))
         }
         None => of_text(asked, found),
@@ -290,7 +291,7 @@ mod tests {
 
     use super::dataset;
     use crate::agent::remote::What;
-    use crate::agent::remote::found::{Asked, FilesFound};
+    use crate::agent::remote::found::{Asked, FilesFound, ParquetFound};
     use crate::catalog::{DType, Dataset, Read, Reading};
     use crate::dataset::IngestOptions;
     use crate::status::{ExitStatus, Failure};
@@ -390,6 +391,14 @@ mod tests {
             ..found(&["a\n1\n"], true, 4)
         };
         assert_eq!(refused(&mixed), "`/d/*.csv` has Parquet files and others: .csv, .parquet");
+        let columns = (0..20_001).map(|it| (format!("c{it}"), "int".to_owned())).collect();
+        let wide = FilesFound {
+            endings: vec![".parquet".into()],
+            heads: Vec::new(),
+            parquet: Some(ParquetFound { columns, n_rows: 1 }),
+            ..found(&["a"], true, 2)
+        };
+        assert_eq!(refused(&wide), "`/d/*.csv` has 20001 columns, the limit is 20000");
         let partition = refused(&found(&["a,Year\n1,2\n"], true, 8));
         assert!(
             partition.ends_with("the name of a directory has a column `year` as well"),

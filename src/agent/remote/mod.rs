@@ -1,7 +1,8 @@
 //! Registering what is on a cluster, and looking at its first rows, without a model.
 //!
-//! A study does it: Python of our own in a worker without a network, whose one way out is a relay that asks
-//! the endpoint for anything. Heads of the files come here, and the sniffer that reads files reads them.
+//! A study does it: Python of our own in a worker without a network, whose one way out is a relay. To
+//! register, it asks the endpoint for anything; heads of the files come here, and the sniffer that reads
+//! files reads them. To look at what a session has, it may read that and nothing else.
 
 mod files;
 mod found;
@@ -18,7 +19,7 @@ use crate::dataset::IngestOptions;
 use crate::frame::Frame;
 use crate::limits::{
     CLUSTER_COUNT_BYTES_MAX, CLUSTER_FILES_MAX, CLUSTER_HEAD_BYTES_MAX, CLUSTER_HEADS_MAX,
-    CLUSTER_OTHER_HEAD_BYTES_MAX,
+    CLUSTER_OTHER_HEAD_BYTES_MAX, CSV_COLUMNS_MAX,
 };
 use crate::python::Cluster;
 use crate::python::environment::PythonOptions;
@@ -79,23 +80,28 @@ pub struct AtCluster {
 }
 
 impl AtCluster {
-    /// Starts a worker for a cluster. `datasets` are what `load` can read there. The relay tells how far
+    /// Starts a worker for a cluster. `datasets` are what `load` can read there; with none, anything may be
+    /// looked at. The relay tells how far
     /// jobs are, until the cluster is taken leave of; `progress` is told what is installed before.
     ///
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Provider`] or [`ExitStatus::Auth`] when the cluster does not answer or
-    /// refuses the token, and when Python cannot be had or started.
+    /// refuses the token, when no ingest has made one of the datasets, and when Python cannot be had or started.
     pub async fn start(
         endpoint: Endpoint,
         options: &ClusterOptions,
         datasets: Vec<(String, Dataset)>,
         progress: &mut (dyn FnMut(&str) + Send),
     ) -> anyhow::Result<(AtCluster, UnboundedReceiver<ClusterNews>)> {
+        // What is there already is what a session says, which may be somebody else's.
+        let remote = datasets.iter().filter_map(|(name, it)| Some((name.as_str(), it.remote()?)));
+        let allowed =
+            if datasets.is_empty() { Allowed::Anything } else { Allowed::registered(remote)? };
         // What is in the way is known sooner than Python is there.
         contact(&endpoint).await.map_err(|it| Failure::new(it.status(), it.to_string()))?;
         let (tell, news) = unbounded_channel();
-        let (relay, end) = Relay::start(endpoint.clone(), Allowed::Anything, tell)
+        let (relay, end) = Relay::start(endpoint.clone(), allowed, tell)
             .context("cannot make a way to the cluster")?;
         let user = endpoint.user().to_owned();
         let cluster = Cluster { relay: Arc::new(end), datasets, user };
@@ -132,6 +138,7 @@ impl AtCluster {
                     "count_bytes_max": CLUSTER_COUNT_BYTES_MAX,
                 });
                 let found: TableFound = self.ask(what, &input).await?;
+                check_width(what, found.columns.len())?;
                 Ok(table(&asked, name, found))
             }
         }
@@ -197,6 +204,17 @@ fn refuse_reading_flags(options: &IngestOptions, what: &What) -> anyhow::Result<
     let message = format!("`{flag}` says how text is read, and `{}` has types", what.shown_name());
     let hint = format!("leave out `{flag}`");
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+}
+
+/// Fails where there are more columns than a dataset has.
+fn check_width(what: &What, n_columns: usize) -> anyhow::Result<()> {
+    if n_columns <= CSV_COLUMNS_MAX {
+        return Ok(());
+    }
+    let name = what.shown_name();
+    let message = format!("`{name}` has {n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
+    let hint = "make a view of the columns that matter in the catalogue, and register that";
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
 /// Returns the first lines of what a server says.

@@ -21,12 +21,15 @@ mod advice;
 mod expression;
 mod functions;
 mod guards;
+mod reads;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod uploads;
 mod wire;
 mod words;
+
+pub(super) use reads::check as check_read;
 
 /// The methods that may be called.
 const METHODS: [&str; 9] = [
