@@ -1,6 +1,7 @@
 //! Turns over datasets of a Spark cluster: a real server, the real binary, a scripted model.
 
 mod again;
+mod attacks;
 mod failures;
 mod jobs;
 mod questions;
