@@ -55,6 +55,8 @@ pub const AGGREGATE_VALUES_MAX: usize = 40;
 /// Columns of one dataset. Beyond this a file is more likely misread than wide.
 pub const CSV_COLUMNS_MAX: usize = 20_000;
 
+/// Time between two writes of what passed between a turn and a cluster. Each waits for the disk.
+pub const CLUSTER_RECORD_EVERY: Duration = Duration::from_secs(1);
 /// Time between two events that tell how far a job on a cluster is.
 pub const CLUSTER_PROGRESS_EVERY: Duration = Duration::from_secs(1);
 

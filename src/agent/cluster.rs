@@ -18,7 +18,8 @@ use crate::limits::CLUSTER_PROGRESS_EVERY;
 use crate::provider::Provider;
 use crate::python::Cluster;
 use crate::spark::{
-    Allowed, ClusterAccess, ClusterError, ClusterNews, Endpoint, JobProgress, Relay, contact,
+    Allowed, ClusterAccess, ClusterError, ClusterNews, Endpoint, JobProgress, Relay, Traffic,
+    contact,
 };
 use crate::status::{ExitStatus, Failure};
 
@@ -89,6 +90,7 @@ impl Link {
                 Some(news) = self.news.recv() => news,
                 done = &mut work => {
                     self.hear(None);
+                    self.ledger.catch_up();
                     return done;
                 }
             };
@@ -104,21 +106,28 @@ impl Link {
 
     /// Counts what has passed the relay. Returns how far a job is.
     fn hear(&mut self, mut next: Option<ClusterNews>) -> Option<JobProgress> {
-        let (mut requests, mut sent_bytes, mut received_bytes, mut job) = (0, 0, 0, None);
+        let (mut traffic, mut job) = (Traffic::default(), None);
         while let Some(news) = next.take().or_else(|| self.news.try_recv().ok()) {
             match news {
                 ClusterNews::Progress(progress) => job = Some(progress),
                 ClusterNews::Traffic { sent, received } => {
-                    requests += u64::from(0 < sent);
-                    sent_bytes += sent;
-                    received_bytes += received;
+                    traffic.requests += u64::from(0 < sent);
+                    traffic.sent_bytes += sent;
+                    traffic.received_bytes += received;
                 }
             }
         }
-        if 0 < sent_bytes + received_bytes {
-            self.ledger.count_cluster(requests, sent_bytes, received_bytes);
-        }
+        self.ledger.count_cluster(traffic);
         job
+    }
+
+    /// Blames the cluster for what was not done, where it is to be blamed.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the cluster did.
+    pub fn blame(&self) -> anyhow::Result<()> {
+        self.relay.as_ref().map_or(Ok(()), Relay::blame)
     }
 
     /// Returns why the cluster failed, where the user was not told.
@@ -136,6 +145,7 @@ impl Link {
         }
         // The farewell is counted as well.
         self.hear(None);
+        self.ledger.catch_up();
     }
 }
 
@@ -178,8 +188,11 @@ impl Agent {
         // What may not be read is said before anybody is asked.
         Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
         turn.ledger.opens_cluster(&destination(&endpoint))?;
-        turn.ledger.count_cluster(1, 0, 0);
-        let Err(error) = turn.wait(contact(&endpoint)).await? else { return Ok(()) };
+        let mut traffic = Traffic::default();
+        let met = turn.wait(contact(&endpoint, &mut traffic)).await;
+        turn.ledger.count_cluster(traffic);
+        turn.ledger.catch_up();
+        let Err(error) = met? else { return Ok(()) };
         let here = catalog.here();
         let others = here.names().next().map(|it| format!("ask without it: `--dataset {it}`"));
         let hint = match error {

@@ -8,14 +8,16 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
+use std::time::Instant;
 
 use serde_json::{Map, Value};
 
 use crate::catalog::{Catalog, Dataset};
 use crate::egress::{Egress, Record};
-use crate::limits::COLUMN_NAME_BYTES_MAX;
+use crate::limits::{CLUSTER_RECORD_EVERY, COLUMN_NAME_BYTES_MAX};
 use crate::provider::Progress;
 use crate::session::departed::EgressFile;
+use crate::spark::Traffic;
 
 /// Members of a body that hold what is said to the model. The rest are settings and tools.
 const SAID: [&str; 3] = ["instructions", "input", "messages"];
@@ -42,6 +44,10 @@ struct Inner {
     /// What went to a cluster and came from it. No request to a provider takes it back.
     cluster: Record,
     file: EgressFile,
+    /// When the file was last written.
+    written: Option<Instant>,
+    /// Whether more has passed the cluster than the file says.
+    is_behind: bool,
     failed: Option<anyhow::Error>,
 }
 
@@ -50,7 +56,15 @@ impl Ledger {
     pub fn begin(catalog: &Catalog, file: EgressFile) -> Ledger {
         let counter = Counter::new(catalog);
         let cluster = Record::default();
-        let inner = Inner { counter, before: None, cluster, file, failed: None };
+        let inner = Inner {
+            counter,
+            before: None,
+            cluster,
+            file,
+            written: None,
+            is_behind: false,
+            failed: None,
+        };
         Ledger { inner: Rc::new(RefCell::new(inner)) }
     }
 
@@ -98,17 +112,32 @@ impl Ledger {
         inner.file.write(&record)
     }
 
-    /// Counts what went to the cluster and came from it.
-    pub fn count_cluster(&self, requests: u64, sent_bytes: u64, received_bytes: u64) {
+    /// Counts what went to the cluster and came from it. That it may be asked is written down by then; how
+    /// much passed follows after [`CLUSTER_RECORD_EVERY`], and with [`Ledger::catch_up`].
+    pub fn count_cluster(&self, traffic: Traffic) {
+        if traffic == Traffic::default() {
+            return;
+        }
         let mut inner = self.inner.borrow_mut();
         let all = Egress {
-            cluster_requests: requests,
-            cluster_sent_bytes: sent_bytes,
-            cluster_received_bytes: received_bytes,
+            cluster_requests: traffic.requests,
+            cluster_sent_bytes: traffic.sent_bytes,
+            cluster_received_bytes: traffic.received_bytes,
             ..Egress::default()
         };
         inner.cluster.add(&Record { all, ..Record::default() });
-        inner.write();
+        inner.is_behind = true;
+        if inner.written.is_none_or(|it| CLUSTER_RECORD_EVERY <= it.elapsed()) {
+            inner.write();
+        }
+    }
+
+    /// Writes down what passed since the record was written.
+    pub fn catch_up(&self) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.is_behind {
+            inner.write();
+        }
     }
 
     /// Demands that the record could be written down.
@@ -134,6 +163,7 @@ impl Inner {
     }
 
     fn write(&mut self) {
+        (self.is_behind, self.written) = (false, Some(Instant::now()));
         if let Err(error) = self.file.write(&self.record()) {
             self.failed.get_or_insert(error);
         }
@@ -361,6 +391,7 @@ mod tests {
     use crate::egress::{Egress, Record};
     use crate::provider::Progress;
     use crate::session::departed::EgressFile;
+    use crate::spark::Traffic;
 
     fn body(items: &Value) -> Value {
         let told = "Datasets:\n- sales: 3 rows\n  - \"unit price\" float64\n";
@@ -454,9 +485,10 @@ mod tests {
         ledger.hear(&Progress::Calling { bytes: 3, to: "http://h" }, false);
         ledger.opens_cluster("sc://host:15002").unwrap();
         assert_eq!(file.read().unwrap().all.destinations, ["http://h", "sc://host:15002"]);
-        ledger.count_cluster(1, 20, 300);
+        ledger.count_cluster(Traffic { requests: 1, sent_bytes: 20, received_bytes: 300 });
         ledger.hear(&Progress::Unsent, false);
-        ledger.count_cluster(0, 0, 50);
+        ledger.count_cluster(Traffic { received_bytes: 50, ..Traffic::default() });
+        ledger.catch_up();
         let all = Egress {
             destinations: vec!["sc://host:15002".into()],
             cluster_requests: 1,

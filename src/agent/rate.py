@@ -8,6 +8,13 @@ import pyspark.sql.functions as F
 
 
 def study(input):
+    try:
+        return {"found": counts_of(input)}
+    except Exception as error:
+        return {"error": {"kind": "", "text": str(error)}}
+
+
+def counts_of(input):
     value = F.col("`" + input["column"].replace("`", "``") + "`").cast("double")
     level = F.when(within(value, input["bad"]), "bad").when(within(value, input["warning"]), "warning")
     if input["good"]:

@@ -9,13 +9,13 @@ use crate::agent::cluster::Link;
 use crate::agent::evidence::{findings, tell_no_numbers};
 use crate::agent::news::News;
 use crate::agent::prompt::thresholds::Threshold;
+use crate::agent::remote::{Answer, brief};
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, DType, Dataset};
 use crate::conversation::Finding;
 use crate::event::Status;
 use crate::python::study::Study;
 use crate::rating::{Hits, Range, Rated, Ratings};
-use crate::status::{ExitStatus, Failure};
 
 /// Counts. It runs in a worker of its own, which no model has a part in.
 const PROGRAM: &str = include_str!("rate.py");
@@ -35,7 +35,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// Fails when the turn ends first, or the cluster cannot count.
+    /// Fails when the turn ends first, or the cluster fails. A column that cannot be counted is told of.
     pub(super) async fn rate_there(
         &self,
         catalog: &Catalog,
@@ -84,20 +84,41 @@ async fn count_all(
         }
         let input = input(name, threshold);
         let counting = link.hearing(study.ask(PROGRAM, &input), turn.news());
-        let counted = turn.wait_sent(counting).await?;
-        let counted = counted.map_err(|error| {
-            let message =
-                format!("cannot rate `{}` of `{name}` on the cluster: {error:#}", threshold.column);
-            Failure::new(ExitStatus::Provider, message)
+        let answer = turn.wait_sent(counting).await?.and_then(|it| {
+            serde_json::from_value(it).context("what the cluster counted cannot be read")
         });
-        let counted: Counted = serde_json::from_value(counted.map_err(anyhow::Error::from)?)
-            .context("what the cluster counted cannot be read")?;
+        let counted: Counted = match answer {
+            Ok(Answer::Found(counted)) => counted,
+            Ok(Answer::Error { text, .. }) => {
+                link.blame()?;
+                tell_not_rated(name, threshold, &text, turn)?;
+                continue;
+            }
+            Err(error) => {
+                link.blame()?;
+                return Err(error.into());
+            }
+        };
         let hits = |count: u64| Hits { count, rows: Vec::new() };
         let Counted { rows, bad, warning, outside } = counted;
         let rated = Rated { bad: hits(bad), warning: hits(warning), outside: hits(outside) };
         found.extend(findings(name, rows, threshold, rated));
     }
     Ok(found)
+}
+
+fn tell_not_rated(
+    name: &str,
+    threshold: &Threshold,
+    why: &str,
+    turn: &mut Turn,
+) -> Result<(), Ended> {
+    let message = format!(
+        "the thresholds of `{}` rate nothing in `{name}`: the cluster cannot count its values: {}",
+        threshold.column,
+        brief(why)
+    );
+    turn.status(Status::Warning { code: "thresholds".to_owned(), message })
 }
 
 fn input(name: &str, threshold: &Threshold) -> Value {

@@ -29,13 +29,16 @@ fn explained(status: ExitStatus) -> (&'static str, &'static str) {
         ExitStatus::Setup => {
             ("setup", "the session is missing, locked or broken; a setting is invalid")
         }
-        ExitStatus::Auth => ("auth", "no key for a remote server, or the key was refused"),
+        ExitStatus::Auth => {
+            ("auth", "no key for a remote server, or the key was refused; or a cluster's token")
+        }
         ExitStatus::Input => {
             ("input", "a file is missing, unreadable, too large or no table; an unknown dataset")
         }
         ExitStatus::Provider => (
             "provider",
-            "the model's server cannot be reached, fails, or sends nonsense; its container has expired",
+            "the model's server or the cluster cannot be reached, fails, or sends nonsense; the \
+                 container has expired",
         ),
         ExitStatus::Limit => (
             "limit",

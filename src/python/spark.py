@@ -22,7 +22,7 @@ from json import loads
 from math import isfinite
 from os import read, write
 from queue import SimpleQueue
-from re import compile as pattern
+from re import ASCII, compile as pattern
 from struct import Struct
 from time import monotonic
 from uuid import uuid4
@@ -442,9 +442,14 @@ def head(frame, n_rows):
 #
 # The rules are those of `dataset/find.rs`, with which local datasets are searched.
 
-is_number = pattern(r"[+-]?(inf|infinity|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)").fullmatch
-is_day = pattern(r"\d{4}-\d\d-\d\d").fullmatch
-is_moment = pattern(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d([.,]\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?").fullmatch
+# Digits are those of ASCII. One way only to read a number: a long text takes no longer for it.
+is_number = pattern(r"[+-]?(inf|infinity|(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?)", ASCII).fullmatch
+is_whole_number = pattern(r"[+-]?\d+", ASCII).fullmatch
+is_day = pattern(r"\d{4}-\d\d-\d\d", ASCII).fullmatch
+is_moment = pattern(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d([.,]\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?",
+                    ASCII).fullmatch
+# Digits of 2^63; a number of more is none of an int64. Python refuses to read thousands.
+WHOLE_DIGITS_MAX = 19
 WORDS = {"true": True, "yes": True, "y": True, "t": True, "on": True,
          "false": False, "no": False, "n": False, "f": False, "off": False}
 
@@ -492,8 +497,10 @@ def amount_of(value):
     none = {"int64": None, "float64": None}
     if not is_number(value.lower()):
         return none
-    if value.lstrip("+-").isdigit():
-        whole, inexact = int(value), float(value)
+    if is_whole_number(value) and len(value.lstrip("+-0")) <= WHOLE_DIGITS_MAX:
+        sign = "-" if value.startswith("-") else ""
+        whole = int(sign + (value.lstrip("+-0") or "0"))
+        inexact = float(whole)
         if not -2**63 <= whole < 2**63:
             return {"int64": None, "float64": inexact}
         return {"int64": whole, "float64": inexact if int(inexact) == whole else None}

@@ -305,17 +305,22 @@ impl Session {
         Some(dir.join(name))
     }
 
-    /// Adds datasets, or replaces those of their names. Their Parquet files are in place.
+    /// Adds datasets, or replaces those of their names. Their Parquet files are in place; those of a dataset
+    /// that one elsewhere takes the place of are removed.
     ///
     /// # Errors
     ///
     /// Fails when the catalog cannot be written; it is then as it was.
     pub fn register(&mut self, datasets: Vec<(String, Dataset)>) -> anyhow::Result<()> {
         let mut catalog = self.catalog.clone();
+        let mut replaced = Vec::new();
         for (name, dataset) in datasets {
+            let before = catalog.get(&name).filter(|_| dataset.remote().is_some());
+            replaced.extend(before.map(|it| (name.clone(), it.clone())));
             catalog.insert(name, dataset);
         }
-        self.replace_catalog(catalog)
+        self.replace_catalog(catalog)?;
+        replaced.iter().try_for_each(|(name, dataset)| self.remove_files(name, dataset))
     }
 
     /// Removes a dataset with its files. Returns whether there was one.
@@ -327,6 +332,12 @@ impl Session {
         let mut catalog = self.catalog.clone();
         let Some(dataset) = catalog.remove(name) else { return Ok(false) };
         self.replace_catalog(catalog)?;
+        self.remove_files(name, &dataset)?;
+        Ok(true)
+    }
+
+    /// Removes the files of a dataset that the catalog does not list any more.
+    fn remove_files(&self, name: &str, dataset: &Dataset) -> anyhow::Result<()> {
         // Only the session's own files: an ephemeral session lists those of another one.
         if let Some(path) = dataset.path().filter(|it| it.is_relative()) {
             store::remove(&self.dir.join(path))?;
@@ -334,7 +345,7 @@ impl Session {
                 store::remove(&self.dir.join("datasets").join(format!("{name}.{extension}")))?;
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Reads the conversation: the finished turns, and what stands for those that were left out.

@@ -51,16 +51,28 @@ impl Version {
     }
 }
 
-/// Asks the server for its version, to say early and without Python what is in the way.
+/// What went to a cluster and came from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Calls that reached a server.
+    pub requests: u64,
+    /// Bytes of their messages.
+    pub sent_bytes: u64,
+    /// Bytes of the answers.
+    pub received_bytes: u64,
+}
+
+/// Asks the server for its version, to say early and without Python what is in the way. What passes is added
+/// to `traffic`, also of calls that fail or are given up.
 ///
 /// # Errors
 ///
 /// Fails when it cannot be reached, takes no token, or is older than Spark 3.5.
-pub async fn contact(endpoint: &Endpoint) -> Result<Version, ClusterError> {
+pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<Version, ClusterError> {
     let link = Link::new(endpoint.clone());
     let user = endpoint.user().to_owned();
     let session = Session { id: Uuid::new_v4().to_string(), user };
-    let ask = link.ask(Method::Analyze, session.version());
+    let ask = ask_counted(&link, Method::Analyze, session.version(), traffic);
     let Ok(answer) = timeout(CLUSTER_CONTACT, ask).await else {
         let seconds = CLUSTER_CONTACT.as_secs();
         let message = format!("cannot reach the cluster at `{endpoint}`: no answer in {seconds} s");
@@ -75,7 +87,8 @@ pub async fn contact(endpoint: &Endpoint) -> Result<Version, ClusterError> {
         Err(fault) => return Err(fault.error),
     };
     // Left alone, it would be there for an hour. That it cannot be released is no failure of this.
-    let _ = timeout(CLUSTER_FAREWELL, link.ask(Method::ReleaseSession, session.release())).await;
+    let release = ask_counted(&link, Method::ReleaseSession, session.release(), traffic);
+    let _ = timeout(CLUSTER_FAREWELL, release).await;
     let version = version_in(&answer).unwrap_or_default();
     match Version::parse(&version) {
         Some(numbers) if VERSION_MIN <= numbers => Ok(Version(version)),
@@ -85,6 +98,21 @@ pub async fn contact(endpoint: &Endpoint) -> Result<Version, ClusterError> {
         ))),
         None => Err(ClusterError::Failed(format!("the cluster at `{endpoint}` has no version"))),
     }
+}
+
+async fn ask_counted(
+    link: &Link,
+    method: Method,
+    message: Bytes,
+    traffic: &mut Traffic,
+) -> Result<Bytes, Fault> {
+    // Nothing leaves before there is a connection.
+    link.connected().await?;
+    traffic.requests += 1;
+    traffic.sent_bytes += message.len() as u64;
+    let answer = link.ask(method, message).await?;
+    traffic.received_bytes += answer.len() as u64;
+    Ok(answer)
 }
 
 /// Why a call failed: as the worker hears it, and as csv-agent does.
@@ -145,8 +173,7 @@ impl Link {
         messages: mpsc::Receiver<Outgoing>,
     ) -> Result<Answers<'_>, Fault> {
         let path = path.parse().map_err(|_| self.fault(&Status::invalid_argument("no path")))?;
-        let channel = self.channel.get_or_try_init(|| self.connect()).await;
-        let mut grpc = Grpc::new(channel.map_err(|it| Fault::new(Code::Unavailable, it))?.clone())
+        let mut grpc = Grpc::new(self.connected().await?.clone())
             .max_decoding_message_size(CLUSTER_MESSAGE_BYTES_MAX)
             .max_encoding_message_size(CLUSTER_MESSAGE_BYTES_MAX);
         let broken = |error| Fault::new(Code::Unavailable, unreachable(&self.endpoint, &error));
@@ -171,6 +198,11 @@ impl Link {
         drop(sender);
         let answer = self.call(&method.path(), messages).await?.next().await?;
         answer.ok_or_else(|| self.fault(&Status::internal("the answer is empty")))
+    }
+
+    async fn connected(&self) -> Result<&Channel, Fault> {
+        let channel = self.channel.get_or_try_init(|| self.connect()).await;
+        channel.map_err(|it| Fault::new(Code::Unavailable, it))
     }
 
     async fn connect(&self) -> Result<Channel, ClusterError> {

@@ -6,7 +6,7 @@ use std::io;
 
 use crate::limits::{CLUSTER_CONNECT, CLUSTER_SAID_CHARS_MAX};
 use crate::spark::endpoint::Endpoint;
-use crate::status::ExitStatus;
+use crate::status::{ExitStatus, Failure};
 
 /// Why a cluster did not answer as it should. The caller branches on the variant; people read the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,12 @@ impl ClusterError {
                 ExitStatus::Provider
             }
         }
+    }
+}
+
+impl From<ClusterError> for Failure {
+    fn from(error: ClusterError) -> Failure {
+        Failure::new(error.status(), error.to_string())
     }
 }
 

@@ -16,7 +16,7 @@ mod relay;
 mod wire;
 
 pub use access::ClusterAccess;
-pub use channel::{Version, contact};
+pub use channel::{Traffic, Version, contact};
 pub use endpoint::Endpoint;
 pub use error::ClusterError;
 pub use progress::JobProgress;

@@ -124,6 +124,15 @@ impl Relay {
         self.shared.failure()
     }
 
+    /// Blames the cluster for what was not done, where it is to be blamed.
+    ///
+    /// # Errors
+    ///
+    /// Fails with what [`Relay::failure`] returns, as people are told.
+    pub fn blame(&self) -> anyhow::Result<()> {
+        self.failure().map_or(Ok(()), |it| Err(Failure::from(it).into()))
+    }
+
     /// Interrupts what runs on the cluster, releases the sessions, and waits for that, for
     /// [`CLUSTER_FAREWELL`](crate::limits::CLUSTER_FAREWELL) at most.
     pub async fn stop(mut self) {

@@ -27,6 +27,11 @@ All rows are searched, without loading the dataset into the REPL. A question may
     allowance: Some(FINDS_MAX),
 };
 
+/// How parts of cells are found in a dataset of this machine.
+const PARTS_HERE: &str = "str.contains in Python";
+/// How they are where a column is one of Spark.
+const PARTS_THERE: &str = "F.col(...).contains(...) in Python";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
@@ -46,7 +51,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Some(path) = dataset(catalog, &name)?.path().map(Path::to_owned) else {
         let command = Command::Find { dataset: name.clone(), value: value.clone() };
         return Ok(Plan::ask(command, move |outcome| {
-            Ok(output(&name, &value, &succeeded(outcome)?.result["columns"]))
+            Ok(output(&name, &value, &succeeded(outcome)?.result["columns"], PARTS_THERE))
         }));
     };
     let query = Query::FindValue { path, value: value.clone() };
@@ -54,15 +59,15 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         let Facts::Matches(matches) = facts else {
             return Err(ToolError::new("failed", format!("cannot search `{name}`")));
         };
-        Ok(output(&name, &value, &json!(matches)))
+        Ok(output(&name, &value, &json!(matches), PARTS_HERE))
     }))
 }
 
-fn output(name: &str, value: &str, matches: &Value) -> ToolOutput {
+fn output(name: &str, value: &str, matches: &Value, parts: &str) -> ToolOutput {
     let mut result = json!({"kind": "matches", "name": name, "value": value, "columns": matches});
     if matches.as_array().is_none_or(Vec::is_empty) {
         result["note"] =
-            json!("no cell equals the value; for a part of a cell use str.contains in Python");
+            json!(format!("no cell equals the value; for a part of a cell use {parts}"));
     }
     ToolOutput::json(result)
 }

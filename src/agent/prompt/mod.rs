@@ -19,8 +19,8 @@ use serde_json::Value;
 use crate::agent::hosted::Interpreter;
 use crate::catalog::Catalog;
 use crate::limits::{
-    CONTAINER_FILES_BYTES_MAX, FINDINGS_BYTES_MAX, INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX,
-    SCHEMA_BYTES_MAX, THRESHOLDS_BYTES_MAX,
+    CLUSTER_COLLECT_BYTES_MAX, CONTAINER_FILES_BYTES_MAX, FINDINGS_BYTES_MAX,
+    INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX, THRESHOLDS_BYTES_MAX,
 };
 
 use crate::withheld::Withheld;
@@ -103,7 +103,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
         }
     };
     let remote = match catalog.remote().next() {
-        Some(_) => REMOTE.to_owned(),
+        Some(_) => REMOTE.replace("{collect_mb}", &(CLUSTER_COLLECT_BYTES_MAX >> 20).to_string()),
         None => String::new(),
     };
     let n_bytes: usize =

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::found::{Asked, FilesFound, HeadFound, ParquetFound};
-use super::types;
+use super::{endings, types};
 use crate::catalog::{Column, DType, Dataset, Location, Read, Reading, Remote, SourceFormat};
 use crate::dataset::{HeadOfFile, Instructions, instructions};
 use crate::limits::CLUSTER_FILES_MAX;
@@ -21,8 +21,6 @@ const NOTHING: &str = "\u{e000}nothing";
 const COLUMNS_USUAL: usize = 20_480;
 /// How many times smaller text is that is compressed, where no file shows it.
 const RATIO_USUAL: f64 = 4.0;
-/// Endings of files that are no CSV, whatever is in them.
-const OTHERS: [&str; 8] = [".json", ".orc", ".avro", ".xlsx", ".xls", ".zip", ".tar", ".arrow"];
 
 /// Returns the dataset that files are.
 ///
@@ -63,14 +61,15 @@ fn check(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<()> {
     if found.parquet.is_none() && found.heads.is_empty() {
         return refuse(format!("all files of `{name}` are empty"), "check how they were made");
     }
-    let is_parquet = |it: &&String| it.ends_with("parquet") || it.ends_with("parq");
+    let is_parquet = |it: &&String| endings::PARQUET.contains(&it.as_str());
     let n_parquet = found.endings.iter().filter(is_parquet).count();
     if 0 < n_parquet && n_parquet < found.endings.len() {
         let message =
             format!("`{name}` has Parquet files and others: {}", found.endings.join(", "));
         return refuse(message, "name those of one kind with a glob, such as `DIRECTORY/*.csv`");
     }
-    let other = found.endings.iter().find(|it| OTHERS.iter().any(|other| it.contains(other)));
+    let other =
+        found.endings.iter().find(|it| endings::OTHERS.iter().any(|other| it.starts_with(other)));
     if let Some(ending) = other {
         let message =
             format!("`{name}` has files that end in `{ending}`, and CSV and Parquet are read");
@@ -269,9 +268,7 @@ fn note_part(column: &mut Column) {
 )]
 fn estimate(told: &Instructions, found: &FilesFound, heads: &[HeadOfFile]) -> u64 {
     let mean = told.n_bytes as f64 / told.n_rows.max(1) as f64;
-    let is_compressed = |it: &String| {
-        [".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"].iter().any(|end| it.ends_with(end))
-    };
+    let is_compressed = |it: &String| endings::COMPRESSED.iter().any(|end| it.ends_with(end));
     if !found.endings.iter().any(is_compressed) {
         return (found.bytes as f64 / mean).round() as u64;
     }
@@ -399,6 +396,20 @@ mod tests {
             ..found(&["a"], true, 2)
         };
         assert_eq!(refused(&wide), "`/d/*.csv` has 20001 columns, the limit is 20000");
+        let of_ending = |endings: &[&str]| FilesFound {
+            endings: endings.iter().map(|it| (*it).to_owned()).collect(),
+            ..found(&["a\n1\n"], true, 4)
+        };
+        let mixed = refused(&of_ending(&[".csv", ".pq"]));
+        assert_eq!(mixed, "`/d/*.csv` has Parquet files and others: .csv, .pq");
+        for ending in [".xlsx", ".json.gz", ".tar.gz", ".jsonl"] {
+            let other = refused(&of_ending(&[".csv", ending]));
+            let expected = format!(
+                "`/d/*.csv` has files that end in `{ending}`, and CSV and Parquet are read"
+            );
+            assert_eq!(other, expected);
+        }
+        assert!(made(&of_ending(&[".2024-01-01", ".csv", ".csv.gz"])).is_ok());
         let partition = refused(&found(&["a,Year\n1,2\n"], true, 8));
         assert!(
             partition.ends_with("the name of a directory has a column `year` as well"),

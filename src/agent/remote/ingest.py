@@ -13,8 +13,6 @@ import pyspark.sql.functions as F
 LINES_FIRST = 200
 # Sizes from here on are what Spark says where it does not know.
 UNKNOWN_BYTES = 1 << 62
-# What files begin and end with that Spark has a better reader for.
-PARQUET = (".parquet", ".parq", ".pq")
 
 
 def study(input):
@@ -56,12 +54,12 @@ def look_at_files(input):
         "sha256": digest(files),
         "partitions": partitions,
         "is_delta": any(is_there(f"{it.rstrip('/')}/_delta_log") for it in input["paths"] if "*" not in it),
-        "endings": sorted({ending_of(it[0]) for it in filled})[:20],
+        "endings": sorted({ending_of(it[0], input["compressed"]) for it in filled})[:20],
     }
     if not filled or found["has_more"] or found["is_delta"]:
         return {**found, "heads": []}
     first = filled[0][0]
-    if first.lower().endswith(PARQUET):
+    if first.lower().endswith(tuple(input["parquet"])):
         return {**found, **parquet(input["paths"])}
     heads = [head_of(it, input["head_bytes"] if at == 0 else input["other_head_bytes"])
              for at, it in enumerate(spread(filled, input["heads_max"]))]
@@ -82,19 +80,24 @@ def head_of(file, bytes_max):
     path, length, _ = file
     reader = spark.read.format("text").option("lineSep", "\n")
     line = F.col("value").cast("binary")
-    lines = reader.load(literal(path)).select(F.substring(line, 1, bytes_max + 1), F.length(line))
+    lines = reader.load(literal(path))
+    # A line may be as long as its file: how many are wanted is known before any of them comes.
+    lengths = lines.select(F.length(line))
     n_lines = LINES_FIRST
-    rows = lines.limit(n_lines).collect()
-    n_bytes = sum(it[1] + 1 for it in rows)
+    rows = lengths.limit(n_lines).collect()
+    n_bytes = sum(it[0] + 1 for it in rows)
     if len(rows) == n_lines and n_bytes < bytes_max:
         n_lines = min(bytes_max * n_lines // n_bytes + 1, bytes_max)
-        rows = lines.limit(n_lines).collect()
-    text = bytearray()
-    for value, n in rows:
-        text += value + (b"\n" if n <= bytes_max else b"")
-        if bytes_max < len(text):
+        rows = lengths.limit(n_lines).collect()
+    n_wanted, n_bytes = 0, 0
+    for (n,) in rows:
+        if bytes_max < n_bytes:
             break
-    is_whole = len(rows) < n_lines and len(text) <= bytes_max
+        n_wanted, n_bytes = n_wanted + 1, n_bytes + n + 1
+    is_whole = len(rows) < n_lines and n_bytes <= bytes_max
+    text = bytearray()
+    for (value,) in lines.select(F.substring(line, 1, bytes_max + 1)).limit(n_wanted).collect():
+        text += value + b"\n"
     return {"name": path, "length": length, "bytes": bytes(text[:bytes_max]), "is_whole": is_whole}
 
 
@@ -152,9 +155,13 @@ def number_behind(text, mark):
     return int(float(value) * 1024 ** powers.index(unit)) if unit in powers else UNKNOWN_BYTES
 
 
-def ending_of(path):
-    name = path.rsplit("/", 1)[-1]
-    return name[name.index("."):].lower() if "." in name else ""
+def ending_of(path, compressed):
+    """Returns the last suffix of a name, with the one before it where that only says how it is stored."""
+    name, dot, last = path.rsplit("/", 1)[-1].lower().rpartition(".")
+    if not dot:
+        return ""
+    before = "." + name.rpartition(".")[2] if "." + last in compressed and "." in name else ""
+    return f"{before}.{last}"
 
 
 def literal(path):

@@ -4,6 +4,7 @@
 //! register, it asks the endpoint for anything; heads of the files come here, and the sniffer that reads
 //! files reads them. To look at what a session has, it may read that and nothing else.
 
+mod endings;
 mod files;
 mod found;
 mod types;
@@ -21,13 +22,15 @@ use crate::limits::{
     CLUSTER_COUNT_BYTES_MAX, CLUSTER_FILES_MAX, CLUSTER_HEAD_BYTES_MAX, CLUSTER_HEADS_MAX,
     CLUSTER_OTHER_HEAD_BYTES_MAX, CSV_COLUMNS_MAX,
 };
-use crate::python::Cluster;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::python::study::Study;
-use crate::spark::{Allowed, ClusterAccess, ClusterNews, Endpoint, Relay, contact};
+use crate::python::{Cluster, WorkerError};
+use crate::spark::{Allowed, ClusterAccess, ClusterNews, Endpoint, Relay, Traffic, contact};
 use crate::status::{ExitStatus, Failure};
-use found::{Answer, Asked, FilesFound, TableFound};
+use found::{Asked, FilesFound, TableFound};
+
+pub use found::Answer;
 
 /// Looks at what is to be registered.
 const LOOKING: &str = include_str!("ingest.py");
@@ -55,10 +58,9 @@ pub enum What {
 impl What {
     /// Takes what a user writes: what has a `/`, a `*` or the ending of a file is a path.
     pub fn of(text: &str) -> What {
-        const ENDINGS: [&str; 10] =
-            ["csv", "tsv", "tab", "txt", "gz", "bz2", "zst", "parquet", "parq", "pq"];
-        let ending = text.rsplit_once('.').map_or("", |it| it.1).to_lowercase();
-        if text.contains(['/', '*']) || ENDINGS.contains(&ending.as_str()) {
+        let text_lower = text.to_lowercase();
+        let mut endings = endings::TEXT.iter().chain(endings::PARQUET).chain(endings::COMPRESSED);
+        if text.contains(['/', '*']) || endings.any(|it| text_lower.ends_with(it)) {
             What::Files(text.to_owned())
         } else {
             What::Table(text.to_owned())
@@ -99,7 +101,7 @@ impl AtCluster {
         let allowed =
             if datasets.is_empty() { Allowed::Anything } else { Allowed::registered(remote)? };
         // What is in the way is known sooner than Python is there.
-        contact(&endpoint).await.map_err(|it| Failure::new(it.status(), it.to_string()))?;
+        contact(&endpoint, &mut Traffic::default()).await.map_err(Failure::from)?;
         let (tell, news) = unbounded_channel();
         let (relay, end) = Relay::start(endpoint.clone(), allowed, tell)
             .context("cannot make a way to the cluster")?;
@@ -126,6 +128,8 @@ impl AtCluster {
                     "head_bytes": CLUSTER_HEAD_BYTES_MAX,
                     "other_head_bytes": CLUSTER_OTHER_HEAD_BYTES_MAX,
                     "heads_max": CLUSTER_HEADS_MAX,
+                    "parquet": endings::PARQUET,
+                    "compressed": endings::COMPRESSED,
                 });
                 let found: FilesFound = self.ask(what, &input).await?;
                 files::dataset(&asked, &found)
@@ -152,9 +156,7 @@ impl AtCluster {
         let shown_name = what.shown_name();
         let asked = self.study.ask(LOOKING, input).await;
         let failed = |it: String| anyhow::Error::from(Failure::new(ExitStatus::Provider, it));
-        if let Some(error) = self.relay.failure() {
-            return Err(Failure::new(error.status(), error.to_string()).into());
-        }
+        self.relay.blame()?;
         let answer = asked.with_context(|| format!("cannot look at `{shown_name}`"))?;
         let answer: Answer<T> =
             serde_json::from_value(answer).context("the answer is not as it was asked for")?;
@@ -179,14 +181,21 @@ impl AtCluster {
     ///
     /// # Errors
     ///
-    /// Fails when the cluster does, or a value does not fit its type.
+    /// Fails when the cluster does; with [`ExitStatus::Input`] when a value does not fit its type.
     pub async fn head(&mut self, name: &str, n_rows: usize) -> anyhow::Result<Frame> {
         let code = format!("load({}, n_rows={n_rows})", json!(name));
         let frame = self.study.table(&code, n_rows).await;
-        if let Some(error) = self.relay.failure() {
-            return Err(Failure::new(error.status(), error.to_string()).into());
-        }
-        frame.map_err(|it| Failure::new(ExitStatus::Provider, format!("{it:#}")).into())
+        self.relay.blame()?;
+        frame.map_err(|error| {
+            let failed =
+                |status, why: String| Failure::new(status, format!("cannot show `{name}`: {why}"));
+            let gone = error.downcast_ref::<WorkerError>();
+            match gone {
+                Some(gone) => failed(ExitStatus::Sandbox, gone.to_string()),
+                None => failed(ExitStatus::Input, reason(&error.to_string())),
+            }
+            .into()
+        })
     }
 
     /// Stops what runs on the cluster, and waits for that a little.
@@ -217,8 +226,15 @@ fn check_width(what: &What, n_columns: usize) -> anyhow::Result<()> {
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Returns the first lines of what a server says.
-fn brief(text: &str) -> String {
+/// Returns what a traceback ends with: the error, without its class.
+fn reason(traceback: &str) -> String {
+    let said = traceback.lines().rfind(|it| it.contains("Error: ") || it.contains("Exception: "));
+    let said = said.and_then(|it| it.split_once(": ")).map_or(traceback, |it| it.1);
+    brief(said)
+}
+
+/// Returns the first line of what a server says.
+pub fn brief(text: &str) -> String {
     const CHARS_MAX: usize = 400;
     // `[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03`
     let text = text.lines().next().unwrap_or_default();

@@ -288,10 +288,6 @@ fn keep(
         return Ok(Ingested { name, dataset: dataset.clone(), change, files: None });
     }
     if let Some(session) = target.session() {
-        // The files of a dataset of this machine go with it.
-        if present.is_some_and(|it| it.remote().is_none()) {
-            session.remove_dataset(&name)?;
-        }
         session.register(vec![(name.clone(), dataset.clone())])?;
     }
     Ok(Ingested { name, dataset, change, files: None })

@@ -2,6 +2,7 @@
 
 mod again;
 mod attacks;
+mod datasets;
 mod failures;
 mod jobs;
 mod questions;

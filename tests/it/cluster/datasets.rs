@@ -1,0 +1,110 @@
+//! Datasets of a cluster without a model: registering, looking at them, rating their values.
+
+use std::fs;
+
+use super::{EVENTS, bench, bench_at, ingest};
+use crate::ask::Turn;
+use crate::bench::{Bench, Spark, nobody, round};
+
+/// Returns what the catalog says of the only dataset.
+fn only(bench: &Bench) -> serde_json::Value {
+    let stdout = bench.run(["datasets", "--json"]).succeeds().stdout();
+    let all: Vec<serde_json::Value> = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(all.len(), 1, "{stdout}");
+    all.into_iter().next().unwrap()
+}
+
+#[test]
+fn heads_are_read_on_the_cluster_and_a_value_that_does_not_fit_is_one_of_the_data() {
+    let Some(spark) = Spark::shared() else { return };
+    let bench = bench_at(&spark.url());
+    let shown = bench.run(["datasets", "--head", "2"]).succeeds();
+    assert!(shown.stdout().contains("Tea") && shown.stdout().contains("2310"), "{shown}");
+    fs::write(bench.path("sales.csv"), "date,product,revenue\n2024-01-15,Tea,many\n").unwrap();
+    let run = bench.run(["datasets", "--head", "2"]).fails_with(5);
+    assert!(run.stderr().contains("cannot show `sales`: The value 'many' of the type"), "{run}");
+}
+
+#[test]
+fn thresholds_are_counted_on_the_cluster() {
+    let Some(spark) = Spark::shared() else { return };
+    let bench = bench_at(&spark.url());
+    fs::write(bench.path("limits.toml"), "[revenue]\ngood = \">= 1500\"\nbad = \"< 1000\"\n")
+        .unwrap();
+    let ask = || {
+        bench.answers([round().says("See the findings.")]);
+        let flags = EVENTS.into_iter().chain(["--verdict", "--thresholds", "limits.toml"]);
+        let run = bench.ask_with(flags, "How are sales?").succeeds();
+        let turn = Turn::of(&run);
+        (turn.done()["findings"].clone(), run)
+    };
+    let (findings, run) = ask();
+    let said: Vec<_> = findings.as_array().unwrap().iter().map(|it| &it["message"]).collect();
+    panic!("{said:?} {run}");
+}
+
+#[test]
+fn a_remote_dataset_takes_the_place_of_a_name_only_if_told_to() {
+    let Some(spark) = Spark::shared() else { return };
+    let bench = bench();
+    bench.run(["ingest", "-q", "sales.csv"]).succeeds();
+    let files = || fs::read_dir(bench.session().join("datasets")).unwrap().count();
+    assert!(0 < files());
+    let sales = format!("sales={}", bench.path("sales.csv").display());
+    let refused = ingest(&spark, &bench, &[&sales]).fails_with(5);
+    assert!(refused.stderr().contains("--if-exists replace"), "{refused}");
+    ingest(&spark, &bench, &["--if-exists", "skip", &sales]).succeeds();
+    assert_eq!(only(&bench)["location"], "here");
+    ingest(&spark, &bench, &["--if-exists", "replace", &sales]).succeeds();
+    assert_eq!(only(&bench)["location"], format!("{}", spark.url()));
+    assert_eq!(files(), 0, "what was here is gone");
+    // Again, it is the same.
+    ingest(&spark, &bench, &[&sales]).succeeds();
+}
+
+#[test]
+fn a_second_cluster_or_another_user_is_refused() {
+    let Some(spark) = Spark::shared() else { return };
+    let bench = bench_at(&spark.url());
+    for url in [nobody(), format!("{}/;user_id=another", spark.url())] {
+        let run = bench.run(["ingest", "--remote", &url, "more=db.more"]).fails_with(5);
+        for said in [&url, "`sales` is at", "--session NAME"] {
+            assert!(run.stderr().contains(said), "{said}: {run}");
+        }
+    }
+    only(&bench);
+}
+
+#[test]
+fn directories_named_for_their_values_are_columns_and_names_with_points_are_csv() {
+    let Some(spark) = Spark::shared() else { return };
+    let bench = bench();
+    for (year, text) in [("2023", "a\n1\n2\n"), ("2024", "a\n3\n")] {
+        let directory = bench.path(&format!("data/year={year}"));
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join(format!("of.{year}-01-01.xlsx.csv")), text).unwrap();
+    }
+    ingest(&spark, &bench, &[&format!("data={}", bench.path("data").display())]).succeeds();
+    let dataset = only(&bench);
+    let columns: Vec<_> =
+        dataset["columns"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!((columns, &dataset["row_count"]), (vec!["a", "year"], &3.into()));
+    let shown = bench.run(["datasets", "--head", "5"]).succeeds();
+    assert!(shown.stdout().contains("2023") && shown.stdout().contains("2024"), "{shown}");
+}
+
+#[test]
+fn flags_for_files_of_this_machine_are_refused_with_a_cluster() {
+    let bench = bench();
+    let url = nobody();
+    let with = |flags: &[&str], url: &str| {
+        bench.run([&["ingest", "--remote", url], flags, &["sales=/data/sales.csv"]].concat())
+    };
+    let run = with(&["--max-bytes", "1MB"], &url).fails_with(2);
+    assert!(run.stderr().contains("--max-bytes"), "{run}");
+    let run = with(&[], &format!("{url}/;use_ssl=1")).fails_with(2);
+    assert!(run.stderr().contains("`use_ssl` is `true` or `false`"), "{run}");
+    let run = with(&[], &format!("{url}/;x-key=s3cret")).fails_with(6);
+    assert!(run.stderr().contains("headers in `--remote` are for this command"), "{run}");
+    assert!(!run.stderr().contains("s3cret"), "{run}");
+}
