@@ -43,8 +43,8 @@ pub fn laid_out(value: &Value, depth: usize) -> String {
     };
     let (begin, end) = if value.is_array() { ('[', ']') } else { ('{', '}') };
     let indent = "    ".repeat(depth);
-    let parts: String = parts.iter().map(|it| format!("{indent}    {it},\n")).collect();
-    format!("{begin}\n{parts}{indent}{end}")
+    let parts = parts.join(&format!(",\n{indent}    "));
+    format!("{begin}\n{indent}    {parts},\n{indent}{end}")
 }
 
 /// Returns texts as a list.
