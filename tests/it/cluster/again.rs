@@ -106,9 +106,10 @@ fn what_code_shows_and_prints_of_a_cluster_is_proved() {
     ];
     ask(&bench, "What is there?", &cells, &[]);
     let run = shell(&bench, "csv-agent export py -o turn.py && TZ=Asia/Tokyo python turn.py");
-    let told = "the same as then: what the code printed, the value of the code, the value of the \
+    let run = run.succeeds();
+    let told = "the same as then: the value of the code, what the code printed, the value of the \
                 code, the value of the code\n";
-    assert!(run.succeeds().stdout().ends_with(told));
+    assert!(run.stdout().ends_with(told), "{run}");
     bench.run(["rerun", "--check", "--format", "reply"]).succeeds();
     shell(&bench, "sed -i s/00:30/01:30/ times.csv; ! python turn.py").succeeds();
     bench.run(["rerun", "--check", "--format", "reply"]).fails_with(12);
