@@ -427,6 +427,15 @@ async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> 
     serde_json::from_slice(&output.stdout).map_err(|_| "it is no Python".to_owned())
 }
 
+/// Says what to do where Python's packages cannot be kept.
+fn no_place(cache_dir: &Path, error: &io::Error) -> Failure {
+    let shown = cache_dir.display();
+    let message = format!("cannot keep Python's packages in `{shown}`: {error}");
+    let hint = "name a directory that you may write in `XDG_CACHE_HOME`, or in \
+                `CSV_AGENT_PYTHON` a Python that has pandas, numpy and pyarrow";
+    Failure::new(ExitStatus::Sandbox, message).hint(hint)
+}
+
 /// Makes the managed environment, or waits for another process that is making it.
 async fn make(
     base: &Probe,
@@ -435,8 +444,9 @@ async fn make(
 ) -> anyhow::Result<(&'static Pins, PathBuf)> {
     let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
     let directory = directory(&options.cache_dir, pins, base.minor);
-    fs::create_dir_all(&options.cache_dir)
-        .with_context(|| format!("cannot make {}", options.cache_dir.display()))?;
+    if let Err(error) = fs::create_dir_all(&options.cache_dir) {
+        return Err(no_place(&options.cache_dir, &error).into());
+    }
     let lock = lock(&directory.with_added_extension("lock"), progress).await?;
     if !is_complete(&directory) {
         if directory.exists() {
@@ -693,6 +703,21 @@ esac
             assert_eq!(failure.status, ExitStatus::Sandbox);
             failure
         }
+    }
+
+    #[tokio::test]
+    async fn packages_that_can_be_kept_nowhere_are_told_with_the_way_out() {
+        let mut machine = Machine::new().python("python3", 12, r#""pandas""#);
+        let file = machine.directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        machine.options.cache_dir = file.join("cache");
+        let failure = machine.failure().await;
+        let expected = format!(
+            "cannot keep Python's packages in `{}`: Not a directory (os error 20)",
+            machine.options.cache_dir.display()
+        );
+        assert_eq!(failure.message, expected);
+        assert!(failure.hint.unwrap().contains("XDG_CACHE_HOME"));
     }
 
     #[tokio::test]
