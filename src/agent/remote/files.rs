@@ -259,6 +259,18 @@ fn note_part(column: &mut Column) {
     }
 }
 
+/// Returns how long a record is on average. One that the end of its head cuts has at least what is seen of
+/// it, which counts where the others are shorter.
+#[expect(clippy::cast_precision_loss, reason = "bytes and rows of heads are far below 2^53")]
+fn record_bytes(told: &Instructions, heads: &[HeadOfFile]) -> f64 {
+    let whole = told.n_bytes as f64 / told.n_rows.max(1) as f64;
+    let n_bytes: usize = heads.iter().map(|it| it.bytes.len()).sum();
+    let n_cut = heads.iter().filter(|it| !it.is_whole).count() as u64;
+    let n_rows = (told.n_rows + n_cut).max(1);
+    let with_cut = n_bytes as f64 / n_rows as f64;
+    if told.n_rows == 0 { with_cut } else { whole.max(with_cut) }
+}
+
 /// Returns about how many rows the files have.
 #[expect(
     clippy::cast_precision_loss,
@@ -267,7 +279,7 @@ fn note_part(column: &mut Column) {
     reason = "an estimate of what is counted in bytes, far below 2^53"
 )]
 fn estimate(told: &Instructions, found: &FilesFound, heads: &[HeadOfFile]) -> u64 {
-    let mean = told.n_bytes as f64 / told.n_rows.max(1) as f64;
+    let mean = record_bytes(told, heads);
     let is_compressed = |it: &String| endings::COMPRESSED.iter().any(|end| it.ends_with(end));
     if !found.endings.iter().any(is_compressed) {
         return (found.bytes as f64 / mean).round() as u64;
@@ -358,6 +370,15 @@ mod tests {
         // Five lines of four bytes with two headers: 20 bytes for 3 rows.
         assert_eq!((dataset.row_count, dataset.is_estimate()), (600, true));
         assert_eq!(dataset.columns[0].note.as_deref(), Some("type found in a part of the data"));
+    }
+
+    #[test]
+    fn a_row_that_is_longer_than_its_head_is_one_row_of_the_estimate() {
+        for (before, n_rows) in [("", 40), ("1,2\n", 80)] {
+            let long = format!("a,b\n{before}3,{}", "x".repeat(992));
+            let dataset = made(&found(&[&long], false, 40_000)).unwrap();
+            assert_eq!((dataset.row_count, dataset.is_estimate()), (n_rows, true), "{before}");
+        }
     }
 
     #[test]
