@@ -205,7 +205,9 @@ impl Chat<'_> {
         }
         let visible: Vec<_> = self.visible().collect();
         let named = visible.iter().take(GREETED_MAX).map(|(name, it)| {
-            format!("{} ({})", sanitize::one_line(name), digits::count(it.row_count, "row"))
+            let about = if it.is_estimate() { "about " } else { "" };
+            let rows = digits::count(it.row_count, "row");
+            format!("{} ({about}{rows})", sanitize::one_line(name))
         });
         let mut named = named.collect::<Vec<_>>().join(", ");
         if GREETED_MAX < visible.len() {

@@ -125,3 +125,11 @@ fn a_session_cannot_have_a_cluster_read_what_no_ingest_registers() {
         assert_eq!(bench.n_requests(), 0);
     }
 }
+
+#[test]
+fn a_chat_greets_with_what_is_estimated() {
+    let bench = bench();
+    let chat = bench.on_terminal(["chat"], 80);
+    chat.shows("flights (about 1,234,567 rows), sales (10 rows)").is_ready();
+    chat.press("\x04").ends_with(0);
+}
