@@ -138,6 +138,11 @@ impl Link {
         Some(message)
     }
 
+    /// Returns why the cluster failed, where the user was told.
+    pub fn told(&self) -> Option<&ClusterError> {
+        self.told.as_ref()
+    }
+
     /// Ends what runs on the cluster and waits for that, for some seconds at most.
     pub async fn hang_up(mut self) {
         if let Some(relay) = self.relay.take() {
@@ -184,27 +189,9 @@ impl Agent {
         if self.repl.is_running() {
             return Ok(());
         }
-        let Some(endpoint) = endpoint(catalog, &self.options.cluster)? else { return Ok(()) };
-        // What may not be read is said before anybody is asked.
-        Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
-        turn.ledger.opens_cluster(&destination(&endpoint))?;
-        let mut traffic = Traffic::default();
-        let met = turn.wait(contact(&endpoint, &mut traffic)).await;
-        turn.ledger.count_cluster(traffic);
-        turn.ledger.catch_up();
-        let Err(error) = met? else { return Ok(()) };
         let here = catalog.here();
         let others = here.names().next().map(|it| format!("ask without it: `--dataset {it}`"));
-        let hint = match error {
-            ClusterError::Refused(_) => Some(
-                "the token comes from `SPARK_CONNECT_AUTHENTICATE_TOKEN` or from `SPARK_REMOTE`, and goes to \
-                 the server that `SPARK_REMOTE` names"
-                    .to_owned(),
-            ),
-            _ => others,
-        };
-        let failure = Failure { status: error.status(), message: error.to_string(), hint };
-        Err(Ended::Failed(failure.into()))
+        meet(&self.options.cluster, catalog, others, turn).await
     }
 
     /// Refuses what cannot be had where a dataset is on a cluster, before anything is sent.
@@ -234,6 +221,38 @@ impl Agent {
         };
         Err(refused(message, instead, catalog))
     }
+}
+
+/// Asks the cluster whether it is there. What helps where it is not may have a hint.
+///
+/// # Errors
+///
+/// Fails when it cannot be reached, refuses the token or is too old, and when the turn ends first.
+pub async fn meet(
+    access: &ClusterAccess,
+    catalog: &Catalog,
+    otherwise: Option<String>,
+    turn: &mut Turn<'_>,
+) -> Result<(), Ended> {
+    let Some(endpoint) = endpoint(catalog, access)? else { return Ok(()) };
+    // What may not be read is said before anybody is asked.
+    Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
+    turn.ledger.opens_cluster(&destination(&endpoint))?;
+    let mut traffic = Traffic::default();
+    let met = turn.wait(contact(&endpoint, &mut traffic)).await;
+    turn.ledger.count_cluster(traffic);
+    turn.ledger.catch_up();
+    let Err(error) = met? else { return Ok(()) };
+    let hint = match error {
+        ClusterError::Refused(_) => Some(
+            "the token comes from `SPARK_CONNECT_AUTHENTICATE_TOKEN` or from `SPARK_REMOTE`, and goes to the \
+             server that `SPARK_REMOTE` names"
+                .to_owned(),
+        ),
+        _ => otherwise,
+    };
+    let failure = Failure { status: error.status(), message: error.to_string(), hint };
+    Err(Ended::Failed(failure.into()))
 }
 
 /// Refuses a model without tools: the profile that it would answer from is made of files of this machine.

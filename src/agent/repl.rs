@@ -17,7 +17,7 @@ use crate::python::protocol::{Command, Outcome};
 use crate::python::sandbox::{self, Confinement, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
 use crate::session::Session;
-use crate::spark::ClusterAccess;
+use crate::spark::{ClusterAccess, ClusterError};
 use crate::status::{ExitStatus, Failure};
 use crate::tools::ToolError;
 use crate::withheld::Withheld;
@@ -86,6 +86,11 @@ impl Repl {
     /// Returns whether there is a worker, or one is being started.
     pub fn is_running(&self) -> bool {
         !matches!(self.state, State::Idle)
+    }
+
+    /// Returns why the cluster failed, if it did since the worker was started.
+    pub fn cluster_failure(&self) -> Option<&ClusterError> {
+        self.link.as_ref().and_then(Link::told)
     }
 
     /// Makes it stand in for a container: no dataset, no variable of the session is at hand there.

@@ -1,15 +1,22 @@
 //! Questions about datasets on a cluster, as far as no cluster is needed.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Run};
+use crate::bench::{Bench, Run, round};
 
 /// Makes a session with `sales.csv`, and with flights that are on a cluster where nobody listens.
 fn bench() -> Bench {
     let bench = Bench::with(["sales.csv"]);
     bench.run(["ingest", "sales.csv"]).succeeds();
+    move_away(&bench);
+    bench
+}
+
+/// Puts flights on a cluster where nobody listens.
+fn move_away(bench: &Bench) {
     let path = bench.session().join("datasets.json");
     let mut catalog: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let mut flights = catalog["sales"].clone();
@@ -23,7 +30,6 @@ fn bench() -> Bench {
     });
     catalog["flights"] = flights;
     fs::write(&path, catalog.to_string()).unwrap();
-    bench
 }
 
 #[track_caller]
@@ -124,6 +130,26 @@ fn a_session_cannot_have_a_cluster_read_what_no_ingest_registers() {
         }
         assert_eq!(bench.n_requests(), 0);
     }
+}
+
+#[test]
+fn a_cluster_that_is_gone_is_no_other_data_to_a_rerun() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::copy(bench.path("sales.csv"), bench.path("flights.csv")).unwrap();
+    bench.run(["ingest", "sales.csv", "flights.csv"]).succeeds();
+    for (name, call_id) in [("flights", "c1"), ("sales", "c2")] {
+        let code = format!("len(load('{name}'))");
+        bench.answers([round().runs(call_id, &code), round().says("Ten.")]);
+        bench.run(["ask", name]).succeeds();
+    }
+    move_away(&bench);
+    let started = Instant::now();
+    let run = bench.run(["rerun", "1", "--check"]).fails_with(6);
+    assert!(run.stderr().contains("cannot reach the cluster at `sc://127.0.0.1:9`"), "{run}");
+    assert_eq!(run.stdout(), "");
+    // Nothing was tried again and again.
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    bench.run(["rerun", "2", "--check"]).succeeds();
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::outline::{Step, needed, outlines};
 use super::past::{PastCall, PastTurn, Place, number, saved};
 use super::proof::{Proof, head, plotted, proofs};
 use crate::agent::TurnEnd;
+use crate::agent::cluster;
 use crate::agent::failure::{cancelled, describe, fail};
 use crate::agent::hosted::Interpreter;
 use crate::agent::memory::Memory;
@@ -30,7 +31,7 @@ use crate::session::Session;
 use crate::session::turns;
 use crate::sink::EventSink;
 use crate::spark::ClusterAccess;
-use crate::status::{ExitStatus, StopReason};
+use crate::status::{ExitStatus, Failure, StopReason};
 use crate::withheld::Withheld;
 
 /// How calls are run again.
@@ -120,7 +121,9 @@ impl Again<'_> {
         if !hosted.is_empty() {
             self.containers.upload(&hosted, turn).await?;
         }
-        for (place, command) in self.preparation(earlier, catalog, turn).await? {
+        let preparation = self.preparation(earlier, catalog, turn).await?;
+        self.meet_cluster(&preparation, catalog, turn).await?;
+        for (place, command) in preparation {
             // What fails here failed then, or makes a call fail that is compared.
             if let Place::Container(container) = place {
                 let _ = self.containers.run(&container, command, catalog, turn).await?;
@@ -157,7 +160,30 @@ impl Again<'_> {
             round.run(&[call], turn).await?;
         }
         let (events, _) = turns::events(turn.dir().path())?;
-        Ok(differences(self.past, &PastTurn::of(turn.dir().id(), events), catalog))
+        let differences = differences(self.past, &PastTurn::of(turn.dir().id(), events), catalog);
+        if let Some(error) = self.repl.cluster_failure().filter(|_| !differences.is_empty()) {
+            return Err(Ended::Failed(Failure::new(error.status(), error.to_string()).into()));
+        }
+        Ok(differences)
+    }
+
+    /// Asks the cluster whether it is there, if a call names what is on it. Else each call would try for
+    /// long, and data would look different that nobody has read.
+    async fn meet_cluster(
+        &self,
+        preparation: &[(Place, Command)],
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Ended> {
+        let again = self.past.calls.iter().filter(|it| it.place == Place::Repl);
+        let mut again = again.filter_map(|it| it.command(catalog));
+        let mut before = preparation.iter().filter(|it| it.0 == Place::Repl);
+        if before.any(|it| names_remote(&it.1, catalog))
+            || again.any(|it| names_remote(&it, catalog))
+        {
+            cluster::meet(&self.options.cluster, catalog, None, turn).await?;
+        }
+        Ok(())
     }
 
     /// Returns what earlier turns did that this one needs.
@@ -223,6 +249,17 @@ impl Again<'_> {
         let reply = Reply { text, verdict: None, stop_reason: StopReason::Complete, usage };
         Ok(TurnEnd::with_reply(reply, told, status, None))
     }
+}
+
+/// Returns whether a command names a dataset that is on a cluster.
+fn names_remote(command: &Command, catalog: &Catalog) -> bool {
+    catalog.remote().any(|(name, _)| match command {
+        Command::Load { dataset, .. } | Command::Find { dataset, .. } => dataset == name,
+        Command::Run { code } => {
+            code.contains(&format!("'{name}'")) || code.contains(&format!("\"{name}\""))
+        }
+        Command::Fetch { .. } | Command::Keep { .. } => false,
+    })
 }
 
 /// Returns whether a call did anything then that can be done again.
