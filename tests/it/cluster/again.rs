@@ -91,11 +91,12 @@ fn a_notebook_and_a_document_are_made_of_turns_over_a_cluster() {
 #[test]
 fn what_code_shows_and_prints_of_a_cluster_is_proved() {
     let Some(spark) = Spark::shared() else { return };
-    let bench = bench_at(&spark.url_of("values"));
+    let url = spark.url_of("values");
+    let bench = bench_at(&url);
     let rows = "at,n\n2024-01-01T00:30:00+02:00,1\n2024-06-01T12:00:00Z,\n";
     fs::write(bench.path("times.csv"), rows).unwrap();
     let times = format!("times={}", bench.path("times.csv").display());
-    super::ingest(&spark, &bench, &[&times]).succeeds();
+    bench.run(["ingest", "-q", "--remote", url.as_str(), times.as_str()]).succeeds();
     let cells = [
         "from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n\
          times = load('times')\ntimes",
