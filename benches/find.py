@@ -22,7 +22,7 @@ import tempfile
 import time
 
 from ingest import CACHE, make, peers_python
-from model import environment, serve
+from model import environment, serve, tool_results
 
 # How a value is called, its column, and which: that of a row, changed a little, or a literal.
 CASES = {
@@ -179,19 +179,7 @@ def turn(binary, env, cwd, session):
     command = [binary, "ask", "-q", "--format", "jsonl", "--fresh", "--max-rounds", "200", "--session-dir", session, "q"]
     process = subprocess.Popen(
         command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    called, results = 0.0, []
-    for line in process.stdout:
-        now = time.perf_counter()
-        if b'"type":"tool_call"' in line:
-            called = now
-        elif b'"type":"tool_result"' in line:
-            event = json.loads(line)
-            if event["status"] != "ok":
-                sys.exit(f"a call failed: {event}")
-            results.append(((now - called) * 1000, event["result"]))
-    if process.wait() != 0:
-        sys.exit(f"csv-agent failed with {process.returncode}")
-    return results
+    return [(seconds * 1000, result) for seconds, result in tool_results(process)]
 
 
 def ingest(binary, path, session):

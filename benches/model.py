@@ -3,6 +3,7 @@ import contextlib
 import http.server
 import json
 import os
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -76,6 +77,23 @@ def serve(calls, first_s=FIRST_S):
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:
         server.shutdown()
+
+
+def tool_results(process):
+    """Yields (seconds, result) of each tool call of a turn whose events are read as they come. A call that
+    fails, or a turn, ends the program."""
+    called = 0.0
+    for line in process.stdout:
+        now = time.perf_counter()
+        if b'"type":"tool_call"' in line:
+            called = now
+        elif b'"type":"tool_result"' in line:
+            event = json.loads(line)
+            if event["status"] != "ok":
+                sys.exit(f"a call failed: {event}")
+            yield now - called, event["result"]
+    if process.wait() != 0:
+        sys.exit(f"csv-agent failed with {process.returncode}")
 
 
 def cache_home():

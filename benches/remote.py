@@ -30,7 +30,7 @@ import time
 from pathlib import Path
 
 from ingest import CACHE
-from model import cache_home, environment, serve
+from model import cache_home, environment, serve, tool_results
 
 CSV_SHARE = 0.15
 PARQUET_ROW_BYTES, CSV_ROW_BYTES = 28.5, 45.2  # as they come out
@@ -262,19 +262,9 @@ def turn(binary, env, home, session):
     command = [binary, "ask", "-q", "--format", "jsonl", "--fresh", "--max-rounds", "50", "--tool-timeout", "2h",
                "--timeout", "24h", "--session-dir", session, "q"]
     process = subprocess.Popen(command, env=env, cwd=home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-    memory, called, results = Memory(process.pid), 0.0, []
-    for line in process.stdout:
-        now = time.perf_counter()
-        if b'"type":"tool_call"' in line:
-            called = now
-        elif b'"type":"tool_result"' in line:
-            event = json.loads(line)
-            if event["status"] != "ok":
-                sys.exit(f"a call failed: {event}")
-            results.append((now - called, printed(event["result"]), memory.peak_kb / 1000))
+    memory = Memory(process.pid)
+    results = [(seconds, printed(result), memory.peak_kb / 1000) for seconds, result in tool_results(process)]
     memory.is_on = False
-    if process.wait() != 0:
-        sys.exit(f"csv-agent failed with {process.returncode}")
     return results
 
 

@@ -1,5 +1,7 @@
 //! What work in the background tells of a turn, and what of the provider's progress is news.
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use crate::agent::turn::Turn;
 use crate::event::Status;
 use crate::provider::Progress;
@@ -72,6 +74,14 @@ fn news_of(progress: Progress) -> Option<News> {
 
 fn loading(message: String) -> News {
     News::Status(Box::new(Status::Loading { message }))
+}
+
+/// Returns what tells a turn of something that is being got ready.
+pub fn teller(news: UnboundedSender<News>) -> impl FnMut(&str) + Send {
+    move |message| {
+        // A turn that is over needs no news.
+        let _ = news.send(loading(message.to_owned()));
+    }
 }
 
 #[cfg(test)]

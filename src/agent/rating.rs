@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::agent::Agent;
 use crate::agent::cluster::Link;
 use crate::agent::evidence::{findings, tell_no_numbers};
-use crate::agent::news::News;
+use crate::agent::news::teller;
 use crate::agent::prompt::thresholds::Threshold;
 use crate::agent::remote::{Answer, brief};
 use crate::agent::turn::{Ended, Turn};
@@ -50,12 +50,7 @@ impl Agent {
         };
         link.open(turn)?;
         let (python, sandbox) = (&self.options.python, &self.options.sandbox);
-        let news = turn.news();
-        let mut tell = |message: &str| {
-            let message = message.to_owned();
-            // A turn that is over needs no news.
-            let _ = news.send(News::Status(Box::new(Status::Loading { message })));
-        };
+        let mut tell = teller(turn.news());
         let starting = Box::pin(Study::at_cluster(python, sandbox, cluster, &mut tell));
         let started = turn.wait(starting).await;
         let counted = match started {

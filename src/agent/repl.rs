@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::agent::cluster::Link;
-use crate::agent::news::News;
+use crate::agent::news::teller;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
 use crate::event::{CallStatus, Status, ToolOutput};
@@ -142,13 +142,8 @@ impl Repl {
             session.scratch_dir()?
         };
         let command_timeout = self.command_timeout;
-        let news = turn.news();
+        let mut tell = teller(turn.news());
         self.state = State::Starting(tokio::spawn(async move {
-            let mut tell = |message: &str| {
-                let message = message.to_owned();
-                // A turn that is over needs no news.
-                let _ = news.send(News::Status(Box::new(Status::Loading { message })));
-            };
             let extras = Extras { spark: cluster.is_some() };
             let interpreter = environment::prepare(&python, extras, &mut tell).await?;
             let options = WorkerOptions {

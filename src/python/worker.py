@@ -318,6 +318,11 @@ def show_frame(value, rows_max=HEAD_ROWS_MAX):
         }
         if len(encode(result)) <= start["result_bytes"]:
             break
+    return of_columns(result, columns, n_columns)
+
+
+def of_columns(result, columns, n_columns):
+    """Returns what shows a frame, having said so where it has fewer columns than there are."""
     if columns < n_columns:
         result["column_count"] = n_columns
         state.notes.append(f"{columns} of {n_columns} columns are shown")
@@ -338,10 +343,7 @@ def show_lazy(value):
         }
         if len(encode(result)) <= start["result_bytes"]:
             break
-    if columns < n_columns:
-        result["column_count"] = n_columns
-        state.notes.append(f"{columns} of {n_columns} columns are shown")
-    return result
+    return of_columns(result, columns, n_columns)
 
 
 def show(value):

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Known;
-use super::wire::{Field, fields};
+use super::wire::{Field, nested, value_of};
 use super::{expression, functions, schema, uploads};
 use crate::catalog::Read;
 use crate::limits::{CLUSTER_PARTITIONS_MAX, CLUSTER_SHOWN_ROWS_MAX};
@@ -122,7 +122,9 @@ pub(super) fn check(known: &Known<'_>, owner: &str, field: &Field<'_>) -> Result
         ("ConfigRequest.Unset", "keys") => {
             refused(value.text() != SETTABLE, || set_refused(value.text()))
         }
-        ("ConfigRequest.GetWithDefault", "pairs") => check_key(text_of(&nested(field)?, "key")),
+        ("ConfigRequest.GetWithDefault", "pairs") => {
+            check_key(value_of(&nested(field)?, "key").text())
+        }
         (
             "ConfigRequest.Get" | "ConfigRequest.GetOption" | "ConfigRequest.IsModifiable",
             "keys",
@@ -139,16 +141,6 @@ fn unknown_blob() -> String {
     "rows that were not sent to the cluster; call `spark.createDataFrame(frame)` again".to_owned()
 }
 
-fn nested<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, String> {
-    let kind = field.is.kind();
-    let of = kind.as_message().ok_or("a message was wanted")?;
-    fields(of, field.value.bytes())
-}
-
-fn text_of<'a>(of: &[Field<'a>], name: &str) -> &'a str {
-    of.iter().find(|it| it.is.name() == name).map_or("", |it| it.value.text())
-}
-
 fn check_function(name: &str, is_fine: fn(&str) -> bool) -> Result<(), String> {
     refused(!is_fine(name), || {
         let name: String = name.chars().take(80).collect();
@@ -162,7 +154,7 @@ fn check_function(name: &str, is_fine: fn(&str) -> bool) -> Result<(), String> {
 
 /// Lets a description of types pass only as text that stands there: computed text cannot be read here.
 fn check_schema_argument(function: &[Field<'_>]) -> Result<(), String> {
-    let name = text_of(function, "function_name");
+    let name = value_of(function, "function_name").text();
     let Some(at) = functions::schema_argument(name) else { return Ok(()) };
     let argument = function.iter().filter(|it| it.is.name() == "arguments").nth(at);
     let literal = argument.and_then(|it| literal_text(it).ok()).flatten();
@@ -200,7 +192,7 @@ fn check_files(known: &Known<'_>, source: &[Field<'_>]) -> Result<(), String> {
         match field.is.name() {
             "options" => {
                 let pair = nested(field)?;
-                let (key, value) = (text_of(&pair, "key"), text_of(&pair, "value"));
+                let (key, value) = (value_of(&pair, "key").text(), value_of(&pair, "value").text());
                 refused(wanted.insert(key.to_owned(), value.to_owned()).is_some(), not_registered)?;
             }
             "paths" => wanted_paths.push(field.value.text()),
@@ -210,8 +202,8 @@ fn check_files(known: &Known<'_>, source: &[Field<'_>]) -> Result<(), String> {
     }
     let is_there = known.reads.iter().any(|it| match it {
         Read::Files { format, schema, options, paths } => {
-            format == text_of(source, "format")
-                && schema == text_of(source, "schema")
+            format == value_of(source, "format").text()
+                && schema == value_of(source, "schema").text()
                 && *options == wanted
                 && *paths == wanted_paths
         }
@@ -227,12 +219,12 @@ fn check_key(key: &str) -> Result<(), String> {
 }
 
 fn check_setting(pair: &[Field<'_>]) -> Result<(), String> {
-    let key = text_of(pair, "key");
-    if (key, text_of(pair, "value")) == ZONE {
+    let key = value_of(pair, "key").text();
+    if (key, value_of(pair, "value").text()) == ZONE {
         return Ok(());
     }
     refused(key != SETTABLE, || set_refused(key))?;
-    let count = text_of(pair, "value").parse::<u64>().ok();
+    let count = value_of(pair, "value").text().parse::<u64>().ok();
     refused(count.is_none_or(|it| it == 0 || CLUSTER_PARTITIONS_MAX < it), || {
         format!("`{SETTABLE}` is a number from 1 to {CLUSTER_PARTITIONS_MAX}")
     })

@@ -9,7 +9,7 @@ use prost_reflect::MessageDescriptor;
 use sha2::{Digest, Sha256};
 
 use super::schema;
-use super::wire::{Field, Raw, fields};
+use super::wire::{Field, fields, nested, value_of};
 use crate::limits::{CLUSTER_BLOBS_MAX, CLUSTER_SCHEMA_BYTES_MAX};
 
 /// The blobs that were sent, by name, and whether each is a schema.
@@ -121,26 +121,28 @@ pub(super) fn check(
         }
         match field.is.name() {
             "batch" => {
-                for single in inner(&field)? {
-                    let single = inner(&single)?;
+                for single in nested(&field)? {
+                    let single = nested(&single)?;
                     let data = data_of(&single, "data")?;
                     let mut whole =
-                        Upload::new(value(&single, "name").text(), data.len() as u64, 1)?;
+                        Upload::new(value_of(&single, "name").text(), data.len() as u64, 1)?;
                     whole.take(data)?;
                     whole.finish(blobs)?;
                 }
             }
             "begin_chunk" => {
-                let begin = inner(&field)?;
-                let (bytes, chunks) =
-                    (value(&begin, "total_bytes").number(), value(&begin, "num_chunks").number());
-                let started = Upload::new(value(&begin, "name").text(), bytes, chunks)?;
+                let begin = nested(&field)?;
+                let (bytes, chunks) = (
+                    value_of(&begin, "total_bytes").number(),
+                    value_of(&begin, "num_chunks").number(),
+                );
+                let started = Upload::new(value_of(&begin, "name").text(), bytes, chunks)?;
                 go_on(started, data_of(&begin, "initial_chunk")?, upload, blobs)?;
             }
             "chunk" => {
-                let chunk = inner(&field)?;
+                let chunk = nested(&field)?;
                 if let Some(begun) = upload.take() {
-                    go_on(begun, value(&chunk, "data").bytes(), upload, blobs)?;
+                    go_on(begun, value_of(&chunk, "data").bytes(), upload, blobs)?;
                 }
             }
             _ => {}
@@ -162,17 +164,7 @@ fn go_on(
     Ok(())
 }
 
-fn inner<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, String> {
-    let kind = field.is.kind();
-    let of = kind.as_message().ok_or("a message was wanted")?;
-    fields(of, field.value.bytes())
-}
-
-fn value<'a>(of: &[Field<'a>], name: &str) -> Raw<'a> {
-    of.iter().find(|it| it.is.name() == name).map_or(Raw::Bytes(&[]), |it| it.value)
-}
-
 fn data_of<'a>(of: &[Field<'a>], name: &str) -> Result<&'a [u8], String> {
     let chunk = of.iter().find(|it| it.is.name() == name).ok_or("a blob without its bytes")?;
-    Ok(value(&inner(chunk)?, "data").bytes())
+    Ok(value_of(&nested(chunk)?, "data").bytes())
 }

@@ -78,6 +78,22 @@ pub(super) fn fields<'a>(
     Ok(found)
 }
 
+/// Reads the message that a field holds.
+///
+/// # Errors
+///
+/// Fails when it holds none, or one that cannot be read.
+pub(super) fn nested<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, String> {
+    let kind = field.is.kind();
+    let of = kind.as_message().ok_or("a message was wanted")?;
+    fields(of, field.value.bytes())
+}
+
+/// Returns the value of the field of that name; one that is not set is empty.
+pub(super) fn value_of<'a>(of: &[Field<'a>], name: &str) -> Raw<'a> {
+    of.iter().find(|it| it.is.name() == name).map_or(Raw::Bytes(&[]), |it| it.value)
+}
+
 fn field<'a>(of: &MessageDescriptor, rest: &mut &'a [u8]) -> Result<Field<'a>, String> {
     let cut_short = || format!("`{}` ends too early", of.name());
     let tag = varint(rest).and_then(|it| u32::try_from(it).ok()).ok_or_else(cut_short)?;
