@@ -11,7 +11,7 @@
 //! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `mask` copies a
 //! dataset without the values of some columns, `census` counts the rows that hold some values, `csv`
 //! writes a dataset as CSV for code that runs elsewhere, `recipe` says how pandas reads that, `saved`
-//! reads what such code has saved, and `foreign` says how another program reads texts as an ingest would.
+//! reads what such code has saved, and `instructions` say how another program reads texts as an ingest would.
 
 mod aside;
 mod build;
@@ -26,12 +26,12 @@ mod encoding;
 mod extent;
 mod filter;
 mod find;
-mod foreign;
 mod given;
 mod head;
 mod header;
 mod infer;
 mod ingest;
+mod instructions;
 mod levels;
 mod letters;
 pub mod lines;
@@ -68,9 +68,9 @@ use std::sync::atomic::AtomicBool;
 pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use csv::{CsvWritten, csv_of};
-pub use foreign::{HeadOfFile, Instructions, instructions};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
+pub use instructions::{HeadOfFile, Instructions, instructions};
 pub use lines::{line_runs, source_lines, source_trouble};
 pub use local::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema};

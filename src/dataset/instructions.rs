@@ -12,20 +12,17 @@ use tempfile::NamedTempFile;
 
 use super::Watch;
 use super::aside::Comment;
-use super::build::Guess;
 use super::charset::Charset;
-use super::decide::Form;
-use super::infer::Evidence;
 use super::ingest::{IngestOptions, Understood, understand};
-use super::local::DateOrder;
-use super::number::{DecimalMark, Group, NumberForm};
-use super::parse::YES_NO;
 use super::records::{Tokeniser, cut};
 use super::source::{Input, Source};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
-use crate::catalog::{Column, DType, Dialect, Reading, ValueOfText};
+use crate::catalog::{Column, Dialect, Reading};
 use crate::limits::CSV_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
+use values::column_of;
+
+mod values;
 
 /// The beginning of a file.
 #[derive(Debug, Clone, Default)]
@@ -316,95 +313,10 @@ fn has_line_breaks(text: &[u8], syntax: Syntax) -> bool {
     false
 }
 
-/// Returns a column, and how its values come of text.
-fn column_of(
-    column: Column,
-    guess: &Guess,
-    seen: Evidence,
-    options: &IngestOptions,
-) -> (Column, Reading) {
-    let told = options.nulls.clone();
-    // An empty cell in quotes is text, and missing in any other column.
-    let usual = || super::infer::USUAL.iter().map(ToString::to_string).collect();
-    let nulls = || [vec![String::new()], told.clone().unwrap_or_else(usual)].concat();
-    let (value, note) = value_of(guess, seen);
-    let (dtype, nulls) = match value {
-        ValueOfText::String => (DType::String, told.unwrap_or_default()),
-        _ => (column.dtype, nulls()),
-    };
-    let note = note.or(column.note);
-    (Column { dtype, nulls: None, note, ..column }, Reading::Text { nulls, value })
-}
-
-fn value_of(guess: &Guess, seen: Evidence) -> (ValueOfText, Option<String>) {
-    let number = |decimal, thousands| ValueOfText::Number { decimal, thousands };
-    let value = match (guess.dtype, guess.form) {
-        (DType::String, _) => ValueOfText::String,
-        (DType::Time, _) => {
-            let note = "text: Spark has no time of day in all versions".to_owned();
-            return (ValueOfText::String, Some(note));
-        }
-        (DType::Int64 | DType::Float64, Form::Number(NumberForm { decimal, group })) => {
-            let decimal = if decimal == DecimalMark::Comma { ',' } else { '.' };
-            number(decimal, thousands(group))
-        }
-        (DType::Int64 | DType::Float64, _) => number('.', None),
-        (DType::Bool, form) => {
-            let [yes, no] = if let Form::YesNo(at) = form { YES_NO[at] } else { ["true", "false"] };
-            ValueOfText::Bool { yes: vec![yes.to_owned()], no: vec![no.to_owned()] }
-        }
-        (DType::Date | DType::Timestamp, Form::Local(order)) => {
-            ValueOfText::Moment { patterns: vec![pattern(order, guess.dtype, seen)] }
-        }
-        // As ISO 8601 has it.
-        (DType::Date | DType::Timestamp | DType::TimestampUtc, _) => {
-            ValueOfText::Moment { patterns: Vec::new() }
-        }
-    };
-    (value, None)
-}
-
-fn thousands(group: Group) -> Option<char> {
-    match group {
-        Group::None => None,
-        Group::Comma => Some(','),
-        Group::Point => Some('.'),
-        Group::Blank => Some(' '),
-        Group::Apostrophe => Some('\''),
-    }
-}
-
-/// Returns how days are written that people write, in Spark's letters.
-fn pattern(order: DateOrder, dtype: DType, seen: Evidence) -> String {
-    let separators = [
-        (Evidence::SLASH, "/"),
-        (Evidence::DASH, "-"),
-        (Evidence::DOT, "."),
-        (Evidence::BLANK, " "),
-    ];
-    let separator = separators.iter().find(|it| seen.has(it.0)).map_or("-", |it| it.1);
-    let year = if seen.has(Evidence::YEAR2) { "yy" } else { "yyyy" };
-    let is_named = seen.has(Evidence::NAMED_MONTH);
-    let month = if is_named { "MMM" } else { "M" };
-    let day = match order {
-        DateOrder::Dmy => format!("d{separator}{month}{separator}{year}"),
-        DateOrder::Mdy if is_named => format!("MMM d[,] {year}"),
-        DateOrder::Mdy => format!("{month}{separator}d{separator}{year}"),
-        DateOrder::Ymd => format!("{year}{separator}{month}{separator}d"),
-    };
-    if dtype == DType::Date {
-        return day;
-    }
-    let clock =
-        if seen.has(Evidence::CLOCK12) { "h:mm[:ss[.SSSSSS]]a" } else { "H:mm[:ss[.SSSSSS]]" };
-    // A day among times is its midnight.
-    format!("{day}[[,][ ]['T']{clock}]")
-}
-
 #[cfg(test)]
 mod tests {
     use super::{HeadOfFile, Instructions, instructions};
-    use crate::catalog::{DType, Reading, ValueOfText};
+    use crate::catalog::DType;
     use crate::dataset::IngestOptions;
 
     fn head(name: &str, text: &str) -> HeadOfFile {
@@ -419,14 +331,6 @@ mod tests {
     fn check_refused(text: &str, expected: &str) {
         let error = of(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
-    }
-
-    #[track_caller]
-    fn check_value(values: &[&str], dtype: DType, expected: &ValueOfText) {
-        let text = format!("id;v\n1;{}\n", values.join("\n1;"));
-        let found = of(&text).unwrap();
-        let Reading::Text { value, .. } = &found.readings[1] else { panic!("{found:?}") };
-        assert_eq!((found.columns[1].dtype, value), (dtype, expected), "{values:?}");
     }
 
     #[test]
@@ -468,37 +372,5 @@ mod tests {
         let dtypes: Vec<_> = found.columns.iter().map(|it| it.dtype).collect();
         assert_eq!(dtypes, [DType::Float64, DType::String]);
         assert_eq!((found.n_rows, found.n_bytes), (3, 22));
-    }
-
-    #[test]
-    fn a_type_comes_with_how_its_values_are_written() {
-        let number = |decimal, thousands| ValueOfText::Number { decimal, thousands };
-        let moment = |it: &str| ValueOfText::Moment { patterns: vec![it.to_owned()] };
-        check_value(&["1", "22"], DType::Int64, &number('.', None));
-        check_value(&["1.234,5", "2,25"], DType::Float64, &number(',', Some('.')));
-        check_value(&["12%", "5%"], DType::String, &ValueOfText::String);
-        check_value(&["31/12/2024", "1/2/2024"], DType::Date, &moment("d/M/yyyy"));
-        check_value(&["31.12.24", "01.02.24"], DType::Date, &moment("d.M.yy"));
-        check_value(&["Jan 3, 2024", "May 14, 2024"], DType::Date, &moment("MMM d[,] yyyy"));
-        let clock = moment("d/M/yyyy[[,][ ]['T']h:mm[:ss[.SSSSSS]]a]");
-        check_value(&["31/12/2024 9:30 PM", "1/2/2024 1:05 AM"], DType::Timestamp, &clock);
-        check_value(
-            &["2024-01-02", "2024-01-03"],
-            DType::Date,
-            &ValueOfText::Moment { patterns: vec![] },
-        );
-        check_value(&["09:30", "10:15"], DType::String, &ValueOfText::String);
-        let yes_no = ValueOfText::Bool { yes: vec!["yes".to_owned()], no: vec!["no".to_owned()] };
-        check_value(&["yes", "No"], DType::Bool, &yes_no);
-    }
-
-    #[test]
-    fn markers_of_nothing_are_missing_only_where_values_are_no_text() {
-        let found = of("a,b\n1,x\nNA,NA\n").unwrap();
-        let nulls = |at: usize| match &found.readings[at] {
-            Reading::Text { nulls, .. } => nulls.contains(&"NA".to_owned()),
-            Reading::Same => false,
-        };
-        assert_eq!((nulls(0), nulls(1)), (true, false));
     }
 }
