@@ -201,7 +201,7 @@ pub struct Remote {
     /// The server's version of Spark.
     pub version: String,
     /// What Spark is asked to read.
-    pub read: Read,
+    pub source: SparkSource,
     /// How each column of the dataset comes of what is read, in the order of the columns.
     pub readings: Vec<Reading>,
     /// Whether the row count is no more than an estimate.
@@ -217,8 +217,8 @@ pub struct Remote {
 
 /// What Spark is asked to read. The relay lets the worker read this and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Read {
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SparkSource {
     /// A table or view of the catalogue.
     Table {
         /// As it is written in SQL: `db.flights`.
@@ -256,7 +256,7 @@ pub enum Reading {
 
 /// What text becomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "is", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ValueOfText {
     /// Text.
     String,

@@ -270,16 +270,21 @@ pub const PYTHON_SETUP: Duration = Duration::from_mins(15);
 /// Time to save the REPL's variables when a turn has ended.
 pub const SNAPSHOT: Duration = Duration::from_mins(2);
 
-/// Bytes of one frame between worker and relay: the largest message of Spark Connect, with room around it.
-pub const RELAY_FRAME_BYTES_MAX: usize = 129 * 1024 * 1024;
-/// Bytes of one message of Spark Connect. Source: its Python client, `GRPC_MAX_MESSAGE_LENGTH_DEFAULT`.
-pub const CLUSTER_MESSAGE_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// Bytes of one frame of a worker to the relay: the largest request, with room around it.
+pub const RELAY_FRAME_BYTES_MAX: usize = CLUSTER_SENT_BYTES_MAX + 1024 * 1024;
+/// Bytes of one answer of a cluster. A server sends rows in pieces of 4 MB, or one row if that is larger.
+pub const CLUSTER_MESSAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Calls of one worker that are open at once. Its client has one or two for each thread, and it may have 8.
 /// Each may hold one answer in the memory of this process, which its reader is in no hurry to take.
 pub const RELAY_CALLS_MAX: usize = 16;
+/// Bytes of the requests of all calls of a worker that are open. What a cluster has not taken yet is here.
+pub const RELAY_SENDING_BYTES_MAX: usize = 2 * CLUSTER_SENT_BYTES_MAX;
+/// What each of their messages counts at least.
+pub const RELAY_SENDING_BYTES_MIN: usize = 1024;
 /// Frames to a worker that wait to be written. The calls wait with the rest.
 pub const RELAY_QUEUE_MAX: usize = 4;
-/// Sessions of one worker on a cluster. Its client has one, and code may clone it.
+/// Sessions of one worker on a cluster. Its client has one, and code may clone it. A further one takes the
+/// place of that which was used longest ago.
 pub const CLUSTER_SESSIONS_MAX: usize = 16;
 /// Bytes of the name of a session, a user or an operation. Spark's own are UUIDs.
 pub const CLUSTER_ID_BYTES_MAX: usize = 256;

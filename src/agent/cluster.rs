@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
 use crate::agent::Agent;
 use crate::agent::egress::Ledger;
@@ -18,17 +19,18 @@ use crate::limits::CLUSTER_PROGRESS_EVERY;
 use crate::provider::Provider;
 use crate::python::Cluster;
 use crate::spark::{
-    Allowed, ClusterAccess, ClusterError, ClusterNews, Endpoint, JobProgress, Relay, Traffic,
-    contact,
+    Activity, Allowed, ClusterAccess, ClusterError, Endpoint, JobProgress, Relay, Traffic, contact,
 };
 use crate::status::{ExitStatus, Failure};
 
 /// The way of one worker to the cluster. It ends with the worker.
-pub struct Link {
+pub struct ClusterLink {
     /// None once it was stopped.
     relay: Option<Relay>,
     /// The relay sends, and closes it.
-    news: UnboundedReceiver<ClusterNews>,
+    activity: watch::Receiver<Activity>,
+    /// What of that is in a ledger.
+    counted: Activity,
     /// Scheme, host and port.
     destination: String,
     /// Of the turn that has the worker.
@@ -37,7 +39,7 @@ pub struct Link {
     told: Option<ClusterError>,
 }
 
-impl Link {
+impl ClusterLink {
     /// Begins a relay for a worker that may read these datasets and nothing else there; none when no
     /// dataset is on a cluster. Nothing is sent yet.
     ///
@@ -49,20 +51,23 @@ impl Link {
         catalog: &Catalog,
         access: &ClusterAccess,
         turn: &Turn,
-    ) -> anyhow::Result<Option<(Link, Cluster)>> {
-        let Some(endpoint) = endpoint(catalog, access)? else { return Ok(None) };
-        let user = endpoint.user().to_owned();
-        let destination = destination(&endpoint);
+    ) -> anyhow::Result<Option<(ClusterLink, Cluster)>> {
+        let Some(endpoint) = access.endpoint(catalog)? else { return Ok(None) };
+        let destination = endpoint.server();
         let allowed = Allowed::registered(catalog.remote())?;
-        let (tell, news) = unbounded_channel();
-        let (relay, end) = Relay::start(endpoint, allowed, tell)
-            .context("cannot make the worker's way to the cluster")?;
         let is_there = |it: &(&str, &Dataset)| it.1.remote().is_some();
         let datasets = catalog.iter().filter(is_there);
         let datasets = datasets.map(|(name, it)| (name.to_owned(), it.clone())).collect();
-        let link =
-            Link { relay: Some(relay), news, destination, ledger: turn.ledger.clone(), told: None };
-        Ok(Some((link, Cluster { relay: Arc::new(end), datasets, user })))
+        let (relay, activity, cluster) = start_relay(endpoint, allowed, datasets)?;
+        let link = ClusterLink {
+            relay: Some(relay),
+            activity,
+            counted: Activity::default(),
+            destination,
+            ledger: turn.ledger.clone(),
+            told: None,
+        };
+        Ok(Some((link, cluster)))
     }
 
     /// Takes down that code of the turn may ask the cluster from now on.
@@ -84,17 +89,17 @@ impl Link {
         let mut work = std::pin::pin!(work);
         let mut told = Instant::now();
         loop {
-            // What loses is polled again; a message stays in the channel until it is taken.
-            let news = tokio::select! {
+            // What loses is polled again.
+            tokio::select! {
                 biased;
-                Some(news) = self.news.recv() => news,
+                Ok(()) = self.activity.changed() => {}
                 done = &mut work => {
-                    self.hear(None);
+                    self.hear();
                     self.ledger.catch_up();
                     return done;
                 }
-            };
-            if let Some(job) = self.hear(Some(news))
+            }
+            if let Some(job) = self.hear()
                 && CLUSTER_PROGRESS_EVERY <= told.elapsed()
             {
                 told = Instant::now();
@@ -104,21 +109,12 @@ impl Link {
         }
     }
 
-    /// Counts what has passed the relay. Returns how far a job is.
-    fn hear(&mut self, mut next: Option<ClusterNews>) -> Option<JobProgress> {
-        let (mut traffic, mut job) = (Traffic::default(), None);
-        while let Some(news) = next.take().or_else(|| self.news.try_recv().ok()) {
-            match news {
-                ClusterNews::Progress(progress) => job = Some(progress),
-                ClusterNews::Traffic { sent, received } => {
-                    traffic.requests += u64::from(0 < sent);
-                    traffic.sent_bytes += sent;
-                    traffic.received_bytes += received;
-                }
-            }
-        }
-        self.ledger.count_cluster(traffic);
-        job
+    /// Counts what has passed the relay. Returns how far a job is, if that is new.
+    fn hear(&mut self) -> Option<JobProgress> {
+        let now = *self.activity.borrow_and_update();
+        let before = std::mem::replace(&mut self.counted, now);
+        self.ledger.count_cluster(now.traffic - before.traffic);
+        now.job.filter(|_| now.job != before.job)
     }
 
     /// Blames the cluster for what was not done, where it is to be blamed.
@@ -144,34 +140,36 @@ impl Link {
     }
 
     /// Ends what runs on the cluster and waits for that, for some seconds at most.
-    pub async fn hang_up(mut self) {
+    pub async fn stop(mut self) {
         if let Some(relay) = self.relay.take() {
             relay.stop().await;
         }
         // The farewell is counted as well.
-        self.hear(None);
+        self.hear();
         self.ledger.catch_up();
     }
+}
+
+/// Begins a relay for a worker: its end is in what the worker is told. Nothing is sent yet.
+///
+/// # Errors
+///
+/// Fails when there are no descriptors left.
+pub fn start_relay(
+    endpoint: Endpoint,
+    allowed: Allowed,
+    datasets: Vec<(String, Dataset)>,
+) -> anyhow::Result<(Relay, watch::Receiver<Activity>, Cluster)> {
+    let user = endpoint.user().to_owned();
+    let (tell, activity) = watch::channel(Activity::default());
+    let (relay, end) = Relay::start(endpoint, allowed, tell)
+        .context("cannot make the worker's way to the cluster")?;
+    Ok((relay, activity, Cluster { relay: Arc::new(end), datasets, user }))
 }
 
 fn status(job: JobProgress) -> Status {
     let JobProgress { stages_done, stages, tasks_done, tasks, bytes_read } = job;
     Status::Cluster { message: job.to_string(), stages_done, stages, tasks_done, tasks, bytes_read }
-}
-
-/// Returns the cluster that the datasets are on, with what it is to be told; none when all are here.
-fn endpoint(catalog: &Catalog, access: &ClusterAccess) -> anyhow::Result<Option<Endpoint>> {
-    // `ingest` takes one address a session, so any dataset names it.
-    let Some((name, remote)) = catalog.remote().next() else { return Ok(None) };
-    let endpoint = Endpoint::parse(&remote.endpoint);
-    let endpoint = endpoint.with_context(|| format!("cannot tell where `{name}` is"))?;
-    access.complete(endpoint).map(Some)
-}
-
-/// Returns the server alone, without what is told to it.
-fn destination(endpoint: &Endpoint) -> String {
-    let shown = endpoint.to_string();
-    shown.split_once("/;").map_or(shown.as_str(), |it| it.0).to_owned()
 }
 
 impl Agent {
@@ -234,10 +232,10 @@ pub async fn meet(
     otherwise: Option<String>,
     turn: &mut Turn<'_>,
 ) -> Result<(), Ended> {
-    let Some(endpoint) = endpoint(catalog, access)? else { return Ok(()) };
+    let Some(endpoint) = access.endpoint(catalog)? else { return Ok(()) };
     // What may not be read is said before anybody is asked.
     Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
-    turn.ledger.opens_cluster(&destination(&endpoint))?;
+    turn.ledger.opens_cluster(&endpoint.server())?;
     let mut traffic = Traffic::default();
     let met = turn.wait(contact(&endpoint, &mut traffic)).await;
     turn.ledger.count_cluster(traffic);
@@ -285,9 +283,8 @@ fn refused(message: String, instead: &str, catalog: &Catalog) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_untooled, destination};
+    use super::check_untooled;
     use crate::agent::prompt::tests::{catalog, remote};
-    use crate::spark::Endpoint;
 
     #[test]
     fn no_profile_is_made_of_what_is_on_a_cluster() {
@@ -303,11 +300,5 @@ mod tests {
             )
         );
         assert!(check_untooled(&all.here()).is_ok());
-    }
-
-    #[test]
-    fn a_destination_is_scheme_host_and_port() {
-        let endpoint = Endpoint::parse("sc://host/;token=s3cret;user_id=me").unwrap();
-        assert_eq!(destination(&endpoint), "sc://host:15002");
     }
 }

@@ -23,7 +23,7 @@ pub mod pairing;
 pub mod preview;
 mod profile;
 pub mod prompt;
-mod rating;
+mod counting;
 pub mod remote;
 pub mod repeat;
 mod repl;

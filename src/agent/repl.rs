@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use crate::agent::cluster::Link;
+use crate::agent::cluster::ClusterLink;
 use crate::agent::news::teller;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
@@ -38,7 +38,7 @@ pub struct Repl {
     is_dirty: bool,
     access: ClusterAccess,
     /// The way of the worker to the cluster. It is there only while the worker is.
-    link: Option<Link>,
+    link: Option<ClusterLink>,
 }
 
 /// What a REPL has of its own that stands in for a container of a provider's.
@@ -90,7 +90,7 @@ impl Repl {
 
     /// Returns why the cluster failed, if it did since the worker was started.
     pub fn cluster_failure(&self) -> Option<&ClusterError> {
-        self.link.as_ref().and_then(Link::told)
+        self.link.as_ref().and_then(ClusterLink::told)
     }
 
     /// Makes it stand in for a container: no dataset, no variable of the session is at hand there.
@@ -138,7 +138,7 @@ impl Repl {
             let here = catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), path(it)?)));
             datasets = here.collect();
             saved = session.repl_dir(&self.withheld).filter(|it| it.is_dir());
-            (self.link, cluster) = Link::start(catalog, &self.access, turn)?.unzip();
+            (self.link, cluster) = ClusterLink::start(catalog, &self.access, turn)?.unzip();
             session.scratch_dir()?
         };
         let command_timeout = self.command_timeout;
@@ -176,7 +176,7 @@ impl Repl {
         let asked = self.exchange(command, turn).await;
         if !matches!(asked, Ok(Ok(_))) {
             // The worker is gone: nobody is left to ask the cluster for what runs there.
-            self.hang_up().await;
+            self.stop_link().await;
         }
         asked
     }
@@ -208,7 +208,7 @@ impl Repl {
         match asked {
             Ok(outcome) => {
                 self.state = State::Ready(worker);
-                if let Some(message) = self.link.as_mut().and_then(Link::complaint) {
+                if let Some(message) = self.link.as_mut().and_then(ClusterLink::complaint) {
                     turn.status(Status::Warning { code: "cluster".to_owned(), message })?;
                 }
                 Ok(Ok(outcome))
@@ -245,7 +245,7 @@ impl Repl {
             Err(_) => anyhow::anyhow!("it took more than {} s", SNAPSHOT.as_secs()),
         };
         self.state = State::Idle;
-        self.hang_up().await;
+        self.stop_link().await;
         Err(failed.context("cannot keep the variables for the next question"))
     }
 
@@ -260,12 +260,12 @@ impl Repl {
             }
             State::Idle => {}
         }
-        self.hang_up().await;
+        self.stop_link().await;
     }
 
-    async fn hang_up(&mut self) {
+    async fn stop_link(&mut self) {
         if let Some(link) = self.link.take() {
-            link.hang_up().await;
+            link.stop().await;
         }
     }
 }

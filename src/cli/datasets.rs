@@ -152,8 +152,15 @@ pub fn document(name: &str, dataset: &Dataset) -> Value {
         document.extend(members);
     }
     if let Some(remote) = dataset.remote() {
-        document.insert("location".to_owned(), json!(remote.endpoint));
-        document.insert("is_estimate".to_owned(), json!(remote.is_estimate));
+        // How Spark is told to read it is between the session and the worker.
+        document.remove("remote");
+        document.extend([
+            ("location".to_owned(), json!(remote.endpoint)),
+            ("spark_version".to_owned(), json!(remote.version)),
+            ("is_estimate".to_owned(), json!(remote.is_estimate)),
+            ("files".to_owned(), json!(remote.files)),
+            ("partitioned_by".to_owned(), json!(remote.partitioned_by)),
+        ]);
     }
     Value::Object(document)
 }

@@ -32,7 +32,7 @@ use uuid::Uuid;
 use crate::catalog::Dataset;
 use crate::directory;
 use crate::limits::{
-    CLUSTER_COLLECT_BYTES_MAX, CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_TABLE_ROWS_MAX, FRAMES_BYTES_MAX,
+    CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, FRAMES_BYTES_MAX,
     SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
     WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_LINE_BYTES_MAX, WORKER_MEMORY_BYTES,
     WORKER_PROCESSES_MAX, WORKER_START, WORKER_TREE_BYTES_MAX,
@@ -233,7 +233,7 @@ struct ClusterStart<'a> {
     reading: &'a str,
     datasets: BTreeMap<&'a str, &'a Dataset>,
     user: &'a str,
-    collect_bytes: u64,
+    sent_bytes: usize,
     sample_rows: u64,
     table_rows: u64,
 }
@@ -245,7 +245,7 @@ impl<'a> ClusterStart<'a> {
             reading: CLUSTER_READING,
             datasets: cluster.datasets.iter().map(|(name, it)| (&**name, it)).collect(),
             user: &cluster.user,
-            collect_bytes: CLUSTER_COLLECT_BYTES_MAX,
+            sent_bytes: CLUSTER_SENT_BYTES_MAX,
             sample_rows: CLUSTER_SAMPLE_ROWS_MAX,
             table_rows: CLUSTER_TABLE_ROWS_MAX,
         }

@@ -40,7 +40,7 @@ def read_remote(spark, name, dataset, columns=None, text=(), is_strict=True):
     does not fit its type is null.
     """
     remote = dataset["remote"]
-    rows = read_raw(spark, remote["read"])
+    rows = read_raw(spark, remote["source"])
     known = {it["name"]: (it, reading) for it, reading in zip(dataset["columns"], remote["readings"])}
     cells = []
     for column in list(known) if columns is None else columns:
@@ -55,15 +55,14 @@ def read_remote(spark, name, dataset, columns=None, text=(), is_strict=True):
     return rows.select(*cells)
 
 
-def read_raw(spark, read):
+def read_raw(spark, source):
     """Returns what Spark itself reads: a table, or files."""
-    if "table" in read:
-        return spark.read.table(read["table"]["name"])
-    files = read["files"]
-    reader = spark.read.format(files["format"]).options(**files["options"])
-    if files["schema"]:
-        reader = reader.schema(files["schema"])
-    return reader.load(files["paths"])
+    if source["kind"] == "table":
+        return spark.read.table(source["name"])
+    reader = spark.read.format(source["format"]).options(**source["options"])
+    if source["schema"]:
+        reader = reader.schema(source["schema"])
+    return reader.load(source["paths"])
 
 
 def quoted(column):
@@ -80,16 +79,26 @@ def unfit(name, column, dtype):
 
 def typed(cell, dtype, reading, error):
     """Returns a column of text as its type has it; null where the text means that nothing is there."""
-    value = reading["value"]
+    value, nulls = reading["value"], reading["nulls"]
     if dtype == "string" or dtype not in TYPES:
-        made = cell
-    else:
-        trimmed = F.trim(cell)
-        made = {"number": number, "bool": truth, "moment": moment}[value["is"]](trimmed, dtype, value)
-        if error is not None:
-            made = F.coalesce(made, error(cell))
-    is_missing = cell.isNull() | cell.isin(reading["nulls"]) if reading["nulls"] else cell.isNull()
-    return F.when(~is_missing, made)
+        return F.when(~cell.isin(nulls), cell) if nulls else cell
+    made = {"number": number, "bool": truth, "moment": moment}[value["kind"]](F.trim(cell), dtype, value)
+    # Most cells are values, so they are read first. Of what means nothing, only what could be read as a
+    # value must be known before.
+    first = [it for it in nulls if could_be_value(it, value)]
+    rest = [it for it in nulls if it not in first]
+    if error is not None:
+        is_unfit = cell.isNotNull() & ~cell.isin(rest) if rest else cell.isNotNull()
+        made = F.coalesce(made, F.when(is_unfit, error(cell)))
+    return F.when(~cell.isin(first), made) if first else made
+
+
+def could_be_value(text, value):
+    """Returns whether text that means nothing looks like a value of a type."""
+    word = text.strip().lower()
+    if value["kind"] == "bool":
+        return word in value["yes"] + value["no"]
+    return bool(re.search(r"\d", word)) or word.lstrip("+-") in ("nan", "inf", "infinity")
 
 
 def number(text, dtype, value):
@@ -99,10 +108,11 @@ def number(text, dtype, value):
         made = text.try_cast(TYPES[dtype])
         if dtype == "int64":
             return made
-        # Java takes `1d`, `1f` and `0x1p3` as numbers.
-        word = F.lower(text)
-        is_java = F.right(word, F.lit(1)).isin("d", "f") & ~word.endswith("inf") | word.contains("x")
-        return F.when(~is_java, made)
+        # Java takes `1d`, `1f` and `0x1p3` as numbers. Of its numbers only infinity has one of these letters.
+        # Each cell is asked for them: compared where it stands, that costs little.
+        is_float = (text.contains("f") | text.contains("F")) & ~F.lower(text).contains("inf")
+        is_other = text.contains("d") | text.contains("D") | text.contains("x") | text.contains("X")
+        return F.when(~(is_float | is_other), made)
     marks = MARKS.get(thousands, thousands or "")
     whole = rf"\d{{1,3}}([{re.escape(marks)}]\d{{3}})*" if marks else r"\d+"
     fraction = "" if dtype == "int64" else rf"({re.escape(decimal)}\d+)?"
@@ -121,7 +131,10 @@ def moment(text, dtype, value):
     made = None
     for pattern in value["patterns"] or [""]:
         fits = text.rlike(expression(pattern) if pattern else ISO[dtype])
-        iso = as_iso(text, pattern) if pattern else F.translate(text, ",", ".")
+        if pattern:
+            iso = as_iso(text, pattern)
+        else:
+            iso = text if dtype == "date" else F.translate(text, ",", ".")
         if dtype == "timestamp_utc":  # Spark wants seconds before an offset
             iso = F.regexp_replace(iso, "^(.{16})([Z+-])", "$1:00$2")
         iso = iso.try_cast(TYPES[dtype])

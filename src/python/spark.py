@@ -61,8 +61,6 @@ OPEN, MESSAGE, CLOSE, MORE, CANCEL = range(5)
 ANSWER, END = 16, 17
 HEAD = Struct(">IBI")
 NUMBER = Struct(">I")
-FRAME_BYTES_MAX = 129 << 20
-MESSAGE_BYTES_MAX = 128 << 20
 READ_BYTES = 1 << 20
 # Answers of one call that may wait here. Spark makes them of about 4 MB.
 ANSWERS_MAX = 4
@@ -154,8 +152,6 @@ class Wire:
         try:
             while True:
                 length, kind, call = HEAD.unpack(self._exactly(HEAD.size))
-                if not 5 <= length <= FRAME_BYTES_MAX:
-                    break
                 inbox = self.inboxes.get(call)
                 try:
                     item = kind, self._exactly(length - 5)
@@ -212,7 +208,7 @@ class Call:
             wire.put(OPEN, self.number, method.encode())
             wire.put(MORE, self.number, NUMBER.pack(ANSWERS_MAX))
             for message in messages:
-                if MESSAGE_BYTES_MAX < len(message):
+                if start["sent_bytes"] < len(message):
                     raise RelayError(grpc.StatusCode.RESOURCE_EXHAUSTED,
                                      f"{len(message) >> 20} MB are too much to be sent to the cluster "
                                      "at once; what is large must be there already")

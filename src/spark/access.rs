@@ -4,6 +4,7 @@ use std::fmt;
 
 use anyhow::Context;
 
+use crate::catalog::Catalog;
 use crate::spark::endpoint::{Endpoint, SCHEME};
 
 /// Who asks a cluster. Nothing of it is written into a session.
@@ -26,6 +27,19 @@ impl ClusterAccess {
     pub fn new(token: Option<String>, remote: Option<&str>) -> ClusterAccess {
         let named = remote.filter(|it| it.starts_with(SCHEME)).map(str::to_owned);
         ClusterAccess { token, named }
+    }
+
+    /// Returns the cluster that the datasets are on, with what it is to be told; none when all are here.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the session names it wrongly, and as [`ClusterAccess::complete`] does.
+    pub fn endpoint(&self, catalog: &Catalog) -> anyhow::Result<Option<Endpoint>> {
+        // `ingest` takes one address a session, so any dataset names it.
+        let Some((name, remote)) = catalog.remote().next() else { return Ok(None) };
+        let endpoint = Endpoint::parse(&remote.endpoint);
+        let endpoint = endpoint.with_context(|| format!("cannot tell where `{name}` is"))?;
+        self.complete(endpoint).map(Some)
     }
 
     /// Adds to the cluster of a session what it is to be told.

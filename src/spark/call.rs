@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use tokio::select;
-use tokio::sync::mpsc::{Receiver, Sender, UnboundedSender};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -14,28 +14,29 @@ use crate::limits::{
     CLUSTER_COLLECT_BYTES_MAX, CLUSTER_FAREWELL, CLUSTER_OPERATIONS_MAX, CLUSTER_SENT_BYTES_MAX,
     CLUSTER_SESSIONS_MAX,
 };
-use crate::spark::channel::{Fault, Link, Outgoing};
+use crate::spark::channel::{Fault, Server};
 use crate::spark::error::ClusterError;
-use crate::spark::messages::{Answered, Asked, Method, Session};
+use crate::spark::messages::{AnswerHead, Method, RequestHead, SparkSession};
 use crate::spark::policy::{Judged, Policy};
 use crate::spark::progress::JobProgress;
-use crate::spark::relay::ClusterNews;
+use crate::spark::relay::Activity;
 use crate::spark::wire::{End, Told};
 
 /// What the calls of one relay have in common.
 pub struct Shared {
     /// Where they go.
-    pub link: Link,
+    pub server: Server,
     /// What may be asked; without one, anything may.
     policy: Option<Arc<Policy>>,
-    tell: UnboundedSender<ClusterNews>,
+    activity: watch::Sender<Activity>,
     known: Mutex<Known>,
 }
 
 /// What is known of the cluster from the calls so far.
 #[derive(Default)]
 struct Known {
-    sessions: Vec<Session>,
+    /// The one that was used last is the last.
+    sessions: Vec<SparkSession>,
     /// Bytes of rows that each operation has sent, the newest last.
     collected: VecDeque<(String, u64)>,
     failure: Option<ClusterError>,
@@ -44,15 +45,15 @@ struct Known {
 impl Shared {
     /// Nothing is known yet.
     pub fn new(
-        link: Link,
+        server: Server,
         policy: Option<Arc<Policy>>,
-        tell: UnboundedSender<ClusterNews>,
+        activity: watch::Sender<Activity>,
     ) -> Shared {
-        Shared { link, policy, tell, known: Mutex::default() }
+        Shared { server, policy, activity, known: Mutex::default() }
     }
 
     fn known<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
-        // Each change is one assignment: a panic elsewhere leaves nothing half done.
+        // No change panics half way.
         change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -69,31 +70,29 @@ impl Shared {
         end
     }
 
-    fn tell(&self, news: ClusterNews) {
-        // Who has started the relay may have heard enough.
-        let _ = self.tell.send(news);
-    }
-
     fn tell_sent(&self, n_bytes: usize) {
-        self.tell(ClusterNews::Traffic { sent: n_bytes as u64, received: 0 });
+        self.activity.send_modify(|it| {
+            it.traffic.requests += 1;
+            it.traffic.sent_bytes += n_bytes as u64;
+        });
     }
 
     fn tell_received(&self, n_bytes: usize) {
-        self.tell(ClusterNews::Traffic { sent: 0, received: n_bytes as u64 });
+        self.activity.send_modify(|it| it.traffic.received_bytes += n_bytes as u64);
     }
 
     /// Asks something that nobody waits for: that it fails changes nothing.
     async fn ask(&self, method: Method, message: Bytes) {
         self.tell_sent(message.len());
-        if let Ok(answer) = self.link.ask(method, message).await {
+        if let Ok(answer) = self.server.ask(method, message).await {
             self.tell_received(answer.len());
         }
     }
 
     /// Stops all that runs on the server, and ends the sessions there.
-    pub async fn say_farewell(&self) {
+    pub async fn release(&self) {
         let sessions = self.known(|it| std::mem::take(&mut it.sessions));
-        if !self.link.was_connected() {
+        if !self.server.was_connected() {
             return;
         }
         let all = async {
@@ -106,10 +105,12 @@ impl Shared {
         let _ = timeout(CLUSTER_FAREWELL, all).await;
     }
 
-    /// Takes a request to the books, unless it may not be made.
-    fn admit(&self, session: &Session) -> Result<(), End> {
+    /// Takes the session of a request to the books, unless it may not be made. A client has a new one where the
+    /// server has ended the last, so the one that was used longest ago is as good as gone.
+    fn admit(&self, session: &SparkSession) -> Result<(), End> {
         self.known(|known| {
-            if known.sessions.contains(session) {
+            if let Some(at) = known.sessions.iter().position(|it| it == session) {
+                known.sessions[at..].rotate_left(1);
                 return Ok(());
             }
             // Ids of other people's sessions are secret, but their names are not.
@@ -121,17 +122,17 @@ impl Shared {
                 ));
             }
             if known.sessions.len() == CLUSTER_SESSIONS_MAX {
-                let message = format!("a worker has at most {CLUSTER_SESSIONS_MAX} sessions");
-                return Err(End::new(End::RESOURCE_EXHAUSTED, message));
+                known.sessions.remove(0);
             }
             known.sessions.push(session.clone());
             Ok(())
         })
     }
 
-    /// Counts rows of an operation. What has brought too many stays known for that.
-    fn collect(&self, operation: &str, n_bytes: u64) -> Result<(), End> {
-        let sum = self.known(|known| {
+    /// Counts rows of an operation, and returns how many bytes it has brought by now. What has brought too many
+    /// stays known for that.
+    fn count(&self, operation: &str, n_bytes: u64) -> u64 {
+        self.known(|known| {
             let at = known.collected.iter().position(|(it, _)| it == operation);
             let before = at.and_then(|it| known.collected.remove(it)).map_or(0, |(_, sum)| sum);
             if known.collected.len() == CLUSTER_OPERATIONS_MAX {
@@ -140,17 +141,16 @@ impl Shared {
             let sum = before.saturating_add(n_bytes);
             known.collected.push_back((operation.to_owned(), sum));
             sum
-        });
-        if sum <= CLUSTER_COLLECT_BYTES_MAX {
-            return Ok(());
-        }
-        let message = format!(
-            "the result is more than the {} MB that may be collected; aggregate, filter, select \
-             columns or limit() first",
-            CLUSTER_COLLECT_BYTES_MAX >> 20
-        );
-        Err(End::new(End::RESOURCE_EXHAUSTED, message))
+        })
     }
+}
+
+/// A message of the worker that waits to be sent.
+pub struct Queued {
+    /// The message.
+    pub bytes: Bytes,
+    /// The room that it takes up.
+    pub permit: OwnedSemaphorePermit,
 }
 
 /// The worker's side of a call.
@@ -160,7 +160,7 @@ pub struct Call {
     /// The path of its method.
     pub path: String,
     /// What the worker sends; closed by its last message.
-    pub messages: Receiver<Outgoing>,
+    pub messages: UnboundedReceiver<Queued>,
     /// How many answers it wants in all.
     pub wanted: watch::Receiver<u64>,
     /// Where the answers go, and the end after them.
@@ -170,7 +170,7 @@ pub struct Call {
 /// What runs on the server because of a call.
 #[derive(Default)]
 struct Running {
-    session: Session,
+    session: SparkSession,
     operation: Option<String>,
     /// The last that was told.
     progress: JobProgress,
@@ -178,19 +178,23 @@ struct Running {
     is_complete: bool,
     /// What it brought was too much.
     is_over: bool,
+    /// Bytes of rows of an operation without a name.
+    unnamed_bytes: u64,
 }
 
 impl Call {
-    /// Makes the call, and tells its end. `cancelled` fires when the worker no longer wants it.
-    pub async fn run(mut self, shared: Arc<Shared>, cancelled: oneshot::Receiver<()>) {
+    /// Makes the call, and tells its end. `stopped` says why it is to end before the server has said all.
+    pub async fn run(mut self, shared: Arc<Shared>, stopped: oneshot::Receiver<End>) {
         let mut running = Running::default();
         let (end, is_left) = select! {
-            // What is cancelled has lost its queues as well, which is no end of its own.
+            // What is stopped has lost its queues as well, which is no end of its own.
             biased;
             // Dropping it closes the stream of the call, of which a server may take no notice.
-            _ = cancelled => (Some(End::new(End::CANCELLED, "the call was cancelled")), true),
+            Ok(why) = stopped => (Some(why), true),
             result = self.exchange(&shared, &mut running) => (result.err(), running.is_over),
         };
+        // Nothing more is sent; the room that it took up is for others.
+        drop(self.messages);
         let tell = self.told.send((self.number, Told::End(end.unwrap_or_default())));
         let interrupt = async {
             // A server keeps what can be reattached running for some minutes.
@@ -206,7 +210,7 @@ impl Call {
 
     async fn exchange(&mut self, shared: &Shared, running: &mut Running) -> Result<(), End> {
         let Call { number, path, messages, wanted, told } = self;
-        let mut sending = Sending { path, messages, n_bytes: 0, judged: None };
+        let mut sending = Sending { path, messages, n_bytes: 0, room: None, judged: None };
         // Nothing is connected for what is not allowed.
         let (first, asked) = sending
             .next(shared)
@@ -218,7 +222,7 @@ impl Call {
         let send = async {
             let mut next = Some(first);
             while let Some(message) = next {
-                shared.tell_sent(message.bytes.len());
+                shared.tell_sent(message.len());
                 if sender.send(message).await.is_err() {
                     break;
                 }
@@ -241,17 +245,23 @@ impl Call {
 /// The messages of the worker, each checked before it goes on.
 struct Sending<'a> {
     path: &'a str,
-    messages: &'a mut Receiver<Outgoing>,
+    messages: &'a mut UnboundedReceiver<Queued>,
     n_bytes: usize,
+    /// The room that all of them take up, until the call has ended.
+    room: Option<OwnedSemaphorePermit>,
     /// What the messages so far leave open, once there was one.
     judged: Option<Judged>,
 }
 
 impl Sending<'_> {
     /// Returns the next message and what it says of itself; nothing after the last one.
-    async fn next(&mut self, shared: &Shared) -> Result<Option<(Outgoing, Asked)>, End> {
-        let Some(message) = self.messages.recv().await else { return Ok(None) };
-        self.n_bytes += message.bytes.len();
+    async fn next(&mut self, shared: &Shared) -> Result<Option<(Bytes, RequestHead)>, End> {
+        let Some(Queued { bytes, permit }) = self.messages.recv().await else { return Ok(None) };
+        match &mut self.room {
+            Some(room) => room.merge(permit),
+            room @ None => *room = Some(permit),
+        }
+        self.n_bytes += bytes.len();
         if CLUSTER_SENT_BYTES_MAX < self.n_bytes {
             let text = format!(
                 "the request is larger than the {} MB that may be sent; keep large tables on the \
@@ -261,12 +271,12 @@ impl Sending<'_> {
             return Err(End::new(End::RESOURCE_EXHAUSTED, text));
         }
         let unread = |_| End::new(End::INVALID_ARGUMENT, "the request cannot be read");
-        let asked = Asked::read(Method::of(self.path), &message.bytes).map_err(unread)?;
+        let asked = RequestHead::read(Method::of(self.path), &bytes).map_err(unread)?;
         if let Some(policy) = shared.policy.clone() {
-            self.judge(policy, message.bytes.clone()).await?;
+            self.judge(policy, bytes.clone()).await?;
         }
         shared.admit(&asked.session)?;
-        Ok(Some((message, asked)))
+        Ok(Some((bytes, asked)))
     }
 
     async fn judge(&mut self, policy: Arc<Policy>, bytes: Bytes) -> Result<(), End> {
@@ -287,11 +297,11 @@ impl Sending<'_> {
 async fn receive(
     shared: &Shared,
     running: &mut Running,
-    (path, queue): (&str, Receiver<Outgoing>),
+    (path, queue): (&str, Receiver<Bytes>),
     (number, wanted, told): (u32, &mut watch::Receiver<u64>, &Sender<(u32, Told)>),
 ) -> Result<(), End> {
     let runs_a_plan = Method::of(path).runs_a_plan();
-    let mut answers = shared.link.call(path, queue).await.map_err(|it| shared.failed(it))?;
+    let mut answers = shared.server.call(path, queue).await.map_err(|it| shared.failed(it))?;
     let mut n_told = 0;
     // One answer is fetched ahead, so that the end is told as soon as it is known.
     while let Some(answer) = answers.next().await.map_err(|it| shared.failed(it))? {
@@ -312,11 +322,11 @@ impl Running {
     /// Takes note of what a plan gives.
     fn hear(&mut self, shared: &Shared, answer: &[u8]) -> Result<(), End> {
         let unread = |_| End::new(End::INTERNAL, "the answer of the cluster cannot be read");
-        let answered = Answered::read(answer).map_err(unread)?;
+        let answered = AnswerHead::read(answer).map_err(unread)?;
         self.is_complete |= answered.is_complete;
         if let Some(progress) = answered.progress.filter(|it| *it != self.progress) {
             self.progress = progress;
-            shared.tell(ClusterNews::Progress(progress));
+            shared.activity.send_modify(|it| it.job = Some(progress));
         }
         if self.operation.is_none() {
             self.operation = answered.operation;
@@ -324,22 +334,41 @@ impl Running {
         if answered.arrow_bytes == 0 {
             return Ok(());
         }
-        // What a server gives no name is counted as one.
-        let operation = self.operation.as_deref().unwrap_or_default();
-        let collected = shared.collect(operation, answered.arrow_bytes);
-        self.is_over |= collected.is_err();
-        collected
+        let n_bytes = if let Some(operation) = &self.operation {
+            shared.count(operation, answered.arrow_bytes)
+        } else {
+            // Without a name it cannot go on in another call.
+            self.unnamed_bytes = self.unnamed_bytes.saturating_add(answered.arrow_bytes);
+            self.unnamed_bytes
+        };
+        self.is_over |= CLUSTER_COLLECT_BYTES_MAX < n_bytes;
+        if !self.is_over {
+            return Ok(());
+        }
+        let message = format!(
+            "the result is more than the {} MB that may be collected; aggregate, filter, select \
+             columns or limit() first",
+            CLUSTER_COLLECT_BYTES_MAX >> 20
+        );
+        Err(End::new(End::RESOURCE_EXHAUSTED, message))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::mpsc::unbounded_channel;
+    use tokio::sync::watch;
 
     use super::{Running, Shared};
+    use crate::limits::CLUSTER_SESSIONS_MAX;
     use crate::spark::Endpoint;
-    use crate::spark::channel::Link;
+    use crate::spark::channel::Server;
     use crate::spark::fields::put_bytes;
+    use crate::spark::messages::SparkSession;
+
+    fn shared() -> Shared {
+        let server = Server::new(Endpoint::parse("sc://localhost").unwrap());
+        Shared::new(server, None, watch::Sender::default())
+    }
 
     fn answer(operation: Option<&str>, rows: &[u8]) -> Vec<u8> {
         let (mut batch, mut answer) = (Vec::new(), Vec::new());
@@ -356,8 +385,7 @@ mod tests {
         let long = "o".repeat(1_000);
         let rows = vec![0; 64 << 20];
         for name in [None, Some("o-1"), Some(long.as_str())] {
-            let link = Link::new(Endpoint::parse("sc://localhost").unwrap());
-            let shared = Shared::new(link, None, unbounded_channel().0);
+            let shared = shared();
             let mut running = Running::default();
             let answer = answer(name, &rows);
             // The bound is 256 MB.
@@ -368,5 +396,16 @@ mod tests {
             assert!(end.message.contains("more than the 256 MB"), "{end:?}");
             assert!(running.is_over);
         }
+    }
+
+    #[test]
+    fn a_session_too_many_takes_the_place_of_that_which_was_used_longest_ago() {
+        let shared = shared();
+        let session = |at: usize| SparkSession { id: at.to_string(), user: "me".to_owned() };
+        for at in (0..CLUSTER_SESSIONS_MAX).chain([0, CLUSTER_SESSIONS_MAX]) {
+            assert_eq!(shared.admit(&session(at)), Ok(()));
+        }
+        let kept = (2..CLUSTER_SESSIONS_MAX).chain([0, CLUSTER_SESSIONS_MAX]).map(session);
+        assert_eq!(shared.known(|it| it.sessions.clone()), kept.collect::<Vec<_>>());
     }
 }

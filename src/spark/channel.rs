@@ -1,11 +1,11 @@
 //! Calls to the server: the only place where something leaves for a cluster.
 
-use std::fmt;
+use std::ops::Sub;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Buf, BufMut, Bytes};
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OnceCell, mpsc};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -18,11 +18,11 @@ use uuid::Uuid;
 
 use crate::limits::{
     CLUSTER_ALIVE, CLUSTER_CONNECT, CLUSTER_CONTACT, CLUSTER_FAREWELL, CLUSTER_MESSAGE_BYTES_MAX,
-    CLUSTER_WINDOW_BYTES, RELAY_CALLS_MAX,
+    CLUSTER_SENT_BYTES_MAX, CLUSTER_WINDOW_BYTES, RELAY_CALLS_MAX,
 };
 use crate::spark::endpoint::Endpoint;
 use crate::spark::error::{ClusterError, brief, causes, refused, unreachable};
-use crate::spark::messages::{Method, Session, version_in};
+use crate::spark::messages::{Method, SparkSession, version_in};
 use crate::spark::wire::End;
 
 /// What the server's log shows. It reads the part that begins with `spark/`.
@@ -31,25 +31,8 @@ const USER_AGENT: &str = concat!("csv-agent/", env!("CARGO_PKG_VERSION"), " spar
 const VERSION_MIN: (u32, u32) = (3, 5);
 /// Characters of a version. Vendors add to it.
 const VERSION_CHARS_MAX: usize = 64;
-
-/// The server's version of Spark: `4.2.1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version(pub String);
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Version {
-    fn parse(text: &str) -> Option<(u32, u32)> {
-        let is_short = text.chars().count() <= VERSION_CHARS_MAX;
-        let mut parts = text.split('.');
-        let numbers = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        (is_short && text.chars().all(|it| it.is_ascii_graphic())).then_some(numbers)
-    }
-}
+/// How tonic begins what it says of a message that is longer than it may be.
+const TOO_LONG: &str = "Error, decoded message length too large";
 
 /// What went to a cluster and came from it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,17 +45,30 @@ pub struct Traffic {
     pub received_bytes: u64,
 }
 
-/// Asks the server for its version, to say early and without Python what is in the way. What passes is added
-/// to `traffic`, also of calls that fail or are given up.
+impl Sub for Traffic {
+    type Output = Traffic;
+
+    /// Returns what passed since there was less.
+    fn sub(self, earlier: Traffic) -> Traffic {
+        Traffic {
+            requests: self.requests - earlier.requests,
+            sent_bytes: self.sent_bytes - earlier.sent_bytes,
+            received_bytes: self.received_bytes - earlier.received_bytes,
+        }
+    }
+}
+
+/// Asks the server for its version of Spark, such as `4.2.1`: what is in the way is known early then, and without
+/// Python. What passes is added to `traffic`, also of calls that fail or are given up.
 ///
 /// # Errors
 ///
 /// Fails when it cannot be reached, takes no token, or is older than Spark 3.5.
-pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<Version, ClusterError> {
-    let link = Link::new(endpoint.clone());
+pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<String, ClusterError> {
+    let server = Server::new(endpoint.clone());
     let user = endpoint.user().to_owned();
-    let session = Session { id: Uuid::new_v4().to_string(), user };
-    let ask = ask_counted(&link, Method::Analyze, session.version(), traffic);
+    let session = SparkSession { id: Uuid::new_v4().to_string(), user };
+    let ask = ask_counted(&server, Method::Analyze, session.version(), traffic);
     let Ok(answer) = timeout(CLUSTER_CONTACT, ask).await else {
         let seconds = CLUSTER_CONTACT.as_secs();
         let message = format!("cannot reach the cluster at `{endpoint}`: no answer in {seconds} s");
@@ -87,12 +83,12 @@ pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<Versi
         Err(fault) => return Err(fault.error),
     };
     // Left alone, it would be there for an hour. That it cannot be released is no failure of this.
-    let release = ask_counted(&link, Method::ReleaseSession, session.release(), traffic);
+    let release = ask_counted(&server, Method::ReleaseSession, session.release(), traffic);
     let _ = timeout(CLUSTER_FAREWELL, release).await;
     let version = version_in(&answer).unwrap_or_default();
-    match Version::parse(&version) {
-        Some(numbers) if VERSION_MIN <= numbers => Ok(Version(version)),
-        Some(_) => Err(ClusterError::TooOld(format!(
+    match numbers_of(&version) {
+        Some(numbers) if VERSION_MIN <= numbers => Ok(version),
+        Some(_) => Err(ClusterError::Failed(format!(
             "the cluster at `{endpoint}` runs Spark {version}; {}.{} or later is needed",
             VERSION_MIN.0, VERSION_MIN.1
         ))),
@@ -100,17 +96,25 @@ pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<Versi
     }
 }
 
+/// Returns the first two numbers of a version: `4.2.1`.
+fn numbers_of(version: &str) -> Option<(u32, u32)> {
+    let is_short = version.chars().count() <= VERSION_CHARS_MAX;
+    let mut parts = version.split('.');
+    let numbers = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    (is_short && version.chars().all(|it| it.is_ascii_graphic())).then_some(numbers)
+}
+
 async fn ask_counted(
-    link: &Link,
+    server: &Server,
     method: Method,
     message: Bytes,
     traffic: &mut Traffic,
 ) -> Result<Bytes, Fault> {
     // Nothing leaves before there is a connection.
-    link.connected().await?;
+    server.connected().await?;
     traffic.requests += 1;
     traffic.sent_bytes += message.len() as u64;
-    let answer = link.ask(method, message).await?;
+    let answer = server.ask(method, message).await?;
     traffic.received_bytes += answer.len() as u64;
     Ok(answer)
 }
@@ -130,31 +134,17 @@ impl Fault {
     }
 }
 
-/// A message on its way to the server, with what keeps its bytes counted until it is sent.
-pub struct Outgoing {
-    /// The message.
-    pub bytes: Bytes,
-    _permit: Option<OwnedSemaphorePermit>,
-}
-
-impl Outgoing {
-    /// `permit` is given back when the message was sent, or is not wanted any more.
-    pub fn new(bytes: Bytes, permit: Option<OwnedSemaphorePermit>) -> Outgoing {
-        Outgoing { bytes, _permit: permit }
-    }
-}
-
 /// The server, connected to when it is first needed.
-pub struct Link {
+pub struct Server {
     endpoint: Endpoint,
     channel: OnceCell<Channel>,
     metadata: MetadataMap,
 }
 
-impl Link {
+impl Server {
     /// Nothing is connected yet.
-    pub fn new(endpoint: Endpoint) -> Link {
-        Link { metadata: metadata(&endpoint), channel: OnceCell::new(), endpoint }
+    pub fn new(endpoint: Endpoint) -> Server {
+        Server { metadata: metadata(&endpoint), channel: OnceCell::new(), endpoint }
     }
 
     /// Returns whether the server was ever reached.
@@ -170,18 +160,18 @@ impl Link {
     pub async fn call(
         &self,
         path: &str,
-        messages: mpsc::Receiver<Outgoing>,
+        messages: mpsc::Receiver<Bytes>,
     ) -> Result<Answers<'_>, Fault> {
         let path = path.parse().map_err(|_| self.fault(&Status::invalid_argument("no path")))?;
         let mut grpc = Grpc::new(self.connected().await?.clone())
             .max_decoding_message_size(CLUSTER_MESSAGE_BYTES_MAX)
-            .max_encoding_message_size(CLUSTER_MESSAGE_BYTES_MAX);
+            .max_encoding_message_size(CLUSTER_SENT_BYTES_MAX);
         let broken = |error| Fault::new(Code::Unavailable, unreachable(&self.endpoint, &error));
         grpc.ready().await.map_err(broken)?;
         let mut request = Request::new(ReceiverStream::new(messages));
         *request.metadata_mut() = self.metadata.clone();
         match grpc.streaming(request, path, Raw).await {
-            Ok(response) => Ok(Answers { link: self, stream: response.into_inner() }),
+            Ok(response) => Ok(Answers { server: self, stream: response.into_inner() }),
             Err(status) => Err(self.fault(&status)),
         }
     }
@@ -190,11 +180,11 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// Fails as [`Link::call`] does.
+    /// Fails as [`Server::call`] does.
     pub async fn ask(&self, method: Method, message: Bytes) -> Result<Bytes, Fault> {
         let (sender, messages) = mpsc::channel(1);
         // It has room for one, and the receiver is here.
-        let _ = sender.try_send(Outgoing::new(message, None));
+        let _ = sender.try_send(message);
         drop(sender);
         let answer = self.call(&method.path(), messages).await?.next().await?;
         answer.ok_or_else(|| self.fault(&Status::internal("the answer is empty")))
@@ -230,6 +220,14 @@ impl Link {
             Code::PermissionDenied if !has_details => {
                 Fault::new(status.code(), refused(endpoint, said))
             }
+            // It is the word of this side: no server says so.
+            Code::OutOfRange if said.starts_with(TOO_LONG) => {
+                let message = format!(
+                    "one row of the result is more than {} MB; select fewer columns, or shorten text with substr()",
+                    CLUSTER_MESSAGE_BYTES_MAX >> 20
+                );
+                Fault::new(Code::ResourceExhausted, ClusterError::Failed(message))
+            }
             Code::Unavailable if !has_details => {
                 let said = brief(said);
                 let message = format!("the cluster at `{endpoint}` is not available: {said}");
@@ -248,7 +246,7 @@ impl Link {
 
 /// What a call is answered with.
 pub struct Answers<'a> {
-    link: &'a Link,
+    server: &'a Server,
     stream: Streaming<Bytes>,
 }
 
@@ -259,7 +257,7 @@ impl Answers<'_> {
     ///
     /// Fails when the server says so, or the connection broke.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
-        self.stream.message().await.map_err(|status| self.link.fault(&status))
+        self.stream.message().await.map_err(|status| self.server.fault(&status))
     }
 }
 
@@ -313,7 +311,7 @@ fn metadata(endpoint: &Endpoint) -> MetadataMap {
 struct Raw;
 
 impl Codec for Raw {
-    type Encode = Outgoing;
+    type Encode = Bytes;
     type Decode = Bytes;
     type Encoder = Raw;
     type Decoder = Raw;
@@ -328,11 +326,11 @@ impl Codec for Raw {
 }
 
 impl Encoder for Raw {
-    type Item = Outgoing;
+    type Item = Bytes;
     type Error = Status;
 
-    fn encode(&mut self, item: Outgoing, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put(item.bytes);
+    fn encode(&mut self, item: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buffer.put(item);
         Ok(())
     }
 }
@@ -348,7 +346,7 @@ impl Decoder for Raw {
 
 #[cfg(test)]
 mod tests {
-    use super::{Version, metadata};
+    use super::{metadata, numbers_of};
     use crate::spark::Endpoint;
 
     #[test]
@@ -361,9 +359,9 @@ mod tests {
             ("four", None),
             ("4.2\u{1b}[2J", None),
         ] {
-            assert_eq!(Version::parse(text), expected, "{text}");
+            assert_eq!(numbers_of(text), expected, "{text}");
         }
-        assert_eq!(Version::parse(&format!("4.2.{}", "1".repeat(64))), None);
+        assert_eq!(numbers_of(&format!("4.2.{}", "1".repeat(64))), None);
     }
 
     #[test]

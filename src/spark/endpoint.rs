@@ -14,7 +14,7 @@ const PORT: u16 = 15002;
 /// As whom a cluster is asked, unless its address says.
 const USER: &str = "csv-agent";
 /// How a connection string begins.
-pub(super) const SCHEME: &str = "sc://";
+pub const SCHEME: &str = "sc://";
 /// What every message about a wrong one shows.
 const EXAMPLE: &str = "sc://host:15002/;use_ssl=true";
 /// What stands for itself in a value of a parameter.
@@ -158,6 +158,11 @@ impl Endpoint {
         self.user.as_deref().unwrap_or(USER)
     }
 
+    /// Returns the server alone, without what is told to it: `sc://host:15002`.
+    pub fn server(&self) -> String {
+        format!("{SCHEME}{}:{}", self.host, self.port)
+    }
+
     /// Returns whether both are the same server, whatever is told to it.
     pub fn is_same_server(&self, other: &Endpoint) -> bool {
         (&self.host, self.port) == (&other.host, other.port)
@@ -184,7 +189,7 @@ impl Endpoint {
 /// Shows what is not secret, so that [`Endpoint::parse`] reads the same server, user and encryption.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{SCHEME}{}:{}", self.host, self.port)?;
+        f.write_str(&self.server())?;
         let ssl = self.uses_tls().then(|| ";use_ssl=true".to_owned());
         let user = self.user.as_ref();
         let user = user.map(|it| format!(";user_id={}", utf8_percent_encode(it, IN_VALUE)));
@@ -277,6 +282,7 @@ mod tests {
         let endpoint = Endpoint::parse(text).unwrap();
         assert!(!format!("{endpoint:?}").contains("s3cret"));
         assert_eq!(endpoint.headers().collect::<Vec<_>>(), [("x-key", "s3cret")]);
+        assert_eq!(endpoint.server(), "sc://spark.example:15002");
     }
 
     #[test]

@@ -15,9 +15,7 @@ pub enum ClusterError {
     Unreachable(String),
     /// It wants a token, or does not take the one it got.
     Refused(String),
-    /// Its version of Spark is too old.
-    TooOld(String),
-    /// It answered that it failed.
+    /// It answered that it failed, or is too old.
     Failed(String),
 }
 
@@ -26,9 +24,7 @@ impl ClusterError {
     pub fn status(&self) -> ExitStatus {
         match self {
             ClusterError::Refused(_) => ExitStatus::Auth,
-            ClusterError::Unreachable(_) | ClusterError::TooOld(_) | ClusterError::Failed(_) => {
-                ExitStatus::Provider
-            }
+            ClusterError::Unreachable(_) | ClusterError::Failed(_) => ExitStatus::Provider,
         }
     }
 }
@@ -44,7 +40,6 @@ impl fmt::Display for ClusterError {
         match self {
             ClusterError::Unreachable(message)
             | ClusterError::Refused(message)
-            | ClusterError::TooOld(message)
             | ClusterError::Failed(message) => f.write_str(message),
         }
     }

@@ -10,7 +10,8 @@ use crate::spark::progress::JobProgress;
 
 /// What the server's log shows as the client of the relay's own requests.
 const CLIENT: &str = "csv-agent";
-const SERVICE: &str = "/spark.connect.SparkConnectService/";
+/// The service of which all methods are.
+pub const SERVICE: &str = "spark.connect.SparkConnectService";
 const INTERRUPT_ALL: u64 = 1;
 const INTERRUPT_OPERATION: u64 = 3;
 
@@ -48,7 +49,7 @@ impl Method {
             Method::ReleaseSession => "ReleaseSession",
             Method::Other => "",
         };
-        format!("{SERVICE}{name}")
+        format!("/{SERVICE}/{name}")
     }
 
     /// Returns whether it is answered with what a plan gives.
@@ -67,14 +68,14 @@ impl Method {
 
 /// A session on the server: its id is unique for the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct SparkSession {
     /// Its id.
     pub id: String,
     /// Whose it is, as the client says.
     pub user: String,
 }
 
-impl Session {
+impl SparkSession {
     /// Returns what every request begins with.
     fn request(&self, client_number: u32) -> Vec<u8> {
         let mut user = Vec::new();
@@ -115,21 +116,21 @@ impl Session {
 
 /// What a request says of itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestHead {
     /// In which session it is asked.
-    pub session: Session,
+    pub session: SparkSession,
     /// The operation, if the client names it.
     pub operation: Option<String>,
 }
 
-impl Asked {
+impl RequestHead {
     /// Reads a request. Of a field that comes twice the last one holds, as it does for the server.
     ///
     /// # Errors
     ///
     /// Fails when it is no message, or a name in it is none: names are kept.
-    pub fn read(method: Method, message: &[u8]) -> Result<Asked, Malformed> {
-        let mut asked = Asked::default();
+    pub fn read(method: Method, message: &[u8]) -> Result<RequestHead, Malformed> {
+        let mut asked = RequestHead::default();
         for field in fields(message) {
             match field? {
                 (1, it) => name(it).ok_or(Malformed)?.clone_into(&mut asked.session.id),
@@ -157,7 +158,7 @@ fn name(field: Field<'_>) -> Option<&str> {
 
 /// What an answer to a plan says of itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Answered {
+pub struct AnswerHead {
     /// The operation that it belongs to.
     pub operation: Option<String>,
     /// Bytes of rows.
@@ -168,14 +169,14 @@ pub struct Answered {
     pub progress: Option<JobProgress>,
 }
 
-impl Answered {
+impl AnswerHead {
     /// Reads an answer.
     ///
     /// # Errors
     ///
     /// Fails when it is no message.
-    pub fn read(message: &[u8]) -> Result<Answered, Malformed> {
-        let mut answered = Answered::default();
+    pub fn read(message: &[u8]) -> Result<AnswerHead, Malformed> {
+        let mut answered = AnswerHead::default();
         for field in fields(message) {
             match field? {
                 (2, Field::Bytes(batch)) => {
@@ -197,7 +198,7 @@ impl Answered {
     }
 }
 
-/// Returns the version in the answer to [`Session::version`].
+/// Returns the version in the answer to [`SparkSession::version`].
 pub fn version_in(answer: &[u8]) -> Option<String> {
     let found = fields(answer).flatten().find(|(number, _)| *number == 8);
     let Some((_, Field::Bytes(version))) = found else { return None };
@@ -207,23 +208,23 @@ pub fn version_in(answer: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answered, Asked, Method, Session, version_in};
+    use super::{AnswerHead, Method, RequestHead, SparkSession, version_in};
     use crate::spark::fields::{Malformed, put_bytes};
     use crate::spark::progress::JobProgress;
 
-    fn session() -> Session {
-        Session { id: "s-1".to_owned(), user: "me".to_owned() }
+    fn session() -> SparkSession {
+        SparkSession { id: "s-1".to_owned(), user: "me".to_owned() }
     }
 
     #[test]
     fn the_last_user_of_a_request_is_whom_the_server_takes() {
         let mut request = session().release().to_vec();
-        let asked = Asked::read(Method::Other, &request);
-        assert_eq!(asked, Ok(Asked { session: session(), operation: None }));
+        let asked = RequestHead::read(Method::Other, &request);
+        assert_eq!(asked, Ok(RequestHead { session: session(), operation: None }));
         let mut user = Vec::new();
         put_bytes(&mut user, 1, b"you");
         put_bytes(&mut request, 2, &user);
-        assert_eq!(Asked::read(Method::Other, &request).unwrap().session.user, "you");
+        assert_eq!(RequestHead::read(Method::Other, &request).unwrap().session.user, "you");
     }
 
     #[test]
@@ -231,7 +232,7 @@ mod tests {
         let mut request = session().release().to_vec();
         put_bytes(&mut request, 3, b"three");
         put_bytes(&mut request, 6, b"six");
-        let operation = |method| Asked::read(method, &request).unwrap().operation;
+        let operation = |method| RequestHead::read(method, &request).unwrap().operation;
         assert_eq!(operation(Method::Execute).as_deref(), Some("six"));
         assert_eq!(operation(Method::Reattach).as_deref(), Some("three"));
         assert_eq!(operation(Method::Other), None);
@@ -239,11 +240,11 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_not_read() {
-        assert_eq!(Asked::read(Method::Execute, b"\x0a\x05abc"), Err(Malformed));
-        assert_eq!(Asked::read(Method::Execute, b"\x0a\x01\xff"), Err(Malformed));
-        assert_eq!(Asked::read(Method::Execute, b"\x12\x03\x0a\x05a"), Err(Malformed));
-        let long = Session { id: "s".repeat(257), user: "me".to_owned() };
-        assert_eq!(Asked::read(Method::Other, &long.release()), Err(Malformed));
+        assert_eq!(RequestHead::read(Method::Execute, b"\x0a\x05abc"), Err(Malformed));
+        assert_eq!(RequestHead::read(Method::Execute, b"\x0a\x01\xff"), Err(Malformed));
+        assert_eq!(RequestHead::read(Method::Execute, b"\x12\x03\x0a\x05a"), Err(Malformed));
+        let long = SparkSession { id: "s".repeat(257), user: "me".to_owned() };
+        assert_eq!(RequestHead::read(Method::Other, &long.release()), Err(Malformed));
     }
 
     #[test]
@@ -252,7 +253,7 @@ mod tests {
         // stages.
         let answer = b"\x12\x08\x08\x05\x12\x04abcd\x62\x02op\x72\x00\
             \x92\x01\x18\x0a\x0a\x08\x01\x10\x04\x18\x04\x20\x64\x28\x01\x0a\x08\x08\x02\x10\x06\x18\x01\x20\x05\x10\x01";
-        let expected = Answered {
+        let expected = AnswerHead {
             operation: Some("op".to_owned()),
             arrow_bytes: 4,
             is_complete: true,
@@ -264,7 +265,7 @@ mod tests {
                 bytes_read: 105,
             }),
         };
-        assert_eq!(Answered::read(answer), Ok(expected));
+        assert_eq!(AnswerHead::read(answer), Ok(expected));
     }
 
     #[test]

@@ -16,8 +16,8 @@ mod relay;
 mod wire;
 
 pub use access::ClusterAccess;
-pub use channel::{Traffic, Version, contact};
-pub use endpoint::Endpoint;
+pub use channel::{Traffic, contact};
+pub use endpoint::{Endpoint, SCHEME};
 pub use error::ClusterError;
 pub use progress::JobProgress;
-pub use relay::{Allowed, ClusterNews, Relay};
+pub use relay::{Activity, Allowed, Relay};

@@ -13,6 +13,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as Pair;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::select;
@@ -20,15 +21,17 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedSender};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::catalog::{Read, Remote};
-use crate::limits::{RELAY_CALLS_MAX, RELAY_FRAME_BYTES_MAX, RELAY_QUEUE_MAX};
-use crate::spark::call::{Call, Shared};
-use crate::spark::channel::{Link, Outgoing};
+use crate::catalog::{Remote, SparkSource};
+use crate::limits::{
+    RELAY_CALLS_MAX, RELAY_QUEUE_MAX, RELAY_SENDING_BYTES_MAX, RELAY_SENDING_BYTES_MIN,
+};
+use crate::spark::call::{Call, Queued, Shared};
+use crate::spark::channel::{Server, Traffic};
 use crate::spark::endpoint::Endpoint;
 use crate::spark::error::ClusterError;
-use crate::spark::policy::{Policy, check_read};
+use crate::spark::policy::{Policy, check_source};
 use crate::spark::progress::JobProgress;
-use crate::spark::wire::{self, Frames, Said, Told};
+use crate::spark::wire::{self, End, Frames, Said, Told};
 use crate::status::{ExitStatus, Failure};
 
 /// What may be asked of the cluster.
@@ -38,7 +41,7 @@ pub enum Allowed {
     Anything,
     /// To read these, and to compute with what was read: the code in the worker is the model's, or works on
     /// what a session says.
-    Registered(Vec<Read>),
+    Registered(Vec<SparkSource>),
 }
 
 impl Allowed {
@@ -50,8 +53,8 @@ impl Allowed {
     pub fn registered<'a>(
         datasets: impl Iterator<Item = (&'a str, &'a Remote)>,
     ) -> Result<Allowed, Failure> {
-        let read = |(name, remote): (&str, &Remote)| match check_read(&remote.read) {
-            Ok(()) => Ok(remote.read.clone()),
+        let source = |(name, remote): (&str, &Remote)| match check_source(&remote.source) {
+            Ok(()) => Ok(remote.source.clone()),
             Err(what) => {
                 let message =
                     format!("cannot read `{name}` on its cluster: no ingest registers {what}");
@@ -61,28 +64,22 @@ impl Allowed {
                 Err(Failure::new(ExitStatus::Input, message).hint(hint))
             }
         };
-        datasets.map(read).collect::<Result<_, _>>().map(Allowed::Registered)
+        datasets.map(source).collect::<Result<_, _>>().map(Allowed::Registered)
     }
 
     fn policy(self, endpoint: &Endpoint) -> Option<Arc<Policy>> {
-        let Allowed::Registered(reads) = self else { return None };
-        Some(Arc::new(Policy::new(reads, endpoint.user())))
+        let Allowed::Registered(sources) = self else { return None };
+        Some(Arc::new(Policy::new(sources, endpoint.user())))
     }
 }
 
-/// What the relay has seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClusterNews {
-    /// How far a job is.
-    Progress(JobProgress),
-    /// A message went by: one with `sent` is a request of the worker or the relay, one with `received` a part
-    /// of an answer. The bytes are those of this message alone.
-    Traffic {
-        /// Bytes that went to the cluster.
-        sent: u64,
-        /// Bytes that came from it.
-        received: u64,
-    },
+/// What the relay has seen since it was started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// What passed, with the relay's own requests.
+    pub traffic: Traffic,
+    /// How far the job is that was last told of.
+    pub job: Option<JobProgress>,
 }
 
 /// Passes on what one worker asks, until it is stopped or the worker's end is closed.
@@ -94,7 +91,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Starts a relay in the runtime that it is called in, and returns the worker's end of its socket.
+    /// Starts a relay in the runtime that it is called in, and returns the worker's end of its socket. What
+    /// passes is told to `activity`, until the relay has ended.
     ///
     /// Nothing is connected yet: the first call connects.
     ///
@@ -104,14 +102,14 @@ impl Relay {
     pub fn start(
         endpoint: Endpoint,
         allowed: Allowed,
-        tell: UnboundedSender<ClusterNews>,
+        activity: watch::Sender<Activity>,
     ) -> io::Result<(Relay, OwnedFd)> {
         let (ours, theirs) = Pair::pair()?;
         ours.set_nonblocking(true)?;
         let worker = UnixStream::from_std(ours)?;
         let shared = Arc::new({
             let policy = allowed.policy(&endpoint);
-            Shared::new(Link::new(endpoint), policy, tell)
+            Shared::new(Server::new(endpoint), policy, activity)
         });
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(run(shared.clone(), worker, stopped));
@@ -164,7 +162,7 @@ async fn run(shared: Arc<Shared>, worker: UnixStream, stopped: oneshot::Receiver
     }
     // Nothing new may be asked of the server while it is told to stop.
     calls.tasks.shutdown().await;
-    shared.say_farewell().await;
+    shared.release().await;
 }
 
 async fn write_all(mut writer: OwnedWriteHalf, mut queue: Receiver<(u32, Told)>) -> io::Result<()> {
@@ -185,17 +183,18 @@ struct Calls {
 
 /// The reader's side of a call.
 struct Open {
-    /// None when the last message was sent.
-    messages: Option<Sender<Outgoing>>,
+    /// None when the last message was sent. What waits in it has a permit.
+    messages: Option<UnboundedSender<Queued>>,
     /// How many answers are wanted in all.
     wanted: watch::Sender<u64>,
-    cancel: oneshot::Sender<()>,
+    /// Takes why it ends.
+    stop: oneshot::Sender<End>,
 }
 
 impl Calls {
     /// Reads frames until the worker's end is closed.
     async fn serve(&mut self, mut frames: Frames<OwnedReadHalf>) -> io::Result<()> {
-        let room = Arc::new(Semaphore::new(RELAY_FRAME_BYTES_MAX));
+        let room = Arc::new(Semaphore::new(RELAY_SENDING_BYTES_MAX));
         loop {
             select! {
                 // It loses no byte.
@@ -213,19 +212,8 @@ impl Calls {
 
     async fn hear(&mut self, number: u32, said: Said, room: &Arc<Semaphore>) -> io::Result<()> {
         match said {
-            Said::Open(path) => self.open(number, path)?,
-            Said::Message(message) => {
-                let Some(open) = self.open.get(&number) else { return Ok(()) };
-                let Some(messages) = &open.messages else {
-                    return Err(io::Error::other("a message after the last one"));
-                };
-                // What waits for a slow server is bounded by not reading on.
-                let n_bytes = u32::try_from(message.len()).map_err(io::Error::other)?;
-                let permit = room.clone().acquire_many_owned(n_bytes).await;
-                // A call that has ended needs no message.
-                let message = Outgoing::new(message, permit.ok());
-                let _ = messages.send(message).await;
-            }
+            Said::Open(path) => self.open(number, path).await?,
+            Said::Message(message) => self.send(number, message, room)?,
             Said::Close => {
                 if let Some(open) = self.open.get_mut(&number) {
                     open.messages = None;
@@ -236,34 +224,64 @@ impl Calls {
                     open.wanted.send_modify(|it| *it = it.saturating_add(count.into()));
                 }
             }
-            Said::Cancel => {
-                if let Some(open) = self.open.remove(&number) {
-                    // It may have ended meanwhile.
-                    let _ = open.cancel.send(());
-                }
-            }
+            Said::Cancel => self.end(number, End::new(End::CANCELLED, "the call was cancelled")),
         }
         Ok(())
     }
 
-    fn open(&mut self, number: u32, path: String) -> io::Result<()> {
-        if self.tasks.len() == RELAY_CALLS_MAX {
-            return Err(io::Error::other("too many calls are open"));
+    /// Ends a call that is open for a reason of this side.
+    fn end(&mut self, number: u32, why: End) {
+        if let Some(open) = self.open.remove(&number) {
+            // It may have ended meanwhile.
+            let _ = open.stop.send(why);
         }
+    }
+
+    /// Passes a message to its call, where it waits until the server takes it. Nothing else waits for that: a
+    /// cancel may come behind it. Its bytes count until the call has ended: what a server has not taken is
+    /// copied on the way to it.
+    fn send(&mut self, number: u32, message: Bytes, room: &Arc<Semaphore>) -> io::Result<()> {
+        let Some(open) = self.open.get(&number) else { return Ok(()) };
+        let Some(messages) = &open.messages else {
+            return Err(io::Error::other("a message after the last one"));
+        };
+        let n_bytes = message.len().max(RELAY_SENDING_BYTES_MIN);
+        let n_bytes = u32::try_from(n_bytes).map_err(io::Error::other)?;
+        if let Ok(permit) = room.clone().try_acquire_many_owned(n_bytes) {
+            // A call that has ended needs no message.
+            let _ = messages.send(Queued { bytes: message, permit });
+        } else {
+            let why = format!(
+                "the calls to the cluster that are open have sent more than {} MB; send less at once",
+                RELAY_SENDING_BYTES_MAX >> 20
+            );
+            self.end(number, End::new(End::RESOURCE_EXHAUSTED, why));
+        }
+        Ok(())
+    }
+
+    async fn open(&mut self, number: u32, path: String) -> io::Result<()> {
         if self.open.contains_key(&number) {
             return Err(io::Error::other("the call is open"));
         }
-        let (messages, queue) = mpsc::channel(1);
+        if self.tasks.len() == RELAY_CALLS_MAX {
+            let why =
+                format!("{RELAY_CALLS_MAX} calls to the cluster are open; ask it in fewer threads");
+            let end = Told::End(End::new(End::RESOURCE_EXHAUSTED, why));
+            // Who does not take its ends waits with what it says.
+            return self.told.send((number, end)).await.map_err(io::Error::other);
+        }
+        let (messages, queue) = mpsc::unbounded_channel();
         let (wanted, wanted_here) = watch::channel(0);
-        let (cancel, cancelled) = oneshot::channel();
+        let (stop, stopped) = oneshot::channel();
         let told = self.told.clone();
         let call = Call { number, path, messages: queue, wanted: wanted_here, told };
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            call.run(shared, cancelled).await;
+            call.run(shared, stopped).await;
             number
         });
-        self.open.insert(number, Open { messages: Some(messages), wanted, cancel });
+        self.open.insert(number, Open { messages: Some(messages), wanted, stop });
         Ok(())
     }
 }
@@ -271,23 +289,34 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
+    use std::time::Duration;
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::UnixStream;
-    use tokio::sync::mpsc;
+    use tokio::sync::watch;
+    use tokio::time::timeout;
 
-    use super::{Allowed, Relay};
-    use crate::limits::{CLUSTER_SENT_BYTES_MAX, RELAY_CALLS_MAX};
+    use super::{Activity, Allowed, Relay};
+    use crate::limits::{CLUSTER_SENT_BYTES_MAX, RELAY_CALLS_MAX, RELAY_SENDING_BYTES_MAX};
+    use crate::spark::fields::put_bytes;
     use crate::spark::{ClusterError, Endpoint};
+
+    const PATIENCE: Duration = Duration::from_mins(1);
 
     /// A relay to a port where nothing listens, and the worker's end.
     fn bench(allowed: Allowed) -> (Relay, UnixStream, u16) {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (relay, worker) = bench_at(port, allowed);
+        (relay, worker, port)
+    }
+
+    fn bench_at(port: u16, allowed: Allowed) -> (Relay, UnixStream) {
         let endpoint = Endpoint::parse(&format!("sc://127.0.0.1:{port}")).unwrap();
-        let (relay, end) = Relay::start(endpoint, allowed, mpsc::unbounded_channel().0).unwrap();
+        let activity = watch::Sender::new(Activity::default());
+        let (relay, end) = Relay::start(endpoint, allowed, activity).unwrap();
         let end = std::os::unix::net::UnixStream::from(end);
         end.set_nonblocking(true).unwrap();
-        (relay, UnixStream::from_std(end).unwrap(), port)
+        (relay, UnixStream::from_std(end).unwrap())
     }
 
     fn frame(kind: u8, call: u32, payload: &[u8]) -> Vec<u8> {
@@ -302,7 +331,7 @@ mod tests {
     }
 
     async fn read_end(worker: &mut UnixStream) -> (u32, serde_json::Value) {
-        let n_bytes = worker.read_u32().await.unwrap();
+        let n_bytes = timeout(PATIENCE, worker.read_u32()).await.expect("it ends").unwrap();
         assert_eq!(worker.read_u8().await.unwrap(), 17);
         let number = worker.read_u32().await.unwrap();
         let mut json = vec![0; n_bytes as usize - 5];
@@ -358,12 +387,61 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_call_too_many_ends_and_the_others_go_on() {
+        let (_relay, mut worker, _) = bench(Allowed::Anything);
+        for number in 100..100 + u32::try_from(RELAY_CALLS_MAX).unwrap() {
+            worker.write_all(&frame(0, number, b"/a")).await.unwrap();
+        }
+        worker.write_all(&call(7, b"")).await.unwrap();
+        check(read_end(&mut worker).await, 8, "ask it in fewer threads");
+        worker.write_all(&frame(4, 100, b"")).await.unwrap();
+        let (number, end) = read_end(&mut worker).await;
+        assert_eq!((number, end["code"].as_i64()), (100, Some(1)), "{end}");
+    }
+
+    /// A message with so many bytes in it.
+    fn message(n_bytes: usize) -> Vec<u8> {
+        let mut message = Vec::new();
+        put_bytes(&mut message, 99, &vec![0; n_bytes]);
+        message
+    }
+
+    /// A relay to a server that takes connections and then nothing.
+    fn bench_at_a_server_that_reads_nothing() -> (Relay, UnixStream, TcpListener) {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (relay, worker) = bench_at(server.local_addr().unwrap().port(), Allowed::Anything);
+        (relay, worker, server)
+    }
+
+    #[tokio::test]
+    async fn a_cancel_is_heard_behind_messages_that_a_server_does_not_take() {
+        let (_relay, mut worker, _server) = bench_at_a_server_that_reads_nothing();
+        worker.write_all(&frame(0, 7, b"/a")).await.unwrap();
+        for _ in 0..8 {
+            worker.write_all(&frame(1, 7, &message(1 << 20))).await.unwrap();
+        }
+        worker.write_all(&frame(4, 7, b"")).await.unwrap();
+        check(read_end(&mut worker).await, 1, "cancelled");
+    }
+
+    #[tokio::test]
+    async fn what_waits_to_be_sent_is_bounded() {
+        let (_relay, mut worker, _server) = bench_at_a_server_that_reads_nothing();
+        let half = message(RELAY_SENDING_BYTES_MAX / 2 - 1024);
+        for number in [5, 6] {
+            worker.write_all(&frame(0, number, b"/a")).await.unwrap();
+            worker.write_all(&frame(1, number, &half)).await.unwrap();
+        }
+        worker.write_all(&frame(0, 7, b"/a")).await.unwrap();
+        worker.write_all(&frame(1, 7, &message(2048))).await.unwrap();
+        check(read_end(&mut worker).await, 8, "have sent more than 128 MB");
+    }
+
+    #[tokio::test]
     async fn a_worker_that_breaks_the_rules_has_no_relay() {
-        let too_many =
-            (0..=u32::try_from(RELAY_CALLS_MAX).unwrap()).flat_map(|it| frame(0, it, b"/a"));
         let twice = [frame(0, 7, b"/a"), frame(0, 7, b"/a")].concat();
         let late = [frame(0, 7, b"/a"), frame(2, 7, b""), frame(1, 7, b"")].concat();
-        for bytes in [too_many.collect(), twice, late, frame(9, 7, b"")] {
+        for bytes in [twice, late, frame(9, 7, b"")] {
             let (_relay, mut worker, _) = bench(Allowed::Anything);
             worker.write_all(&bytes).await.unwrap();
             let mut rest = Vec::new();

@@ -115,8 +115,10 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         if self.buffer.len() < LENGTH_BYTES + n_bytes {
             return Ok(None);
         }
-        self.buffer.advance(LENGTH_BYTES);
-        Ok(Some(self.buffer.split_to(n_bytes).freeze()))
+        // A copy: a part of the buffer would keep all of it, and what it keeps is counted by its length.
+        let frame = Bytes::copy_from_slice(&self.buffer[LENGTH_BYTES..][..n_bytes]);
+        self.buffer.advance(LENGTH_BYTES + n_bytes);
+        Ok(Some(frame))
     }
 }
 

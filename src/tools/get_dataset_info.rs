@@ -104,7 +104,7 @@ mod tests {
         let (mut stock, mut flights) = (dataset("date"), dataset("date"));
         stock["path"] = json!("datasets/stock.parquet");
         flights["remote"] = json!({"endpoint": "sc://host:15002", "version": "4.2.1",
-            "read": {"table": {"name": "flights"}}, "readings": [{"kind": "same"}],
+            "source": {"kind": "table", "name": "flights"}, "readings": [{"kind": "same"}],
             "is_estimate": true, "files": 3, "partitioned_by": ["day"]});
         serde_json::from_value(json!({"flights": flights, "stock": stock})).unwrap()
     }

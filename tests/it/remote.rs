@@ -25,7 +25,7 @@ fn move_away(bench: &Bench) {
     flights["row_count"] = json!(1_234_567);
     flights["remote"] = json!({
         "endpoint": "sc://127.0.0.1:9", "version": "4.2.1", "is_estimate": true,
-        "read": {"table": {"name": "flights"}},
+        "source": {"kind": "table", "name": "flights"},
         "readings": [{"kind": "same"}, {"kind": "same"}, {"kind": "same"}],
     });
     catalog["flights"] = flights;
@@ -100,19 +100,19 @@ fn the_instructions_say_what_is_on_the_cluster_and_how_to_work_there() {
 }
 
 /// Makes the dataset of a cluster one that somebody else has written into the session.
-fn with_read(read: &Value) -> Bench {
+fn with_source(source: &Value) -> Bench {
     let bench = bench();
     let path = bench.session().join("datasets.json");
     let mut catalog: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    catalog["flights"]["remote"]["read"] = read.clone();
+    catalog["flights"]["remote"]["source"] = source.clone();
     fs::write(&path, catalog.to_string()).unwrap();
     bench
 }
 
 #[test]
 fn a_session_cannot_have_a_cluster_read_what_no_ingest_registers() {
-    let files = |format: &str, schema: &str, options: Value| json!({"files": {"format": format, "schema": schema, "options": options, "paths": ["/d"]}});
-    for (read, what) in [
+    let files = |format: &str, schema: &str, options: Value| json!({"kind": "files", "format": format, "schema": schema, "options": options, "paths": ["/d"]});
+    for (source, what) in [
         (files("jdbc", "", json!({"url": "jdbc:x"})), "files of the format `jdbc`"),
         (files("csv", "", json!({"url": "x"})), "files with the option `url`"),
         (
@@ -120,7 +120,7 @@ fn a_session_cannot_have_a_cluster_read_what_no_ingest_registers() {
             "a schema with more than names and types",
         ),
     ] {
-        let bench = with_read(&read);
+        let bench = with_source(&source);
         for arguments in [&["ask", "q"][..], &["datasets", "--head", "1", "flights"]] {
             let run = bench.run(arguments.iter().copied()).fails_with(5);
             let message =
@@ -150,6 +150,43 @@ fn a_cluster_that_is_gone_is_no_other_data_to_a_rerun() {
     // Nothing was tried again and again.
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     bench.run(["rerun", "2", "--check"]).succeeds();
+}
+
+#[test]
+fn doctor_says_that_the_cluster_of_the_session_is_away() {
+    let bench = bench();
+    let cluster = |run: &Run| -> Value {
+        let checks: Vec<Value> = serde_json::from_str(run.stdout()).unwrap();
+        checks.into_iter().find(|it| it["check"] == "cluster").unwrap()
+    };
+    let asked = ["doctor", "--json", "--model", "builtin"];
+    let found = cluster(&bench.run(asked).fails_with(6));
+    assert_eq!(found["state"], "problem");
+    let reason = "cannot reach the cluster at `sc://127.0.0.1:9`: nothing listens there";
+    assert_eq!(found["found"], reason);
+    let offline = bench.run(asked.into_iter().chain(["--offline"])).succeeds();
+    assert_eq!(cluster(&offline)["found"], "sc://127.0.0.1:9: not asked, because of --offline");
+}
+
+#[test]
+fn a_cluster_is_no_file_to_ingest() {
+    let run = Bench::with([]).run(["ingest", "sc://host:1/;token=s3cret"]).fails_with(2);
+    assert!(run.stderr().contains("what begins with `sc://` is a cluster, and no file"), "{run}");
+    assert!(run.stderr().contains("`--remote URL NAME=PATH-OR-TABLE`"), "{run}");
+    assert!(!run.stderr().contains("s3cret"), "{run}");
+}
+
+#[test]
+fn a_remote_dataset_is_shown_without_what_only_spark_is_told() {
+    let run = bench().run(["datasets", "--json", "flights"]).succeeds();
+    let [flights]: [Value; 1] = serde_json::from_str(run.stdout()).unwrap();
+    assert_eq!(flights["location"], "sc://127.0.0.1:9", "{run}");
+    assert_eq!(
+        (&flights["is_estimate"], &flights["spark_version"]),
+        (&json!(true), &json!("4.2.1"))
+    );
+    assert_eq!((&flights["files"], &flights["partitioned_by"]), (&json!(null), &json!([])));
+    assert!(flights.get("remote").is_none(), "{run}");
 }
 
 #[test]

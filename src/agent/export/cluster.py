@@ -28,11 +28,11 @@ _CLUSTER = {}
 def _placed(paths, datasets):
     """Returns what is read of the cluster, each from the path or table that was said."""
     for name, dataset in datasets.items():
-        read = dataset["remote"]["read"]
-        if "table" in read:
-            read["table"]["name"] = paths[name]
+        source = dataset["remote"]["source"]
+        if source["kind"] == "table":
+            source["name"] = paths[name]
         else:
-            read["files"]["paths"] = [paths[name]]
+            source["paths"] = [paths[name]]
     return datasets
 
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::literal;
-use crate::catalog::{Catalog, Dataset, Read, Remote};
+use crate::catalog::{Catalog, Dataset, Remote, SparkSource};
 use crate::python::CLUSTER_READING;
 use crate::render::sanitize;
 use crate::spark::Endpoint;
@@ -94,16 +94,16 @@ impl Cluster {
 
 impl There {
     fn of(name: &str, dataset: &Dataset, remote: &Remote) -> There {
-        let what = match &remote.read {
-            Read::Table { name } => name.clone(),
-            Read::Files { paths, .. } => paths.join(","),
+        let what = match &remote.source {
+            SparkSource::Table { name } => name.clone(),
+            SparkSource::Files { paths, .. } => paths.join(","),
         };
         let about = if remote.is_estimate { "about " } else { "" };
         let about = format!("{about}{} rows", dataset.row_count);
         let columns = dataset.columns.iter().map(|it| json!({"name": it.name, "dtype": it.dtype}));
         let columns: Vec<_> = columns.collect();
-        let (read, readings) = (&remote.read, &remote.readings);
-        let known = json!({"columns": columns, "remote": {"read": read, "readings": readings}});
+        let (source, readings) = (&remote.source, &remote.readings);
+        let known = json!({"columns": columns, "remote": {"source": source, "readings": readings}});
         There { name: name.to_owned(), what, about, known: literal::laid_out(&known, 1) }
     }
 }

@@ -8,8 +8,8 @@ use super::thresholds::Threshold;
 use super::{Briefing, Parts, instructions};
 use crate::agent::hosted::Interpreter;
 use crate::catalog::{
-    Catalog, Column, DType, Dataset, Dialect, Location, Read, Reading, Remote, SetAside,
-    SourceFormat,
+    Catalog, Column, DType, Dataset, Dialect, Location, Reading, Remote, SetAside, SourceFormat,
+    SparkSource,
 };
 use crate::conversation::{Assessment, Finding};
 use crate::limits::INSTRUCTIONS_BYTES_MAX;
@@ -59,7 +59,7 @@ pub fn remote(columns: &[&str], row_count: u64) -> Dataset {
         column.name = (*name).to_owned();
         column.nulls = None;
     }
-    let read = Read::Files {
+    let source = SparkSource::Files {
         format: "parquet".into(),
         schema: String::new(),
         options: BTreeMap::new(),
@@ -68,7 +68,7 @@ pub fn remote(columns: &[&str], row_count: u64) -> Dataset {
     let remote = Remote {
         endpoint: "sc://host:15002".into(),
         version: "4.2.1".into(),
-        read,
+        source,
         readings: vec![Reading::Same; columns.len()],
         is_estimate: true,
         files: Some(3),

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::found::{Asked, FilesFound, HeadFound, ParquetFound};
+use super::found::{Asked, Contents, FilesFound, HeadFound, ParquetFound};
 use super::{endings, types};
-use crate::catalog::{Column, DType, Dataset, Location, Read, Reading, Remote, SourceFormat};
+use crate::catalog::{Column, DType, Dataset, Reading, Remote, SourceFormat, SparkSource};
 use crate::dataset::{HeadOfFile, Instructions, instructions};
 use crate::limits::CLUSTER_FILES_MAX;
 use crate::status::{ExitStatus, Failure};
@@ -78,11 +78,16 @@ fn check(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn remote(asked: &Asked<'_>, found: &FilesFound, read: Read, readings: Vec<Reading>) -> Remote {
+fn remote(
+    asked: &Asked<'_>,
+    found: &FilesFound,
+    source: SparkSource,
+    readings: Vec<Reading>,
+) -> Remote {
     Remote {
         endpoint: asked.endpoint.clone(),
         version: found.version.clone(),
-        read,
+        source,
         readings,
         is_estimate: false,
         files: Some(found.n_files),
@@ -96,21 +101,16 @@ fn of_parquet(asked: &Asked<'_>, found: &FilesFound, parquet: &ParquetFound) -> 
     // Types within types need no DDL: then the files say it themselves.
     let is_plain = parquet.columns.iter().all(|it| !it.1.contains('<'));
     let schema = if is_plain { ddl(&parquet.columns) } else { String::new() };
-    let read = Read::Files {
+    let source = SparkSource::Files {
         format: "parquet".to_owned(),
         schema,
         options: BTreeMap::new(),
         paths: vec![asked.what.shown_name().to_owned()],
     };
-    let remote = remote(asked, found, read, readings);
+    let remote = remote(asked, found, source, readings);
     let reasons = vec!["Parquet: names and types are those of the files".to_owned()];
-    Dataset {
-        location: Location::Cluster { remote: Box::new(remote) },
-        bytes: found.bytes,
-        row_count: parquet.n_rows,
-        columns,
-        ..asked.dataset(found.sha256.clone(), asked.dialect(SourceFormat::Parquet, reasons))
-    }
+    let contents = contents(found, parquet.n_rows, columns);
+    asked.dataset(remote, contents, asked.dialect(SourceFormat::Parquet, reasons))
 }
 
 fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
@@ -126,8 +126,12 @@ fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     options.insert("enforceSchema".to_owned(), (!is_as_written).to_string());
     let texts = names.into_iter().map(|it| (it, "string".to_owned()));
     let schema = ddl(&texts.chain(found.partitions.iter().cloned()).collect::<Vec<_>>());
-    let read =
-        Read::Files { format: "csv".to_owned(), schema, options, paths: vec![name.to_owned()] };
+    let source = SparkSource::Files {
+        format: "csv".to_owned(),
+        schema,
+        options,
+        paths: vec![name.to_owned()],
+    };
     let mut reasons = std::mem::take(&mut told.dialect.reasons);
     reasons.extend(reasons_of(&told, found, is_all, is_as_written));
     let row_count = if is_all { told.n_rows } else { estimate(&told, found, &heads) };
@@ -137,16 +141,14 @@ fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     told.columns.extend(types::columns(&found.partitions));
     let same = found.partitions.iter().map(|_| Reading::Same);
     let readings = told.readings.into_iter().chain(same).collect();
-    let remote = Remote { is_estimate: !is_all, ..remote(asked, found, read, readings) };
+    let remote = Remote { is_estimate: !is_all, ..remote(asked, found, source, readings) };
     let mut dialect = told.dialect;
     dialect.reasons = reasons;
-    Ok(Dataset {
-        location: Location::Cluster { remote: Box::new(remote) },
-        bytes: found.bytes,
-        row_count,
-        columns: told.columns,
-        ..asked.dataset(found.sha256.clone(), dialect)
-    })
+    Ok(asked.dataset(remote, contents(found, row_count, told.columns), dialect))
+}
+
+fn contents(found: &FilesFound, row_count: u64, columns: Vec<Column>) -> Contents {
+    Contents { sha256: found.sha256.clone(), bytes: found.bytes, row_count, columns }
 }
 
 fn head_of(head: &HeadFound) -> anyhow::Result<HeadOfFile> {
@@ -301,7 +303,7 @@ mod tests {
     use super::dataset;
     use crate::agent::remote::What;
     use crate::agent::remote::found::{Asked, FilesFound, ParquetFound};
-    use crate::catalog::{DType, Dataset, Read, Reading};
+    use crate::catalog::{DType, Dataset, Reading, SparkSource};
     use crate::dataset::IngestOptions;
     use crate::status::{ExitStatus, Failure};
 
@@ -340,7 +342,9 @@ mod tests {
     fn spark_is_told_to_stop_where_a_row_or_a_header_does_not_fit() {
         let dataset = made(&found(&["id;a`b\n1;x\n22;\"y;z\"\n"], true, 22)).unwrap();
         assert_eq!((dataset.row_count, dataset.is_estimate()), (2, false));
-        let Read::Files { schema, options, paths, format } = &dataset.remote().unwrap().read else {
+        let SparkSource::Files { schema, options, paths, format } =
+            &dataset.remote().unwrap().source
+        else {
             panic!("no files")
         };
         assert_eq!((format.as_str(), &paths[..]), ("csv", &["/d/*.csv".to_owned()][..]));
@@ -384,14 +388,18 @@ mod tests {
     #[test]
     fn names_that_were_repaired_are_not_compared_with_headers() {
         let dataset = made(&found(&["a,,a\n1,2,3\n"], true, 12)).unwrap();
-        let Read::Files { options, .. } = &dataset.remote().unwrap().read else { panic!() };
+        let SparkSource::Files { options, .. } = &dataset.remote().unwrap().source else {
+            panic!()
+        };
         assert_eq!(options["enforceSchema"], "true");
     }
 
     #[test]
     fn line_breaks_within_cells_are_told_to_spark() {
         let dataset = made(&found(&["a,b\n1,\"x\ny\"\n2,z\n"], true, 17)).unwrap();
-        let Read::Files { options, .. } = &dataset.remote().unwrap().read else { panic!() };
+        let SparkSource::Files { options, .. } = &dataset.remote().unwrap().source else {
+            panic!()
+        };
         assert_eq!(options["multiLine"], "true");
     }
 

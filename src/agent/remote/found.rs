@@ -1,11 +1,9 @@
 //! What the study answers, and what was asked.
 
-use std::path::PathBuf;
-
 use serde::Deserialize;
 
 use super::What;
-use crate::catalog::{Dataset, Dialect, Location, SetAside, SourceFormat};
+use crate::catalog::{Column, Dataset, Dialect, Location, Remote, SetAside, SourceFormat};
 use crate::dataset::IngestOptions;
 
 /// The study's answer.
@@ -96,6 +94,18 @@ pub struct TableFound {
     pub sha256: String,
 }
 
+/// What a dataset has.
+pub struct Contents {
+    /// Of what identifies it.
+    pub sha256: String,
+    /// Of the source.
+    pub bytes: u64,
+    /// Counted, or estimated.
+    pub row_count: u64,
+    /// In their order.
+    pub columns: Vec<Column>,
+}
+
 /// What was asked.
 pub struct Asked<'a> {
     /// The server, without anything secret.
@@ -123,15 +133,16 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns a dataset with nothing in it yet.
-    pub fn dataset(&self, sha256: String, dialect: Dialect) -> Dataset {
+    /// Returns the dataset that stays there.
+    pub fn dataset(&self, remote: Remote, contents: Contents, dialect: Dialect) -> Dataset {
+        let Contents { sha256, bytes, row_count, columns } = contents;
         Dataset {
-            location: Location::Here { path: PathBuf::new() },
+            location: Location::Cluster { remote: Box::new(remote) },
             source: self.what.shown_name().to_owned(),
             sha256,
-            bytes: 0,
-            row_count: 0,
-            columns: Vec::new(),
+            bytes,
+            row_count,
+            columns,
             dialect,
             padded_rows: 0,
             surplus_rows: 0,

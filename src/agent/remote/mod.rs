@@ -9,26 +9,25 @@ mod files;
 mod found;
 mod types;
 
-use std::sync::Arc;
-
 use anyhow::Context;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::watch;
 
-use crate::catalog::{Dataset, Location, Read, Reading, Remote, SourceFormat};
+use crate::agent::cluster::start_relay;
+use crate::catalog::{Dataset, Reading, Remote, SourceFormat, SparkSource};
 use crate::dataset::IngestOptions;
 use crate::frame::Frame;
 use crate::limits::{
     CLUSTER_COUNT_BYTES_MAX, CLUSTER_FILES_MAX, CLUSTER_HEAD_BYTES_MAX, CLUSTER_HEADS_MAX,
     CLUSTER_OTHER_HEAD_BYTES_MAX, CSV_COLUMNS_MAX,
 };
+use crate::python::WorkerError;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::python::study::Study;
-use crate::python::{Cluster, WorkerError};
-use crate::spark::{Allowed, ClusterAccess, ClusterNews, Endpoint, Relay, Traffic, contact};
+use crate::spark::{Activity, Allowed, ClusterAccess, Endpoint, Relay, Traffic, contact};
 use crate::status::{ExitStatus, Failure};
-use found::{Asked, FilesFound, TableFound};
+use found::{Asked, Contents, FilesFound, TableFound};
 
 pub use found::Answer;
 
@@ -83,8 +82,8 @@ pub struct AtCluster {
 
 impl AtCluster {
     /// Starts a worker for a cluster. `datasets` are what `load` can read there; with none, anything may be
-    /// looked at. The relay tells how far
-    /// jobs are, until the cluster is taken leave of; `progress` is told what is installed before.
+    /// looked at. The relay tells how far jobs are, until the cluster is taken leave of; `progress` is told
+    /// what is installed before.
     ///
     /// # Errors
     ///
@@ -95,20 +94,16 @@ impl AtCluster {
         options: &ClusterOptions,
         datasets: Vec<(String, Dataset)>,
         progress: &mut (dyn FnMut(&str) + Send),
-    ) -> anyhow::Result<(AtCluster, UnboundedReceiver<ClusterNews>)> {
+    ) -> anyhow::Result<(AtCluster, watch::Receiver<Activity>)> {
         // What is there already is what a session says, which may be somebody else's.
         let remote = datasets.iter().filter_map(|(name, it)| Some((name.as_str(), it.remote()?)));
         let allowed =
             if datasets.is_empty() { Allowed::Anything } else { Allowed::registered(remote)? };
         // What is in the way is known sooner than Python is there.
         contact(&endpoint, &mut Traffic::default()).await.map_err(Failure::from)?;
-        let (tell, news) = unbounded_channel();
-        let (relay, end) = Relay::start(endpoint.clone(), allowed, tell)
-            .context("cannot make a way to the cluster")?;
-        let user = endpoint.user().to_owned();
-        let cluster = Cluster { relay: Arc::new(end), datasets, user };
+        let (relay, activity, cluster) = start_relay(endpoint.clone(), allowed, datasets)?;
         let study = Study::at_cluster(&options.python, &options.sandbox, cluster, progress).await?;
-        Ok((AtCluster { endpoint, study, relay }, news))
+        Ok((AtCluster { endpoint, study, relay }, activity))
     }
 
     /// Finds out what a dataset of `what` is. Nothing is registered yet, and nothing there is changed.
@@ -192,7 +187,9 @@ impl AtCluster {
             let gone = error.downcast_ref::<WorkerError>();
             match gone {
                 Some(gone) => failed(ExitStatus::Sandbox, gone.to_string()),
-                None => failed(ExitStatus::Input, reason(&error.to_string())),
+                None => failed(ExitStatus::Input, reason(&error.to_string())).hint(
+                    "to have a column as text, register the data with `--dtype COLUMN=string`",
+                ),
             }
             .into()
         })
@@ -233,13 +230,15 @@ fn reason(traceback: &str) -> String {
     brief(said)
 }
 
-/// Returns the first line of what a server says.
+/// Returns the first line of what a server says, without advice that is for code.
 pub fn brief(text: &str) -> String {
     const CHARS_MAX: usize = 400;
+    const ADVICE: &str = "; load(\"";
     // `[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03`
     let text = text.lines().next().unwrap_or_default();
     let text = text.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(text, |it| it.1);
     let text = text.split(" SQLSTATE:").next().unwrap_or_default().trim_end_matches('.');
+    let text = text.rsplit_once(ADVICE).map_or(text, |it| it.0);
     match text.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -257,19 +256,15 @@ fn table(asked: &Asked<'_>, name: &str, found: TableFound) -> Dataset {
     let remote = Remote {
         endpoint: asked.endpoint.clone(),
         version: found.version,
-        read: Read::Table { name: name.to_owned() },
+        source: SparkSource::Table { name: name.to_owned() },
         readings,
         is_estimate: found.is_estimate,
         files: None,
         partitioned_by: found.partitions,
     };
-    Dataset {
-        location: Location::Cluster { remote: Box::new(remote) },
-        bytes: found.bytes,
-        row_count: found.n_rows,
-        columns,
-        ..asked.dataset(found.sha256, asked.dialect(SourceFormat::Table, reasons))
-    }
+    let contents =
+        Contents { sha256: found.sha256, bytes: found.bytes, row_count: found.n_rows, columns };
+    asked.dataset(remote, contents, asked.dialect(SourceFormat::Table, reasons))
 }
 
 #[cfg(test)]
@@ -282,6 +277,8 @@ mod tests {
         assert_eq!(brief(said), "Path does not exist: file:/x");
         assert_eq!(brief(&"x".repeat(1_000)).chars().count(), 401);
         assert_eq!(brief(""), "");
+        let unfit = "`a`: \"x\" is no int64; load(\"t\", text=[\"a\"]) gives this column as text";
+        assert_eq!(brief(unfit), "`a`: \"x\" is no int64");
     }
 
     #[test]

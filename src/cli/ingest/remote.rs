@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Instant;
 
 use anyhow::Context;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
 
 use super::job::{Change, Ingested, Target};
 use super::{Attempt, IfExists, IngestFlags, is_name, options_of};
@@ -20,7 +20,7 @@ use crate::dataset::{self, IngestOptions};
 use crate::frame::Frame;
 use crate::render::sanitize;
 use crate::session::Session;
-use crate::spark::{ClusterNews, Endpoint};
+use crate::spark::{Activity, Endpoint};
 use crate::status::{ExitStatus, Failure};
 
 /// What is to be registered, and under which name.
@@ -116,7 +116,7 @@ pub fn ingest(
         let (mut done, mut status, mut cut_by) = (Vec::new(), ExitStatus::Ok, None);
         let mut tell = |it: &str| line.say(it);
         let start = Box::pin(AtCluster::start(endpoint, &cluster, Vec::new(), &mut tell));
-        let (mut cluster, mut news) = match line.wait(start, &mut signals, None).await {
+        let (mut cluster, mut activity) = match line.wait(start, &mut signals, None).await {
             Ok(started) => started?,
             Err(signal) => return Ok(Attempt { done, status, cut_by: Some(signal) }),
         };
@@ -124,7 +124,7 @@ pub fn ingest(
         for it in &wanted {
             line.say(&format!("asking the cluster what {} is", it.what.shown_name()));
             let look = Box::pin(cluster.look(&it.what, &read));
-            let found = match line.wait(look, &mut signals, Some(&mut news)).await {
+            let found = match line.wait(look, &mut signals, Some(&mut activity)).await {
                 Ok(found) => found,
                 Err(signal) => {
                     cut_by = Some(signal);
@@ -173,9 +173,10 @@ pub fn take_places(
         let mut signals = Signals::listen()?;
         let mut tell = |it: &str| line.say(it);
         let start = Box::pin(AtCluster::start(endpoint, cluster, Vec::new(), &mut tell));
-        let (mut cluster, mut news) = line.wait(start, &mut signals, None).await.map_err(cut)??;
+        let (mut cluster, mut activity) =
+            line.wait(start, &mut signals, None).await.map_err(cut)??;
         let look = Box::pin(look_at_all(&mut cluster, wanted));
-        let found = line.wait(look, &mut signals, Some(&mut news)).await;
+        let found = line.wait(look, &mut signals, Some(&mut activity)).await;
         cluster.stop().await;
         found.map_err(cut)?
     })?;
@@ -218,21 +219,24 @@ impl Line {
         &self,
         mut work: Pin<Box<impl Future<Output = T>>>,
         signals: &mut Signals,
-        mut news: Option<&mut UnboundedReceiver<ClusterNews>>,
+        mut activity: Option<&mut watch::Receiver<Activity>>,
     ) -> Result<T, ExitStatus> {
-        let hear = async |news: &mut Option<&mut UnboundedReceiver<ClusterNews>>| match news {
-            Some(news) => news.recv().await,
-            None => None,
+        let hear = async |activity: &mut Option<&mut watch::Receiver<Activity>>| {
+            let activity = activity.as_deref_mut()?;
+            activity.changed().await.ok()?;
+            Some(activity.borrow_and_update().job)
         };
+        let mut shown = None;
         loop {
             // Signals and news are kept for the next call; work that loses goes on in it, or is dropped:
             // then whoever waited stops what runs on the cluster.
             tokio::select! {
                 signal = signals.next() => return Err(signal),
-                Some(heard) = hear(&mut news) => {
-                    if let ClusterNews::Progress(progress) = heard {
+                Some(job) = hear(&mut activity) => {
+                    if let Some(progress) = job.filter(|_| job != shown) {
                         self.say(&progress.to_string());
                     }
+                    shown = job;
                 }
                 done = &mut work => return Ok(done),
             }
@@ -340,10 +344,11 @@ pub fn heads(
         let mut signals = Signals::listen()?;
         let mut tell = |it: &str| line.say(it);
         let start = Box::pin(AtCluster::start(endpoint, cluster, known, &mut tell));
-        let (mut cluster, mut news) = line.wait(start, &mut signals, None).await.map_err(cut)??;
+        let (mut cluster, mut activity) =
+            line.wait(start, &mut signals, None).await.map_err(cut)??;
         let names = datasets.iter().map(|it| it.0);
         let read = Box::pin(read_heads(&mut cluster, names, n_rows));
-        let heads = line.wait(read, &mut signals, Some(&mut news)).await;
+        let heads = line.wait(read, &mut signals, Some(&mut activity)).await;
         cluster.stop().await;
         heads.map_err(cut)?
     })

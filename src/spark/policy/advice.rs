@@ -8,7 +8,10 @@ use super::wire::{Field, fields};
 const SQL: &str = "SQL statements are not allowed on the cluster; use `load(\"name\")` and DataFrame methods (filter, join, groupBy, agg)";
 const UDF: &str = "Python, Java and pandas functions do not run on the cluster";
 const WRITE: &str = "nothing is written, created or changed on the cluster; make the result small, then use toPandas() and go on in pandas";
-const READ: &str = "only the session's own datasets are read on the cluster; use `load(\"name\")` with one of their names";
+/// Where something else is to be read.
+pub(super) const READ: &str = "only the session's own datasets are read on the cluster; use `load(\"name\")` with one of their names";
+/// Where columns have metadata.
+pub(super) const METADATA: &str = "metadata of columns is not allowed on the cluster; leave it out";
 const CACHE: &str = "nothing is cached on the cluster: it is shared; leave out cache() and persist(), or make the result small and use toPandas()";
 
 /// Says that a field is not allowed, and what to do instead.
@@ -47,7 +50,7 @@ pub(super) fn of(owner: &str, field: &Field<'_>) -> String {
         "cached_local_relation" | "compressed_operation" => {
             "this is too much to send to the cluster; send fewer rows with createDataFrame()"
         }
-        "metadata" => "metadata of columns is not allowed on the cluster; leave it out",
+        "metadata" => METADATA,
         _ => {
             return format!(
                 "`{owner}.{name}` is not allowed on the cluster; use DataFrame methods and pyspark.sql.functions, or aggregate first and go on in pandas"

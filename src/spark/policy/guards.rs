@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Known;
 use super::wire::{Field, nested, value_of};
-use super::{expression, functions, schema, uploads};
-use crate::catalog::Read;
+use super::{Known, advice, expression, functions, schema, shortened, uploads};
+use crate::catalog::SparkSource;
 use crate::limits::{CLUSTER_PARTITIONS_MAX, CLUSTER_SHOWN_ROWS_MAX};
 
 /// Hints that choose how two tables are joined. The others move rows about without a bound.
@@ -87,9 +86,7 @@ pub(super) fn check(known: &Known<'_>, owner: &str, field: &Field<'_>) -> Result
         | ("AnalyzePlanRequest.DDLParse", "ddl_string")
         | ("AnalyzePlanRequest.JsonToDDL", "json_string") => schema::check(value.text()),
         ("DataType.StructField", "metadata") => {
-            refused(!["", "{}"].contains(&value.text()), || {
-                "metadata of columns is not allowed on the cluster; leave it out".to_owned()
-            })
+            refused(!["", "{}"].contains(&value.text()), || advice::METADATA.to_owned())
         }
         ("Hint", "name") => {
             refused(!HINTS.contains(&value.text().to_ascii_lowercase().as_str()), || {
@@ -143,10 +140,9 @@ fn unknown_blob() -> String {
 
 fn check_function(name: &str, is_fine: fn(&str) -> bool) -> Result<(), String> {
     refused(!is_fine(name), || {
-        let name: String = name.chars().take(80).collect();
         format!(
             "the function `{}` is not allowed on the cluster; {}",
-            name.escape_debug(),
+            shortened(name),
             functions::INSTEAD
         )
     })
@@ -177,12 +173,12 @@ fn literal_text<'a>(expression: &Field<'a>) -> Result<Option<&'a str>, String> {
 
 fn check_table(known: &Known<'_>, wanted: &str) -> Result<(), String> {
     let is_there =
-        known.reads.iter().any(|it| matches!(it, Read::Table { name } if name == wanted));
+        known.sources.iter().any(|it| matches!(it, SparkSource::Table { name } if name == wanted));
     refused(!is_there, not_registered)
 }
 
 fn not_registered() -> String {
-    "only the session's own datasets are read on the cluster; use `load(\"name\")` with one of their names".to_owned()
+    advice::READ.to_owned()
 }
 
 fn check_files(known: &Known<'_>, source: &[Field<'_>]) -> Result<(), String> {
@@ -200,14 +196,14 @@ fn check_files(known: &Known<'_>, source: &[Field<'_>]) -> Result<(), String> {
             _ => return Err(not_registered()),
         }
     }
-    let is_there = known.reads.iter().any(|it| match it {
-        Read::Files { format, schema, options, paths } => {
+    let is_there = known.sources.iter().any(|it| match it {
+        SparkSource::Files { format, schema, options, paths } => {
             format == value_of(source, "format").text()
                 && schema == value_of(source, "schema").text()
                 && *options == wanted
                 && *paths == wanted_paths
         }
-        Read::Table { .. } => false,
+        SparkSource::Table { .. } => false,
     });
     refused(!is_there, not_registered)
 }
@@ -231,9 +227,8 @@ fn check_setting(pair: &[Field<'_>]) -> Result<(), String> {
 }
 
 fn set_refused(key: &str) -> String {
-    let key: String = key.chars().take(80).collect();
     format!(
         "the setting `{}` is not changed on the cluster; of all settings only `{SETTABLE}` is",
-        key.escape_debug()
+        shortened(key)
     )
 }

@@ -12,8 +12,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use prost_reflect::{DescriptorPool, Kind, MessageDescriptor};
 
-use crate::catalog::Read;
+use crate::catalog::SparkSource;
 use crate::limits::{CLUSTER_PLAN_DEPTH_MAX, CLUSTER_PLAN_PARTS_MAX};
+use crate::spark::messages::SERVICE;
 use uploads::{Blobs, Upload};
 use wire::fields;
 
@@ -21,15 +22,15 @@ mod advice;
 mod expression;
 mod functions;
 mod guards;
-mod reads;
 mod schema;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod uploads;
 mod wire;
 mod words;
 
-pub(super) use reads::check as check_read;
+pub(super) use sources::check as check_source;
 
 /// The methods that may be called.
 const METHODS: [&str; 9] = [
@@ -43,7 +44,6 @@ const METHODS: [&str; 9] = [
     "ReleaseExecute",
     "FetchErrorDetails",
 ];
-const SERVICE: &str = "spark.connect.SparkConnectService";
 
 /// The messages of Spark Connect, as `pyspark-client==4.2.0` has them. A Python of that package made
 /// the file, of `base_pb2.DESCRIPTOR` of `pyspark.sql.connect.proto` and, first, all that it imports:
@@ -66,7 +66,7 @@ static MESSAGES: LazyLock<HashMap<&str, HashSet<&str>>> = LazyLock::new(|| {
 /// What a worker may ask of a cluster.
 #[derive(Debug)]
 pub struct Policy {
-    reads: Vec<Read>,
+    sources: Vec<SparkSource>,
     user: String,
     /// What was uploaded so far.
     blobs: Mutex<Blobs>,
@@ -74,7 +74,7 @@ pub struct Policy {
 
 /// What a guard can look up.
 struct Known<'a> {
-    reads: &'a [Read],
+    sources: &'a [SparkSource],
     blobs: &'a Blobs,
 }
 
@@ -108,8 +108,7 @@ impl Judged {
                 Err("the session of the cluster is csv-agent's; leave out stop() and clone(), and go on with `spark`".to_owned())
             }
             None => {
-                let method: String = method.chars().take(80).collect();
-                Err(format!("`{}` is no method that may be called on the cluster; use DataFrame methods", method.escape_debug()))
+                Err(format!("`{}` is no method that may be called on the cluster; use DataFrame methods", shortened(method)))
             }
         }
     }
@@ -117,8 +116,8 @@ impl Judged {
 
 impl Policy {
     /// Lets this user read these and nothing else.
-    pub fn new(reads: Vec<Read>, user: &str) -> Policy {
-        Policy { reads, user: user.to_owned(), blobs: Mutex::default() }
+    pub fn new(sources: Vec<SparkSource>, user: &str) -> Policy {
+        Policy { sources, user: user.to_owned(), blobs: Mutex::default() }
     }
 
     /// Lets the next message of a call pass. A call that was refused must get no more messages.
@@ -151,7 +150,7 @@ impl Policy {
         input: &MessageDescriptor,
         message: &[u8],
     ) -> Result<(), String> {
-        let known = Known { reads: &self.reads, blobs };
+        let known = Known { sources: &self.sources, blobs };
         let mut ahead = vec![(input.clone(), message, 1_usize)];
         let mut n_parts = 0_usize;
         while let Some((of, bytes, depth)) = ahead.pop() {
@@ -190,6 +189,12 @@ fn user_of<'a>(input: &MessageDescriptor, message: &'a [u8]) -> Result<&'a str, 
 
 fn malformed(what: &str) -> String {
     format!("a request that cannot be read: {what}")
+}
+
+/// Returns what a request names, as far as it is repeated: short, and in one line.
+fn shortened(text: &str) -> String {
+    const CHARS_MAX: usize = 80;
+    text.chars().take(CHARS_MAX).collect::<String>().escape_debug().to_string()
 }
 
 fn short_name(of: &MessageDescriptor) -> &str {

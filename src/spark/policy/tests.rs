@@ -16,7 +16,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{Judged, MESSAGES, POOL, Policy, SERVICE, short_name};
-use crate::catalog::Read;
+use crate::catalog::SparkSource;
 
 #[derive(Deserialize)]
 struct Request {
@@ -36,8 +36,8 @@ const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 
 fn policy() -> Policy {
     let reads = vec![
-        Read::Table { name: "db.flights".to_owned() },
-        Read::Files {
+        SparkSource::Table { name: "db.flights".to_owned() },
+        SparkSource::Files {
             format: "csv".to_owned(),
             schema: "year STRING, month STRING, day STRING, dep_time STRING, sched STRING, dep_delay STRING".to_owned(),
             options: BTreeMap::from([("header".to_owned(), "true".to_owned())]),

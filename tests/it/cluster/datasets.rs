@@ -20,11 +20,17 @@ fn only(bench: &Bench) -> Value {
 fn heads_are_read_on_the_cluster_and_a_value_that_does_not_fit_is_one_of_the_data() {
     let Some(spark) = Spark::shared() else { return };
     let bench = bench_at(&spark.url());
+    let found = bench.run(["doctor", "--json"]);
+    let checks: Vec<Value> = serde_json::from_str(found.stdout()).unwrap();
+    let cluster = checks.iter().find(|it| it["check"] == "cluster").unwrap();
+    assert_eq!(cluster["state"], "ok", "{found}");
+    assert!(cluster["found"].as_str().unwrap().starts_with(&format!("{}: Spark 4.", spark.url())));
     let shown = bench.run(["datasets", "--head", "2"]).succeeds();
     assert!(shown.stdout().contains("Tea") && shown.stdout().contains("2310"), "{shown}");
     fs::write(bench.path("sales.csv"), "date,product,revenue\n2024-01-15,Tea,many\n").unwrap();
     let run = bench.run(["datasets", "--head", "2"]).fails_with(5);
-    let reason = "cannot show `sales`: `revenue`: \"many\" is no float64";
+    let reason = "cannot show `sales`: `revenue`: \"many\" is no float64\n  hint: to have a column as text, \
+                  register the data with `--dtype COLUMN=string`\n";
     assert!(run.stderr().contains(reason), "{run}");
 }
 
@@ -116,4 +122,28 @@ fn flags_for_files_of_this_machine_are_refused_with_a_cluster() {
     let run = with(&[], &format!("{url}/;x-key=s3cret")).fails_with(6);
     assert!(run.stderr().contains("headers in `--remote` are for this command"), "{run}");
     assert!(!run.stderr().contains("s3cret"), "{run}");
+}
+
+#[test]
+fn a_marker_of_nothing_that_could_be_a_value_is_missing_there_as_here() {
+    let Some(spark) = Spark::shared() else { return };
+    let text = "n,x,yes,day,note\n1,1.5,true,2024-01-02,a\n-999,-999,no,1900-01-01,-999\n,nan,false,-,\n\
+                2,2.5,true,2024-01-03,no\n";
+    let nulls = "--null=-999,nan,no,1900-01-01,-";
+    let (here, there) = (bench(), bench());
+    for bench in [&here, &there] {
+        fs::write(bench.path("marked.csv"), text).unwrap();
+    }
+    here.run(["ingest", "-q", nulls, "marked.csv"]).succeeds();
+    let path = format!("marked={}", there.path("marked.csv").display());
+    ingest(&spark, &there, &[nulls, &path]).succeeds();
+    let head = |bench: &Bench| {
+        let run = bench.run(["datasets", "--json", "--head", "9", "marked"]).succeeds();
+        serde_json::from_str::<Value>(run.stdout()).unwrap()[0]["rows"].clone()
+    };
+    assert_eq!(head(&there), head(&here));
+    let missing = |row: usize| {
+        head(&there)[row].as_object().unwrap().values().filter(|it| it.is_null()).count()
+    };
+    assert_eq!([0, 1, 2, 3].map(missing), [0, 5, 4, 1]);
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::agent::cluster::Link;
+use crate::agent::cluster::ClusterLink;
 use crate::agent::evidence::{findings, tell_no_numbers};
 use crate::agent::news::teller;
 use crate::agent::prompt::thresholds::Threshold;
@@ -18,7 +18,7 @@ use crate::python::study::Study;
 use crate::rating::{Hits, Range, Rated, Ratings};
 
 /// Counts. It runs in a worker of its own, which no model has a part in.
-const PROGRAM: &str = include_str!("rate.py");
+const PROGRAM: &str = include_str!("count.py");
 
 /// What was counted, with all rows of the dataset.
 #[derive(Deserialize)]
@@ -45,7 +45,8 @@ impl Agent {
         if about.is_empty() {
             return Ok(Vec::new());
         }
-        let Some((mut link, cluster)) = Link::start(catalog, &self.options.cluster, turn)? else {
+        let Some((mut link, cluster)) = ClusterLink::start(catalog, &self.options.cluster, turn)?
+        else {
             return Ok(Vec::new());
         };
         link.open(turn)?;
@@ -59,14 +60,14 @@ impl Agent {
             Err(ended) => Err(ended),
         };
         // The study is gone by now, and what it had asked for need not go on.
-        link.hang_up().await;
+        link.stop().await;
         counted
     }
 }
 
 async fn count_all(
     study: &mut Study,
-    link: &mut Link,
+    link: &mut ClusterLink,
     about: &[(&str, &Dataset, &Threshold)],
     turn: &mut Turn<'_>,
 ) -> Result<Vec<Finding>, Ended> {

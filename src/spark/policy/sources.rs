@@ -4,8 +4,8 @@
 //! files of these formats or a table, as `ingest --remote` registers them: no other source, which could ask
 //! a database or run code, and no schema with expressions in it.
 
-use super::schema;
-use crate::catalog::Read;
+use super::{schema, shortened};
+use crate::catalog::SparkSource;
 
 const FORMATS: [&str; 2] = ["csv", "parquet"];
 /// What `ingest --remote` tells Spark of files.
@@ -35,9 +35,9 @@ const OPTIONS: [&str; 18] = [
 /// # Errors
 ///
 /// Fails with what it never does.
-pub(in crate::spark) fn check(read: &Read) -> Result<(), String> {
+pub(in crate::spark) fn check(source: &SparkSource) -> Result<(), String> {
     // Spark reads it as a name and nothing else.
-    let Read::Files { format, schema, options, .. } = read else { return Ok(()) };
+    let SparkSource::Files { format, schema, options, .. } = source else { return Ok(()) };
     if !FORMATS.contains(&format.as_str()) {
         return Err(format!("files of the format `{}`", shortened(format)));
     }
@@ -52,10 +52,6 @@ pub(in crate::spark) fn check(read: &Read) -> Result<(), String> {
     Ok(())
 }
 
-fn shortened(text: &str) -> String {
-    text.chars().take(80).collect::<String>().escape_debug().to_string()
-}
-
 /// Returns DDL in which all names are `a`: within backticks, any character is one of a name.
 fn without_names(ddl: &str) -> String {
     let parts = ddl.split('`').enumerate();
@@ -67,11 +63,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::check;
-    use crate::catalog::Read;
+    use crate::catalog::SparkSource;
 
-    fn files(format: &str, schema: &str, options: &[(&str, &str)]) -> Read {
+    fn files(format: &str, schema: &str, options: &[(&str, &str)]) -> SparkSource {
         let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        Read::Files {
+        SparkSource::Files {
             format: format.into(),
             schema: schema.into(),
             options: options.collect::<BTreeMap<_, _>>(),
@@ -81,20 +77,20 @@ mod tests {
 
     #[test]
     fn what_an_ingest_registers_is_read() {
-        for read in [
-            Read::Table { name: "db.`a b`".into() },
+        for source in [
+            SparkSource::Table { name: "db.`a b`".into() },
             files("parquet", "", &[]),
             files("parquet", "`a` DECIMAL(10,2), `b` TIMESTAMP_NTZ", &[]),
             files("csv", "`a\\b` STRING, ``````  STRING, `x'\n\"--` STRING", &[("sep", ";")]),
             files("csv", "`year` INT", &[("mode", "FAILFAST"), ("multiLine", "true")]),
         ] {
-            assert_eq!(check(&read), Ok(()), "{read:?}");
+            assert_eq!(check(&source), Ok(()), "{source:?}");
         }
     }
 
     #[test]
     fn what_no_ingest_registers_is_not_read() {
-        for (read, what) in [
+        for (source, what) in [
             (files("jdbc", "", &[("url", "jdbc:x")]), "files of the format `jdbc`"),
             (files("binaryFile", "", &[]), "files of the format `binaryFile`"),
             (files("com.example.Source\n", "", &[]), "files of the format `com.example.Source\\n`"),
@@ -105,7 +101,7 @@ mod tests {
             ),
             (files("csv", "`a` STRING `", &[]), "a schema with more than names and types"),
         ] {
-            assert_eq!(check(&read), Err(what.to_owned()), "{read:?}");
+            assert_eq!(check(&source), Err(what.to_owned()), "{source:?}");
         }
     }
 }
