@@ -1,5 +1,6 @@
 //! `doctor`: whether questions can be asked here, and how their code is confined.
 
+mod cluster;
 mod machine;
 mod server;
 
@@ -14,7 +15,7 @@ use super::flags::{InterpreterChoice, SettingFlags};
 use super::graphics::Images;
 use super::listing::{self, Listing};
 use super::options::settings::{INTERPRETER, Settings};
-use super::options::{GlobalOptions, python_options, sandbox_options};
+use super::options::{GlobalOptions, cluster_access, python_options, sandbox_options};
 use super::spinner::Spinner;
 use super::{out, report, signals, values};
 use crate::status::ExitStatus;
@@ -128,13 +129,16 @@ pub fn run(
             Ok((machine::no_python(), None))
         }
     };
-    let both = async { tokio::join!(server.ask(), trying) };
+    let access = cluster_access(settings.environment());
+    let cluster = cluster::ask(options, &access, flags.offline);
+    let all = async { tokio::join!(server.ask(), cluster, trying) };
     let what = if runs_code { "checking the server and Python" } else { "checking the server" };
-    let (server, tried) = runtime.block_on(patiently(both, what, options));
+    let (server, cluster, tried) = runtime.block_on(patiently(all, what, options));
     // The look-up of a name may go on for longer than anybody waits for it.
     runtime.shutdown_background();
     let (found, confinement) = tried?;
     checks.push(server);
+    checks.extend(cluster);
     checks.extend(found);
     checks.push(machine::disk(&options.session.dir, "the session"));
     if runs_code {

@@ -1,0 +1,38 @@
+//! The cluster that datasets of the session are on.
+
+use super::{Check, State};
+use crate::cli::options::GlobalOptions;
+use crate::session::Session;
+use crate::spark::{ClusterAccess, Endpoint, Traffic, contact};
+use crate::status::Failure;
+
+/// Asks the cluster for its version; nothing where the session has no dataset on one.
+pub async fn ask(
+    options: &GlobalOptions,
+    access: &ClusterAccess,
+    is_offline: bool,
+) -> Option<Check> {
+    if !options.session.dir.exists() {
+        return None;
+    }
+    let catalog = match Session::read_catalog(&options.session.dir) {
+        Ok(catalog) => catalog,
+        Err(error) => return Some(Check::failed("session", &error)),
+    };
+    match access.endpoint(&catalog) {
+        Ok(None) => None,
+        Ok(Some(endpoint)) => Some(look(&endpoint, is_offline).await),
+        Err(error) => Some(Check::failed("cluster", &error)),
+    }
+}
+
+async fn look(endpoint: &Endpoint, is_offline: bool) -> Check {
+    if is_offline {
+        let found = format!("{endpoint}: not asked, because of --offline");
+        return Check::new("cluster", State::Skipped, found);
+    }
+    match contact(endpoint, &mut Traffic::default()).await {
+        Ok(version) => Check::new("cluster", State::Ok, format!("{endpoint}: Spark {version}")),
+        Err(error) => Check::failed("cluster", &Failure::from(error).into()),
+    }
+}
