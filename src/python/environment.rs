@@ -27,8 +27,6 @@ use crate::status::{ExitStatus, Failure};
 struct Pins {
     minors: std::ops::RangeInclusive<u32>,
     packages: &'static [&'static str],
-    /// The Spark client and all that it needs beside the packages, which are not touched for it.
-    spark: &'static [&'static str],
 }
 
 /// The newest first. numpy before 2.3.4 may return zeros where memory runs out, but 3.10 has no newer.
@@ -42,7 +40,6 @@ const PINS: [Pins; 2] = [
             "python-dateutil==4.0.0",
             "tzdata==2026.6",
         ],
-        spark: &SPARK,
     },
     Pins {
         minors: 10..=10,
@@ -55,10 +52,11 @@ const PINS: [Pins; 2] = [
             "six==1.17.0",
             "tzdata==2026.6",
         ],
-        spark: &SPARK,
     },
 ];
 
+/// The Spark client and all that it needs beside the packages, which are not touched for it.
+///
 /// The first is all Python and comes as a source only; the others, which it needs, are wheels for every
 /// Python of [`PINS`].
 const SPARK: [&str; 8] = [
@@ -104,8 +102,10 @@ const SPARK_MIN: [u32; 2] = [4, 2];
 const TICK: Duration = Duration::from_secs(3);
 /// Bytes of a step's output that are kept for the error message.
 const STEP_OUTPUT_BYTES_MAX: usize = 64 * 1024;
-const WAYS_OUT: &str = "set CSV_AGENT_PYTHON to a Python that has pandas, numpy and pyarrow, or \
-    activate a virtual environment that has them";
+/// What a Python needs, as people are told.
+const PACKAGES: &str = "pandas, numpy and pyarrow";
+/// The same with the Spark client.
+const PACKAGES_AND_SPARK: &str = "pandas, numpy, pyarrow and pyspark-client with what it needs";
 
 /// Where to look for Python, as the environment of csv-agent says.
 #[derive(Debug, Clone)]
@@ -256,12 +256,12 @@ pub async fn prepare(
     if let Some(interpreter) = find(options, extras).await? {
         return Ok(interpreter);
     }
-    let (pins, directory) = match managed(&options.cache_dir, Extras::default()) {
+    let directory = match managed(&options.cache_dir, Extras::default()) {
         Some(made) => made,
         None => make(&find_base(options).await?, options, progress).await?,
     };
     if extras.spark {
-        add_spark(pins, &directory, options, progress).await?;
+        add_spark(&directory, options, progress).await?;
     }
     Ok(interpreter_in(&directory))
 }
@@ -282,7 +282,7 @@ pub async fn find(options: &PythonOptions, extras: Extras) -> anyhow::Result<Opt
         let executable = probe.executable;
         return Ok(Some(Interpreter { executable, origin: Origin::VirtualEnv }));
     }
-    Ok(managed(&options.cache_dir, extras).map(|(_, it)| interpreter_in(&it)))
+    Ok(managed(&options.cache_dir, extras).map(|it| interpreter_in(&it)))
 }
 
 async fn given(
@@ -345,10 +345,10 @@ fn has_spark(version: &str) -> bool {
 }
 
 /// Returns the managed environment that is ready, of the newest Python if there are several.
-fn managed(cache_dir: &Path, extras: Extras) -> Option<(&'static Pins, PathBuf)> {
+fn managed(cache_dir: &Path, extras: Extras) -> Option<PathBuf> {
     let all = PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |it| (pins, it)));
-    let mut all = all.map(|(pins, minor)| (pins, directory(cache_dir, pins, minor)));
-    all.find(|(pins, it)| is_complete(it) && (!extras.spark || has_added(it, pins.spark)))
+    let mut all = all.map(|(pins, minor)| directory(cache_dir, pins, minor));
+    all.find(|it| is_complete(it) && (!extras.spark || has_spark_client(it)))
 }
 
 fn interpreter_in(directory: &Path) -> Interpreter {
@@ -368,9 +368,9 @@ fn is_complete(directory: &Path) -> bool {
     matches!((base, marker), (Ok(base), Ok(marker)) if base.to_str() == Some(marker.as_str()))
 }
 
-/// Returns whether packages were added to an environment, to the end.
-fn has_added(directory: &Path, packages: &[&str]) -> bool {
-    fs::read_to_string(directory.join(SPARK_MARKER)).is_ok_and(|it| it == packages.join("\n"))
+/// Returns whether the Spark client was added to an environment, to the end.
+fn has_spark_client(directory: &Path) -> bool {
+    fs::read_to_string(directory.join(SPARK_MARKER)).is_ok_and(|it| it == SPARK.join("\n"))
 }
 
 /// Returns the executables of that name on a PATH, in its order.
@@ -400,8 +400,10 @@ async fn find_base(options: &PythonOptions) -> anyhow::Result<Probe> {
     }
     let found = if refused.is_empty() { "there is none".to_owned() } else { refused.join("; ") };
     let message = format!("a Python 3.10 to 3.14 with `venv` is needed on the PATH: {found}");
-    let hint =
-        format!("install one (Debian and Ubuntu: `apt install python3-venv`), or {WAYS_OUT}");
+    let hint = format!(
+        "install one (Debian and Ubuntu: `apt install python3-venv`), or {}",
+        ways_out(PACKAGES)
+    );
     Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
 }
 
@@ -441,7 +443,7 @@ async fn make(
     base: &Probe,
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
-) -> anyhow::Result<(&'static Pins, PathBuf)> {
+) -> anyhow::Result<PathBuf> {
     let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
     let directory = directory(&options.cache_dir, pins, base.minor);
     if let Err(error) = fs::create_dir_all(&options.cache_dir) {
@@ -457,38 +459,37 @@ async fn make(
         venv.args(["-I", "-m", "venv"]).arg(&directory);
         let what =
             format!("setting up Python, once: making an environment of Python 3.{}", base.minor);
-        step(venv, &what, &lock, options, progress).await?;
+        step(venv, (&what, PACKAGES), &lock, options, progress).await?;
 
         let mut pip = pip_install(&directory);
         pip.args(pins.packages);
         let what = format!("setting up Python, once: installing {}", listed(&pins.packages[..3]));
-        step(pip, &what, &lock, options, progress).await?;
+        step(pip, (&what, PACKAGES), &lock, options, progress).await?;
         let base = fs::canonicalize(directory.join("bin/python"))?;
         mark_complete(&directory.join(MARKER), base.as_os_str().as_encoded_bytes())?;
         progress("Python is ready");
     }
-    Ok((pins, directory))
+    Ok(directory)
 }
 
 /// Adds the Spark client to the managed environment, or waits for another process that is adding it.
 ///
 /// Workers of other sessions may run there meanwhile: nothing that is there is changed or taken out.
 async fn add_spark(
-    pins: &Pins,
     directory: &Path,
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<()> {
     let lock = lock(&directory.with_added_extension("lock"), progress).await?;
-    if has_added(directory, pins.spark) {
+    if has_spark_client(directory) {
         return Ok(());
     }
     let mut pip = pip_install(directory);
     // An earlier try may have been cut off: what it left of a package is written again.
-    pip.args(["--no-binary", "pyspark-client", "--no-deps", "--ignore-installed"]).args(pins.spark);
-    let what = format!("installing the Spark client, once: {}", listed(&pins.spark[..2]));
-    step(pip, &what, &lock, options, progress).await?;
-    mark_complete(&directory.join(SPARK_MARKER), pins.spark.join("\n").as_bytes())?;
+    pip.args(["--no-binary", "pyspark-client", "--no-deps", "--ignore-installed"]).args(SPARK);
+    let what = format!("installing the Spark client, once: {}", listed(&SPARK[..2]));
+    step(pip, (&what, PACKAGES_AND_SPARK), &lock, options, progress).await?;
+    mark_complete(&directory.join(SPARK_MARKER), SPARK.join("\n").as_bytes())?;
     progress("the Spark client is ready");
     Ok(())
 }
@@ -532,10 +533,10 @@ async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::R
     }
 }
 
-/// Runs one step of the making with a sign of life every few seconds.
+/// Runs one step of the making with a sign of life every few seconds. It is for these packages.
 async fn step(
     mut command: Command,
-    what: &str,
+    (what, packages): (&str, &str),
     lock: &File,
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
@@ -575,8 +576,15 @@ async fn step(
     let text = String::from_utf8_lossy(&text);
     let said = last_lines(&text, 3).unwrap_or_else(|| status.to_string());
     let message = format!("{what} failed: {said}");
-    let hint = format!("connect to the network and try again, or {WAYS_OUT}");
+    let hint = format!("connect to the network and try again, or {}", ways_out(packages));
     Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+}
+
+/// Returns what to do where the managed environment cannot be had.
+fn ways_out(packages: &str) -> String {
+    format!(
+        "set CSV_AGENT_PYTHON to a Python that has {packages}, or activate a virtual environment that has them"
+    )
 }
 
 /// Keeps the end of a step's output. Returns whether more can come.
