@@ -25,6 +25,7 @@ use crate::catalog::{DType, Damage, Dataset, SetAside, SourceFormat};
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions};
 use crate::session::{ResetScope, Session};
 use crate::sink::Format;
+use crate::spark::SCHEME;
 use crate::status::{ExitStatus, Failure};
 use batch::Batch;
 use job::{Change, Ingested, Job, Target};
@@ -416,6 +417,13 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
     }
     if 1 < inputs.iter().filter(|it| **it == Input::Stdin).count() {
         return usage("stdin can be read once", "give `-` once");
+    }
+    if inputs.iter().any(|it| it.shown_name().starts_with(SCHEME)) {
+        // It may have a token in it, and is not shown.
+        return usage(
+            &format!("what begins with `{SCHEME}` is a cluster, and no file"),
+            "name what is to be read there: `--remote URL NAME=PATH-OR-TABLE`",
+        );
     }
     if let Some(name) = &flags.name
         && !is_name(name)
