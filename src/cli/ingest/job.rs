@@ -213,34 +213,38 @@ impl Job<'_> {
             Source::File(path) => is_same_file(path, present)?,
             Source::Stdin(_) => false,
         };
-        match (is_same, self.if_exists) {
-            (true, _) if self.is_read_so(present) => Ok(Change::Unchanged),
-            // The same file, to be read in another way: nothing is lost that is not in the file.
-            (true, IfExists::Error | IfExists::Replace) | (false, IfExists::Replace) => {
-                Ok(Change::Replaced)
-            }
-            (_, IfExists::Skip) => Ok(Change::Skipped),
-            (false, IfExists::Error) => {
-                let message = format!(
-                    "cannot ingest `{}`: dataset `{name}` holds other data, from `{}`",
-                    self.input.shown_name(),
-                    present.source
-                );
-                let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the \
-                            new one a name with `--name`";
-                Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
-            }
-        }
+        let is_read_so = is_as_told(present, self.read, self.if_exists)
+            && !(self.read.strict && present.is_repaired());
+        change_of(is_same, is_read_so, self.if_exists).ok_or_else(|| {
+            let message = format!(
+                "cannot ingest `{}`: dataset `{name}` holds other data, from `{}`",
+                self.input.shown_name(),
+                present.source
+            );
+            let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one a name \
+                        with `--name`";
+            Failure::new(ExitStatus::Input, message).hint(hint).into()
+        })
     }
+}
 
-    /// Returns whether a dataset was made as this input is to be read. Where nothing is said now,
-    /// what was said then holds, unless it is to be replaced.
-    fn is_read_so(&self, present: &Dataset) -> bool {
-        let given = self.read.given();
-        let is_as_told = given == present.dialect.told
-            || (given.is_empty() && self.if_exists != IfExists::Replace);
-        is_as_told && !(self.read.strict && present.is_repaired())
+/// Returns what happens to a name that is taken, by the same data or not, read as now or not; nothing where
+/// that is an error.
+pub fn change_of(is_same: bool, is_read_so: bool, if_exists: IfExists) -> Option<Change> {
+    match (is_same, if_exists) {
+        (true, _) if is_read_so => Some(Change::Unchanged),
+        // The same data, to be read in another way: nothing is lost that is not in its source.
+        (true, IfExists::Error) | (_, IfExists::Replace) => Some(Change::Replaced),
+        (_, IfExists::Skip) => Some(Change::Skipped),
+        (false, IfExists::Error) => None,
     }
+}
+
+/// Returns whether a dataset was made as it is to be read now. Where nothing is said now, what was said then
+/// holds, unless it is to be replaced.
+pub fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) -> bool {
+    let given = read.given();
+    given == present.dialect.told || (given.is_empty() && if_exists != IfExists::Replace)
 }
 
 /// A file of another size is another file; only one of the same size is read.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use tokio::sync::watch;
 
-use super::job::{Change, Ingested, Target};
+use super::job::{Change, Ingested, Target, change_of, is_as_told};
 use super::{Attempt, IfExists, IngestFlags, is_name, options_of};
 use crate::agent::remote::{AtCluster, ClusterOptions, What};
 use crate::catalog::Dataset;
@@ -307,22 +307,15 @@ fn collide(
 ) -> anyhow::Result<Change> {
     let is_same = present.remote().is_some()
         && (&present.source, &present.sha256) == (&dataset.source, &dataset.sha256);
-    let is_as_told = read.given() == present.dialect.told
-        || (read.given().is_empty() && if_exists != IfExists::Replace);
-    match (is_same, if_exists) {
-        (true, _) if is_as_told => Ok(Change::Unchanged),
-        (true, IfExists::Error) | (_, IfExists::Replace) => Ok(Change::Replaced),
-        (_, IfExists::Skip) => Ok(Change::Skipped),
-        (false, IfExists::Error) => {
-            let message = format!(
-                "cannot register `{}`: dataset `{name}` holds other data, from `{}`",
-                dataset.source, present.source
-            );
-            let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one \
-                        another name";
-            Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
-        }
-    }
+    let is_read_so = is_as_told(present, read, if_exists);
+    change_of(is_same, is_read_so, if_exists).ok_or_else(|| {
+        let message = format!(
+            "cannot register `{}`: dataset `{name}` holds other data, from `{}`",
+            dataset.source, present.source
+        );
+        let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one another name";
+        Failure::new(ExitStatus::Input, message).hint(hint).into()
+    })
 }
 
 /// Returns the first rows of datasets that are on a cluster, in their order.

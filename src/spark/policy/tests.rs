@@ -18,9 +18,16 @@ use sha2::{Digest, Sha256};
 use super::{Judged, MESSAGES, POOL, Policy, SERVICE, short_name};
 use crate::catalog::SparkSource;
 
+#[derive(Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Is {
+    Allowed,
+    Refused,
+}
+
 #[derive(Deserialize)]
 struct Request {
-    is: String,
+    is: Is,
     name: String,
     method: String,
     #[serde(rename = "request")]
@@ -110,7 +117,7 @@ fn single(kind: &Kind, json: &serde_json::Value) -> Value {
 #[test]
 fn what_a_data_frame_sends_passes() {
     let policy = policy();
-    for it in REQUESTS.iter().filter(|it| it.is == "allowed") {
+    for it in REQUESTS.iter().filter(|it| it.is == Is::Allowed) {
         let found = check(&policy, &it.method, &bytes_of(&it.method, &it.content));
         assert_eq!(found, Ok(()), "{} ({})", it.name, it.method);
     }
@@ -119,7 +126,7 @@ fn what_a_data_frame_sends_passes() {
 #[test]
 fn what_reads_more_writes_or_runs_code_is_refused_with_what_to_do_instead() {
     let mut found = String::new();
-    for it in REQUESTS.iter().filter(|it| it.is == "refused") {
+    for it in REQUESTS.iter().filter(|it| it.is == Is::Refused) {
         let policy = policy();
         let says = check(&policy, &it.method, &bytes_of(&it.method, &it.content))
             .err()
