@@ -73,6 +73,11 @@ SESSION_GONE = ("NO_ACTIVE_SESSION", "SESSION_CHANGED", "SESSION_CLOSED", "SESSI
                 "server side session identifier")
 UNFIT = ("CAST_INVALID_INPUT", "CANNOT_PARSE_TIMESTAMP", "CAST_OVERFLOW", "INVALID_FRACTION")
 UTC = "spark.sql.session.timeZone"
+# What a server before Spark 4.2 does not say of sending rows: it is sent them in one piece.
+USUAL_SETTINGS = {"spark.sql.session.localRelationSizeLimit": "67108864",
+                  "spark.sql.session.localRelationChunkSizeRows": "10000",
+                  "spark.sql.session.localRelationChunkSizeBytes": "16777216",
+                  "spark.sql.session.localRelationBatchOfChunksSizeBytes": "67108864"}
 
 # --- The channel ----------------------------------------------------------------------------------
 
@@ -375,6 +380,9 @@ def new_session():
     # So that an hour of the day is the same wherever the server stands.
     channel.prepare = lambda: made.conf.set(UTC, "UTC")
     client.set_retry_policies([Patience()])
+    # The client's own questions fail as a whole where the server is too old for one of the settings.
+    client.get_config_dict = lambda *keys: settings(client, keys)
+    client.get_configs = lambda *keys: tuple(settings(client, keys).values())
     # The relay reads plans. Compressed, they would be read twice.
     client._plan_compression_threshold, client._plan_compression_algorithm = -1, "NONE"
     # Stacks of Java say nothing to those who read the message.
@@ -383,6 +391,13 @@ def new_session():
     SparkSession._default_session = made
     SparkSession._active_session.session = made
     return made
+
+
+def settings(client, keys):
+    """Returns settings of the server by their names; nothing for one that it does not know."""
+    asked = pb.ConfigRequest.Operation(get_option=pb.ConfigRequest.GetOption(keys=keys))
+    found = dict(client.config(asked).pairs)
+    return {key: USUAL_SETTINGS.get(key) if found.get(key) is None else found[key] for key in keys}
 
 
 def session():

@@ -7,16 +7,24 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, Run, round};
 
+/// Where nobody listens.
+const NOBODY: &str = "sc://127.0.0.1:9";
+
 /// Makes a session with `sales.csv`, and with flights that are on a cluster where nobody listens.
 fn bench() -> Bench {
+    bench_at(NOBODY)
+}
+
+/// Makes the same with flights at a URL.
+pub fn bench_at(url: &str) -> Bench {
     let bench = Bench::with(["sales.csv"]);
     bench.run(["ingest", "sales.csv"]).succeeds();
-    move_away(&bench);
+    move_to(url, &bench);
     bench
 }
 
-/// Puts flights on a cluster where nobody listens.
-fn move_away(bench: &Bench) {
+/// Puts flights on a cluster.
+fn move_to(url: &str, bench: &Bench) {
     let path = bench.session().join("datasets.json");
     let mut catalog: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let mut flights = catalog["sales"].clone();
@@ -24,7 +32,7 @@ fn move_away(bench: &Bench) {
     flights["source"] = json!("/data/flights/*.csv");
     flights["row_count"] = json!(1_234_567);
     flights["remote"] = json!({
-        "endpoint": "sc://127.0.0.1:9", "version": "4.2.1", "is_estimate": true,
+        "endpoint": url, "version": "4.2.1", "is_estimate": true,
         "source": {"kind": "table", "name": "flights"},
         "readings": [{"kind": "same"}, {"kind": "same"}, {"kind": "same"}],
     });
@@ -142,7 +150,7 @@ fn a_cluster_that_is_gone_is_no_other_data_to_a_rerun() {
         bench.answers([round().runs(call_id, &code), round().says("Ten.")]);
         bench.run(["ask", name]).succeeds();
     }
-    move_away(&bench);
+    move_to(NOBODY, &bench);
     let started = Instant::now();
     let run = bench.run(["rerun", "1", "--check"]).fails_with(6);
     assert!(run.stderr().contains("cannot reach the cluster at `sc://127.0.0.1:9`"), "{run}");

@@ -300,7 +300,8 @@ fn run_python(installed: &Installed, code: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A server of another version, which answers the question for it and no other.
+/// A server of another version, which answers the question for it and those for settings, as a server of
+/// Spark 4.0 does: one setting that it does not know fails the plain question.
 const OTHER_VERSION: &str = r#"
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -315,7 +316,14 @@ class Server(base_pb2_grpc.SparkConnectServiceServicer):
         return answer
 
     def Config(self, request, context):
-        return base_pb2.ConfigResponse(session_id=request.session_id)
+        known = {"spark.sql.session.timeZone": "UTC", "spark.sql.timestampType": "TIMESTAMP_LTZ",
+                 "spark.sql.session.localRelationCacheThreshold": "67108864"}
+        answer = base_pb2.ConfigResponse(session_id=request.session_id)
+        if not known.keys() >= set(request.operation.get.keys):
+            context.abort(grpc.StatusCode.INTERNAL, "[SQL_CONF_NOT_FOUND]")
+        for key in request.operation.get_option.keys:
+            answer.pairs.add(key=key, value=known.get(key))
+        return answer
 
 
 server = grpc.server(ThreadPoolExecutor(4))
@@ -325,7 +333,7 @@ server.start()
 server.wait_for_termination()
 "#;
 
-/// A server that only says which version it is.
+/// A server that only says which version it is, and what its settings are.
 pub struct OtherVersion {
     _process: Watched,
     port: u16,

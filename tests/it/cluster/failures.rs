@@ -6,6 +6,7 @@ use super::jobs::{endless, wait_for_jobs};
 use super::{EVENTS, PATIENCE, bench, bench_at};
 use crate::ask::Turn;
 use crate::bench::{OtherVersion, Spark, no_spark, nobody, round, wait};
+use crate::remote;
 
 /// Counts on the cluster.
 const COUNT: &str = "load('sales').count()";
@@ -38,6 +39,16 @@ fn a_dataset_is_not_registered_where_no_server_answers() {
 fn a_server_of_a_version_that_is_too_old_is_refused() {
     let Some(server) = OtherVersion::start("3.3.0") else { return };
     check_ingest(&server.url(), "sales=HERE/sales.csv", 6, &["3.3.0"]);
+}
+
+#[test]
+fn rows_are_sent_to_a_server_that_is_older_than_the_client() {
+    let Some(server) = OtherVersion::start("4.0.1") else { return };
+    let bench = remote::bench_at(&server.url());
+    let code = "type(spark.createDataFrame(pd.DataFrame({'a': [1]}))).__name__";
+    bench.answers([round().runs("c1", code), round().says("One.")]);
+    let run = bench.ask_with(EVENTS, "q").succeeds();
+    assert_eq!(Turn::of(&run).result_of("c1")["result"]["text"], "'DataFrame'", "{run}");
 }
 
 #[test]
