@@ -33,6 +33,8 @@ const VERSION_MIN: (u32, u32) = (3, 5);
 const VERSION_CHARS_MAX: usize = 64;
 /// How tonic begins what it says of a message that is longer than it may be.
 const TOO_LONG: &str = "Error, decoded message length too large";
+/// What stands before the status of HTTP, where tonic says that an answer is none of gRPC.
+const NO_GRPC: &str = "while receiving response with status: ";
 
 /// What went to a cluster and came from it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -220,13 +222,21 @@ impl Server {
             Code::PermissionDenied if !has_details => {
                 Fault::new(status.code(), refused(endpoint, said))
             }
-            // It is the word of this side: no server says so.
             Code::OutOfRange if said.starts_with(TOO_LONG) => {
                 let message = format!(
                     "one row of the result is more than {} MB; select fewer columns, or shorten text with substr()",
                     CLUSTER_MESSAGE_BYTES_MAX >> 20
                 );
                 Fault::new(Code::ResourceExhausted, ClusterError::Failed(message))
+            }
+            Code::Internal if let Some((_, http)) = said.split_once(NO_GRPC) => {
+                // What stands before the server has answered in its place, with a page for people.
+                if http.starts_with("401") || http.starts_with("403") {
+                    return Fault::new(Code::Unauthenticated, refused(endpoint, http));
+                }
+                let message =
+                    format!("cannot reach the cluster at `{endpoint}`: the answer is {http}");
+                Fault::new(Code::Unavailable, ClusterError::Unreachable(message))
             }
             Code::Unavailable if !has_details => {
                 let said = brief(said);
@@ -346,7 +356,9 @@ impl Decoder for Raw {
 
 #[cfg(test)]
 mod tests {
-    use super::{metadata, numbers_of};
+    use tonic::{Code, Status};
+
+    use super::{Server, metadata, numbers_of};
     use crate::spark::Endpoint;
 
     #[test]
@@ -362,6 +374,36 @@ mod tests {
             assert_eq!(numbers_of(text), expected, "{text}");
         }
         assert_eq!(numbers_of(&format!("4.2.{}", "1".repeat(64))), None);
+    }
+
+    #[test]
+    fn what_tonic_says_of_an_answer_is_said_so_that_one_can_do_something() {
+        let server = Server::new(Endpoint::parse("sc://localhost").unwrap());
+        let page = |status: &str| {
+            let begin = "protocol error: received message with invalid compression flag: 60 (valid flags are 0 and 1)";
+            Status::internal(format!("{begin} while receiving response with status: {status}"))
+        };
+        let check = |status: &Status, code: Code, expected: &str| {
+            let fault = server.fault(status);
+            assert_eq!((fault.end.code, fault.error.to_string().as_str()), (code as i32, expected));
+        };
+        check(
+            &page("401 Unauthorized"),
+            Code::Unauthenticated,
+            "the cluster at `sc://localhost:15002` wants a token (401 Unauthorized); put it into \
+             `SPARK_CONNECT_AUTHENTICATE_TOKEN`",
+        );
+        check(
+            &page("502 Bad Gateway"),
+            Code::Unavailable,
+            "cannot reach the cluster at `sc://localhost:15002`: the answer is 502 Bad Gateway",
+        );
+        let long = "Error, decoded message length too large: found 40000000 bytes, the limit is: 33554432 bytes";
+        check(
+            &Status::out_of_range(long),
+            Code::ResourceExhausted,
+            "one row of the result is more than 32 MB; select fewer columns, or shorten text with substr()",
+        );
     }
 
     #[test]
