@@ -19,7 +19,7 @@ const HINTS: [&str; 8] = [
     "shuffle_replicate_nl",
 ];
 /// Settings that may be read: the client asks for them. Others can hold keys of a storage.
-const READABLE: [&str; 25] = [
+const READABLE: [&str; 26] = [
     "spark.python.sql.dataFrameDebugging.enabled",
     "spark.sql.ansi.enabled",
     "spark.sql.connect.serverStacktrace.enabled",
@@ -30,6 +30,7 @@ const READABLE: [&str; 25] = [
     "spark.sql.execution.pandas.inferPandasDictAsMap",
     "spark.sql.execution.pandas.structHandlingMode",
     "spark.sql.execution.pyspark.binaryAsBytes",
+    "spark.sql.execution.pythonUDF.arrow.enabled",
     "spark.sql.pyspark.inferNestedDictAsStruct.enabled",
     "spark.sql.pyspark.jvmStacktrace.enabled",
     "spark.sql.pyspark.legacy.inferArrayTypeFromFirstElement.enabled",
