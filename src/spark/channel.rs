@@ -82,6 +82,13 @@ pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<Strin
             let message = format!("cannot use `{endpoint}`: it is no server of Spark Connect");
             return Err(ClusterError::Unreachable(message));
         }
+        Err(Fault { error: ClusterError::Failed(said), .. }) => {
+            let message = format!(
+                "the cluster at `{endpoint}` answers, but fails: {said}; its log says more, and it may have to be \
+                 started again"
+            );
+            return Err(ClusterError::Failed(message));
+        }
         Err(fault) => return Err(fault.error),
     };
     // Left alone, it would be there for an hour. That it cannot be released is no failure of this.
