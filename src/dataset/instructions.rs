@@ -17,7 +17,7 @@ use super::ingest::{IngestOptions, Understood, understand};
 use super::records::{Tokeniser, cut};
 use super::source::{Input, Source};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
-use crate::catalog::{Column, Dialect, Reading};
+use crate::catalog::{Column, DType, Dialect, Reading};
 use crate::limits::CSV_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
 use values::column_of;
@@ -111,6 +111,12 @@ pub fn instructions(
 
 /// Fails when an option says what a plain reader does not know.
 fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
+    if let Some((name, _)) = options.dtypes.iter().find(|it| it.1 == DType::Time) {
+        let message =
+            format!("cannot read `{name}` as time: Spark has no time of day in all versions");
+        let hint = "leave it as text, and compare it as text";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
     if options.skip_lines.is_none() {
         return Ok(());
     }

@@ -11,12 +11,14 @@ use base64::engine::general_purpose::STANDARD;
 use super::found::{Asked, Contents, FilesFound, HeadFound, ParquetFound};
 use super::{endings, types};
 use crate::catalog::{Column, DType, Dataset, Reading, Remote, SourceFormat, SparkSource};
-use crate::dataset::{HeadOfFile, Instructions, instructions};
+use crate::dataset::{HeadOfFile, IngestOptions, Instructions, instructions};
 use crate::limits::CLUSTER_FILES_MAX;
 use crate::status::{ExitStatus, Failure};
 
 /// Stands for an empty cell, which is missing; one in quotes is empty text. Nobody writes it.
 const NOTHING: &str = "\u{e000}nothing";
+/// How gzip begins.
+const GZIP: &[u8] = b"\x1f\x8b";
 /// Columns that Spark reads unless it is told of more.
 const COLUMNS_USUAL: usize = 20_480;
 /// How many times smaller text is that is compressed, where no file shows it.
@@ -96,11 +98,17 @@ fn remote(
 }
 
 fn of_parquet(asked: &Asked<'_>, found: &FilesFound, parquet: &ParquetFound) -> Dataset {
-    let columns = types::columns(&parquet.columns);
-    let readings = vec![Reading::Same; columns.len()];
     // Types within types need no DDL: then the files say it themselves.
     let is_plain = parquet.columns.iter().all(|it| !it.1.contains('<'));
-    let schema = if is_plain { ddl(&parquet.columns) } else { String::new() };
+    let mut told = parquet.columns.clone();
+    for (name, spark_type) in told.iter_mut().filter(|_| is_plain) {
+        if let Some((_, said)) = found.partitions.iter().find(|it| it.0 == *name) {
+            spark_type.clone_from(said);
+        }
+    }
+    let schema = if is_plain { ddl(&told) } else { String::new() };
+    let columns = types::columns(&told);
+    let readings = vec![Reading::Same; columns.len()];
     let source = SparkSource::Files {
         format: "parquet".to_owned(),
         schema,
@@ -116,8 +124,14 @@ fn of_parquet(asked: &Asked<'_>, found: &FilesFound, parquet: &ParquetFound) -> 
 fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     let name = asked.what.shown_name();
     let heads = found.heads.iter().map(head_of).collect::<anyhow::Result<Vec<_>>>()?;
-    let mut told = instructions(&heads, name, asked.options)?;
-    check_names(name, &told.columns, &found.partitions)?;
+    if heads.iter().any(|it| it.bytes.starts_with(GZIP)) {
+        let message = format!("`{name}` is gzip, and Spark goes by the ending of a name");
+        let hint = "give the files names that end in `.gz`";
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    let (partitions, options) = partitions(asked, found)?;
+    let mut told = instructions(&heads, name, &options)?;
+    check_names(name, &told.columns, &partitions)?;
     let is_all = found.n_filled == heads.len() as u64 && heads.iter().all(|it| it.is_whole);
     let mut options = csv_options(&told);
     let names: Vec<String> = told.columns.iter().map(|it| it.name.clone()).collect();
@@ -125,7 +139,7 @@ fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     // Spark then compares the header of each file with the names.
     options.insert("enforceSchema".to_owned(), (!is_as_written).to_string());
     let texts = names.into_iter().map(|it| (it, "string".to_owned()));
-    let schema = ddl(&texts.chain(found.partitions.iter().cloned()).collect::<Vec<_>>());
+    let schema = ddl(&texts.chain(partitions.iter().cloned()).collect::<Vec<_>>());
     let source = SparkSource::Files {
         format: "csv".to_owned(),
         schema,
@@ -138,8 +152,8 @@ fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     if !is_all {
         told.columns.iter_mut().for_each(note_part);
     }
-    told.columns.extend(types::columns(&found.partitions));
-    let same = found.partitions.iter().map(|_| Reading::Same);
+    told.columns.extend(types::columns(&partitions));
+    let same = partitions.iter().map(|_| Reading::Same);
     let readings = told.readings.into_iter().chain(same).collect();
     let remote = Remote { is_estimate: !is_all, ..remote(asked, found, source, readings) };
     let mut dialect = told.dialect;
@@ -154,6 +168,28 @@ fn contents(found: &FilesFound, row_count: u64, columns: Vec<Column>) -> Content
 fn head_of(head: &HeadFound) -> anyhow::Result<HeadOfFile> {
     let bytes = STANDARD.decode(&head.bytes)?;
     Ok(HeadOfFile { name: head.name.clone(), bytes, is_whole: head.is_whole })
+}
+
+/// Returns the columns of the names of directories with their types, and what is told of the others.
+fn partitions(
+    asked: &Asked<'_>,
+    found: &FilesFound,
+) -> anyhow::Result<(Vec<(String, String)>, IngestOptions)> {
+    let (mut partitions, mut options) = (found.partitions.clone(), asked.options.clone());
+    for (name, spark_type) in &mut partitions {
+        let Some(at) = options.dtypes.iter().position(|it| it.0 == *name) else { continue };
+        let (_, dtype) = options.dtypes.remove(at);
+        if dtype != DType::String {
+            let message = format!(
+                "`{name}` is in the names of directories, where it is {spark_type}; it cannot be read as {}",
+                dtype.name()
+            );
+            let hint = format!("leave it, or have it as text with `--dtype {name}=string`");
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        "string".clone_into(spark_type);
+    }
+    Ok((partitions, options))
 }
 
 /// Fails when files have a column that the names of their directories have, too: Spark takes the latter, and

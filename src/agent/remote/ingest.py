@@ -5,12 +5,16 @@ Nothing here changes anything on the cluster, and no more is collected than name
 """
 
 import hashlib
+import re
 from base64 import b64encode
+from urllib.parse import unquote
 
 import pyspark.sql.functions as F
 
 # Lines of a head that are read first, to see how long lines are.
 LINES_FIRST = 200
+# A directory that is named for a value with zeros before it. Those of `month=01` say nothing.
+CODE = re.compile(r"/([^/=]+)=0\d{2,}(?=/)")
 # Sizes from here on are what Spark says where it does not know.
 UNKNOWN_BYTES = 1 << 62
 
@@ -41,18 +45,19 @@ def look_at_files(input):
     """Returns the files that paths mean, and the heads of some."""
     columns = ["path", "length", "modificationTime"]
     frame = spark.read.format("binaryFile").load(input["paths"])
-    partitions = [it for it in frame.dtypes if it[0] not in (*columns, "content")]
     seconds = F.unix_micros("modificationTime").alias("modified")
     listing = frame.select("path", "length", seconds).limit(input["files_max"] + 1).collect()
     files = sorted(tuple(it) for it in listing[:input["files_max"]])
     filled = [it for it in files if it[1]]
+    partitions = [it for it in frame.dtypes if it[0] not in (*columns, "content")]
+    codes = {unquote(name) for path, *_ in files for name in CODE.findall(path)}
     found = {
         "version": spark.version,
         "n_files": len(files),
         "has_more": input["files_max"] < len(listing),
         "bytes": sum(it[1] for it in files),
         "sha256": digest(files),
-        "partitions": partitions,
+        "partitions": [(name, "string" if name in codes else kind) for name, kind in partitions],
         "is_delta": any(is_there(f"{it.rstrip('/')}/_delta_log") for it in input["paths"] if "*" not in it),
         "endings": sorted({ending_of(it[0], input["compressed"]) for it in filled})[:20],
     }

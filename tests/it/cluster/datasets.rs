@@ -147,3 +147,38 @@ fn a_marker_of_nothing_that_could_be_a_value_is_missing_there_as_here() {
     };
     assert_eq!([0, 1, 2, 3].map(missing), [0, 5, 4, 1]);
 }
+
+#[test]
+fn codes_in_the_names_of_directories_keep_their_zeros() {
+    let Some(spark) = Spark::shared() else { return };
+    let bench = bench();
+    for (zip, month) in [("00123", "01"), ("04567", "12")] {
+        let directory = bench.path(&format!("p/zip={zip}/month={month}"));
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("a.csv"), "a,b\n1,2\n").unwrap();
+    }
+    let read = |flags: &[&str]| {
+        let path = format!("p={}", bench.path("p").display());
+        ingest(&spark, &bench, &[flags, &["--if-exists", "replace", &path]].concat()).succeeds();
+        let run = bench.run(["datasets", "--json", "--head", "1", "p"]).succeeds();
+        serde_json::from_str::<Value>(run.stdout()).unwrap()[0]["rows"][0].clone()
+    };
+    assert_eq!(read(&[]), json!({"a": 1, "b": 2, "zip": "00123", "month": 1}));
+    assert_eq!(read(&["--dtype", "month=string"])["month"], "01");
+    let path = format!("p={}", bench.path("p").display());
+    let run = ingest(&spark, &bench, &["--dtype", "month=float64", &path]).fails_with(2);
+    assert!(run.stderr().contains("`--dtype month=string`"), "{run}");
+}
+
+#[test]
+fn what_is_no_text_for_spark_is_refused_with_what_to_do() {
+    let Some(spark) = Spark::shared() else { return };
+    let bench = bench();
+    fs::write(bench.path("packed.csv"), b"\x1f\x8b\x08\x00a,b\n1,2\n").unwrap();
+    let path = format!("packed={}", bench.path("packed.csv").display());
+    let run = ingest(&spark, &bench, &[&path]).fails_with(5);
+    assert!(run.stderr().contains("is gzip, and Spark goes by the ending of a name"), "{run}");
+    let sales = format!("sales={}", bench.path("sales.csv").display());
+    let run = ingest(&spark, &bench, &["--dtype", "date=time", &sales]).fails_with(2);
+    assert!(run.stderr().contains("Spark has no time of day"), "{run}");
+}
