@@ -21,7 +21,7 @@ use crate::limits::{
     CLUSTER_SENT_BYTES_MAX, CLUSTER_WINDOW_BYTES, RELAY_CALLS_MAX,
 };
 use crate::spark::endpoint::Endpoint;
-use crate::spark::error::{ClusterError, brief, causes, refused, unreachable};
+use crate::spark::error::{ClusterError, beginning, causes, refused, unreachable};
 use crate::spark::messages::{Method, SparkSession, version_in};
 use crate::spark::wire::End;
 
@@ -246,13 +246,13 @@ impl Server {
                 Fault::new(Code::Unavailable, ClusterError::Unreachable(message))
             }
             Code::Unavailable if !has_details => {
-                let said = brief(said);
+                let said = beginning(said);
                 let message = format!("the cluster at `{endpoint}` is not available: {said}");
                 Fault::new(status.code(), ClusterError::Unreachable(message))
             }
             code => {
                 // The worker reads all of it, as the details repeat it.
-                let mut fault = Fault::new(code, ClusterError::Failed(brief(said)));
+                let mut fault = Fault::new(code, ClusterError::Failed(beginning(said)));
                 said.clone_into(&mut fault.end.message);
                 fault.end.details = has_details.then(|| STANDARD.encode(status.details()));
                 fault

@@ -68,12 +68,12 @@ pub(super) fn refused(endpoint: &Endpoint, said: &str) -> ClusterError {
         };
         ("wants a token", format!("{next}{is_for}"))
     };
-    let said = if said.is_empty() { String::new() } else { format!(" ({})", brief(said)) };
+    let said = if said.is_empty() { String::new() } else { format!(" ({})", beginning(said)) };
     ClusterError::Refused(format!("the cluster at `{endpoint}` {what}{said}; {next}"))
 }
 
 /// Returns the beginning of what a server says.
-pub(super) fn brief(said: &str) -> String {
+pub fn beginning(said: &str) -> String {
     match said.char_indices().nth(CLUSTER_SAID_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &said[..end]),
         None => said.to_owned(),

@@ -18,6 +18,6 @@ mod wire;
 pub use access::ClusterAccess;
 pub use channel::{Traffic, contact};
 pub use endpoint::{Endpoint, SCHEME};
-pub use error::ClusterError;
+pub use error::{ClusterError, beginning};
 pub use progress::JobProgress;
 pub use relay::{Activity, Allowed, Relay};

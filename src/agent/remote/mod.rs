@@ -25,7 +25,9 @@ use crate::python::WorkerError;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::python::study::Study;
-use crate::spark::{Activity, Allowed, ClusterAccess, Endpoint, Relay, Traffic, contact};
+use crate::spark::{
+    Activity, Allowed, ClusterAccess, Endpoint, Relay, Traffic, beginning, contact,
+};
 use crate::status::{ExitStatus, Failure};
 use found::{Asked, Contents, FilesFound, TableFound};
 
@@ -232,17 +234,12 @@ fn reason(traceback: &str) -> String {
 
 /// Returns the first line of what a server says, without advice that is for code.
 pub fn brief(text: &str) -> String {
-    const CHARS_MAX: usize = 400;
     const ADVICE: &str = "; load(\"";
     // `[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03`
     let text = text.lines().next().unwrap_or_default();
     let text = text.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(text, |it| it.1);
     let text = text.split(" SQLSTATE:").next().unwrap_or_default().trim_end_matches('.');
-    let text = text.rsplit_once(ADVICE).map_or(text, |it| it.0);
-    match text.char_indices().nth(CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    beginning(text.rsplit_once(ADVICE).map_or(text, |it| it.0))
 }
 
 fn table(asked: &Asked<'_>, name: &str, found: TableFound) -> Dataset {

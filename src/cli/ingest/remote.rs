@@ -165,22 +165,40 @@ pub fn take_places(
             .with_context(|| format!("cannot read `{}` as `{name}` was read", what.shown_name()))?;
         wanted.push(((*name).to_owned(), what, read));
     }
-    let remote = session.catalog().remote().next().map(|it| it.1.endpoint.clone());
-    let (Some(endpoint), false) = (remote, wanted.is_empty()) else { return Ok(()) };
-    let endpoint = cluster.access.complete(Endpoint::parse(&endpoint)?)?;
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let endpoint = cluster.access.endpoint(session.catalog())?;
+    let endpoint = endpoint.context("no dataset is on a cluster")?;
+    let look = async |cluster: &mut AtCluster| look_at_all(cluster, wanted).await;
+    let found = ask(endpoint, Vec::new(), options, cluster, look)?;
+    session.register(found)
+}
+
+/// Asks a cluster, of which the worker knows these datasets, and takes leave of it.
+///
+/// # Errors
+///
+/// Fails when the cluster cannot be reached, as `work` does, and with the signal's status when one came.
+fn ask<T>(
+    endpoint: Endpoint,
+    known: Vec<(String, Dataset)>,
+    options: &GlobalOptions,
+    cluster: &ClusterOptions,
+    work: impl AsyncFnOnce(&mut AtCluster) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
-    let found = signals::runtime()?.block_on(async {
+    signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let mut tell = |it: &str| line.say(it);
-        let start = Box::pin(AtCluster::start(endpoint, cluster, Vec::new(), &mut tell));
+        let start = Box::pin(AtCluster::start(endpoint, cluster, known, &mut tell));
         let (mut cluster, mut activity) =
             line.wait(start, &mut signals, None).await.map_err(cut)??;
-        let look = Box::pin(look_at_all(&mut cluster, wanted));
-        let found = line.wait(look, &mut signals, Some(&mut activity)).await;
+        let working = Box::pin(work(&mut cluster));
+        let done = line.wait(working, &mut signals, Some(&mut activity)).await;
         cluster.stop().await;
-        found.map_err(cut)?
-    })?;
-    session.register(found)
+        done.map_err(cut)?
+    })
 }
 
 async fn look_at_all(
@@ -331,20 +349,10 @@ pub fn heads(
 ) -> anyhow::Result<Vec<Frame>> {
     let Some(remote) = datasets.iter().find_map(|it| it.1.remote()) else { return Ok(Vec::new()) };
     let endpoint = cluster.access.complete(Endpoint::parse(&remote.endpoint)?)?;
-    let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
     let known = datasets.iter().map(|(name, it)| ((*name).to_owned(), (*it).clone())).collect();
-    signals::runtime()?.block_on(async {
-        let mut signals = Signals::listen()?;
-        let mut tell = |it: &str| line.say(it);
-        let start = Box::pin(AtCluster::start(endpoint, cluster, known, &mut tell));
-        let (mut cluster, mut activity) =
-            line.wait(start, &mut signals, None).await.map_err(cut)??;
-        let names = datasets.iter().map(|it| it.0);
-        let read = Box::pin(read_heads(&mut cluster, names, n_rows));
-        let heads = line.wait(read, &mut signals, Some(&mut activity)).await;
-        cluster.stop().await;
-        heads.map_err(cut)?
-    })
+    let names = datasets.iter().map(|it| it.0);
+    let read = async |cluster: &mut AtCluster| read_heads(cluster, names, n_rows).await;
+    ask(endpoint, known, options, cluster, read)
 }
 
 fn cut(signal: ExitStatus) -> Failure {
