@@ -6,14 +6,17 @@ use std::time::Duration;
 
 /// Bytes of one CSV file that `ingest` takes unless `--max-bytes` says otherwise.
 pub const CSV_BYTES_MAX: u64 = 400 * 1024 * 1024;
-/// Bytes of CSV parsed at once. Peak memory is a small multiple of this, whatever the file's size.
+/// Bytes of a slice of CSV, which one worker parses at a time.
 pub const SLICE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of one record. A longer one is more likely a quote that nobody closed than a record.
 pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes between an opening quote and the one that closes it; beyond this the first was text.
 pub const QUOTED_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Slices parsed at the same time. More would cost memory and the disk could not follow.
-pub const INGEST_WORKERS_MAX: usize = 4;
+/// Parts of a Parquet file searched at the same time.
+pub const FIND_WORKERS_MAX: usize = 4;
+/// Bytes of all slices that are read, parsed or written at the same time, whatever the file's size and
+/// the number of workers. Peak memory is a small multiple of this.
+pub const SLICES_BYTES_MAX: usize = 96 * 1024 * 1024;
 /// Bytes at the head of a file from which its dialect is judged.
 pub const SNIFF_HEAD_BYTES: usize = 256 * 1024;
 /// Bytes of each further window into the file, so that what comes late has a say.

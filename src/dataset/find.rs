@@ -19,7 +19,7 @@ use self::needle::Needle;
 use super::columnar::guard;
 use super::scan::dtype_of;
 use crate::catalog::ValueMatch;
-use crate::limits::INGEST_WORKERS_MAX;
+use crate::limits::FIND_WORKERS_MAX;
 
 pub use self::chunk::is_all_dictionary;
 
@@ -61,7 +61,7 @@ fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
         }
         Ok(counts)
     };
-    let n_threads = available_parallelism().map_or(1, usize::from).min(INGEST_WORKERS_MAX);
+    let n_threads = available_parallelism().map_or(1, usize::from).min(FIND_WORKERS_MAX);
     let counts = thread::scope(|scope| {
         let others = 1..n_threads.min(places.len());
         let others: Vec<_> =

@@ -33,8 +33,8 @@ use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
 use crate::catalog::{Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat};
 use crate::limits::{
-    CSV_BYTES_MAX, CSV_COLUMNS_MAX, INGEST_WORKERS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX,
-    SLICE_BYTES_MAX, SNIFF_HEAD_BYTES,
+    CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
+    SLICES_BYTES_MAX, SNIFF_HEAD_BYTES,
 };
 use crate::status::{ExitStatus, Failure};
 
@@ -112,10 +112,13 @@ impl Tuning {
         let n_cores = available_parallelism().map_or(1, usize::from);
         let n_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let n_slices_max = n_bytes / SLICE_BYTES_MIN + 1;
-        let n_workers = n_cores.min(n_slices_max).clamp(1, INGEST_WORKERS_MAX);
+        let n_workers = n_cores.min(n_slices_max);
+        let n_workers = n_workers.min(SLICES_BYTES_MAX / SLICE_BYTES_MIN - pass::SLICES_BESIDE);
         // Some slices for each worker, so that none is idle at the end while another has much left.
         let share = n_bytes / (4 * n_workers) + 1;
-        Tuning { slice_bytes: share.clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX), n_workers }
+        let most = SLICES_BYTES_MAX / (n_workers + pass::SLICES_BESIDE);
+        let slice_bytes = share.clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX.min(most));
+        Tuning { slice_bytes, n_workers }
     }
 }
 

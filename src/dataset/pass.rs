@@ -27,6 +27,9 @@ use super::{Progress, Watch};
 use crate::catalog::SetAside;
 use crate::status::{ExitStatus, Failure};
 
+/// Slices beside those of the workers: one that is read, one that is written.
+pub const SLICES_BESIDE: usize = 2;
+
 /// Where a pass leaves what it read.
 pub struct Output {
     /// The table.
@@ -127,7 +130,7 @@ pub fn run(
     let jobs = Arc::new(Mutex::new(jobs));
     let (done_sender, done) = channel::<anyhow::Result<Done>>();
     let (buffer_sender, buffers) = channel::<Vec<u8>>();
-    for _ in 0..settings.n_workers + 2 {
+    for _ in 0..settings.n_workers + SLICES_BESIDE {
         buffer_sender.send(Vec::new()).ok();
     }
     let is_broken = AtomicBool::new(false);
