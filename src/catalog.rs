@@ -177,6 +177,58 @@ impl SetAside {
     }
 }
 
+/// Quotes of the source that do not enclose a cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StrayQuotes {
+    /// Quotes that open a cell and are never closed. They are text.
+    #[serde(default)]
+    pub unclosed: u64,
+    /// Records that such a quote had joined, and that were read line by line.
+    #[serde(default)]
+    pub split: u64,
+    /// Quoted cells that stayed one cell, though their lines could be rows.
+    #[serde(default)]
+    pub doubtful: u64,
+    /// The line of the first of all these; 0 when there are none.
+    #[serde(default)]
+    pub line: u64,
+}
+
+impl StrayQuotes {
+    /// Returns whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == StrayQuotes::default()
+    }
+
+    /// Returns what is to be said of them, if there are any.
+    pub fn sentence(&self) -> Option<String> {
+        let StrayQuotes { unclosed, split, doubtful, line } = *self;
+        let counted = |n: u64, one: &str, many: &str| {
+            (0 < n).then(|| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") })
+        };
+        let sentences = [
+            counted(
+                unclosed,
+                "quote opens a cell and is never closed, so it is text",
+                "quotes open a cell and are never closed, so they are text",
+            ),
+            counted(
+                split,
+                "of them would have taken in the rows below, which are read as rows",
+                "of them would have taken in the rows below, which are read as rows",
+            ),
+            counted(
+                doubtful,
+                "quoted cell has lines that could be rows; it is kept as one cell",
+                "quoted cells have lines that could be rows; they are kept as cells",
+            ),
+        ];
+        let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+        let kinds = sentences.join(", ");
+        (!self.is_none()).then(|| format!("{kinds}; the first is on line {line}"))
+    }
+}
+
 /// Where the rows of a dataset are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -311,6 +363,9 @@ pub struct Dataset {
     /// Lines that are no rows.
     #[serde(default)]
     pub set_aside: SetAside,
+    /// Quotes that do not enclose a cell.
+    #[serde(default, skip_serializing_if = "StrayQuotes::is_none")]
+    pub stray_quotes: StrayQuotes,
     /// RFC 3339, UTC.
     pub ingested_at: String,
 }
@@ -368,7 +423,8 @@ impl Dataset {
 
     /// Returns whether rows were repaired or bytes replaced, which `--strict` does not want.
     pub fn is_repaired(&self) -> bool {
-        0 < self.padded_rows + self.surplus_rows || self.dialect.damage.is_some()
+        let n_repaired = self.padded_rows + self.surplus_rows + self.stray_quotes.split;
+        0 < n_repaired || self.dialect.damage.is_some()
     }
 }
 

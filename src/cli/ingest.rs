@@ -528,6 +528,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");
         report::warning(&message, colour);
     }
+    if let Some(sentence) = dataset.stray_quotes.sentence() {
+        report::warning(&format!("`{name}`: {sentence}"), colour);
+    }
     let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
         let rows = counted(dataset.padded_rows, "row", "rows");

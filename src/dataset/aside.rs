@@ -203,8 +203,10 @@ fn remove(block: &mut Block, rows: &[usize], width: usize) {
     block.cells.truncate(kept.len() * width);
     block.lines.truncate(kept.len());
     block.records.truncate(kept.len());
-    block.short.retain(stays);
-    block.short.iter_mut().for_each(|row| *row = moved(*row));
+    for rows in [&mut block.short, &mut block.split, &mut block.doubtful] {
+        rows.retain(stays);
+        rows.iter_mut().for_each(|row| *row = moved(*row));
+    }
     block.surplus.retain(|it| stays(&it.row));
     block.surplus.iter_mut().for_each(|it| it.row = moved(it.row));
 }

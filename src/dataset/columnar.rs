@@ -28,7 +28,7 @@ use super::Watch;
 use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
 use super::source::{Input, check_cancelled, refuse};
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
-use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, SourceFormat};
+use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes};
 use crate::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
 use crate::status::{ExitStatus, Failure};
 use convert::{Way, repeats};
@@ -109,6 +109,7 @@ pub fn ingest(
         padded_rows: 0,
         surplus_rows: 0,
         set_aside: SetAside::default(),
+        stray_quotes: StrayQuotes::default(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     Ok((dataset, files))

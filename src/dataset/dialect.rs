@@ -101,16 +101,23 @@ pub fn find(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
     (best.syntax, reasons)
 }
 
-/// Returns whether most of the head is one record that goes on behind it, as a long text in quotes
-/// does, so that it takes more of the file to see how cells are told apart.
-pub fn is_cut_in_record(windows: &Windows, told: &Told) -> bool {
-    let usual = USUAL.iter().filter_map(|it| Delimiter::new(it));
-    let delimiters = told.delimiter.map_or_else(|| usual.collect(), |it| vec![it]);
-    let is_quoted = told.quote.is_none_or(|it| it.char() == Some(QUOTE));
-    let is_cut = |delimiter: &Delimiter| {
-        windows.head(Syntax::usual(*delimiter)).len() < windows.head.len() / 2
+/// Returns the syntax in which most of the head is one record that ends behind it, and where that record
+/// begins: it takes more of the file to see how cells are told apart.
+///
+/// That is for the syntax that was found to say. Only where no delimiter makes even rows, the usual ones
+/// are asked that cut the first record.
+pub fn cut_record(windows: &Windows, found: Syntax) -> Option<(usize, Syntax)> {
+    let cut = |syntax: Syntax| Some((windows.cut_record(syntax)?, syntax));
+    if found.delimiter != Delimiter::NONE || found.quote != Some(QUOTE) {
+        return cut(found);
+    }
+    let cuts_first = |syntax: &Syntax| {
+        let mut cells = Vec::new();
+        Tokeniser::new(&windows.head, *syntax).record(&mut cells);
+        1 < cells.len()
     };
-    !windows.is_whole && is_quoted && delimiters.iter().any(is_cut)
+    let usual = USUAL.iter().filter_map(|it| Delimiter::new(it)).map(Syntax::usual);
+    cut(found).or_else(|| usual.filter(cuts_first).find_map(cut))
 }
 
 /// Returns the delimiter that a first line `sep=;` declares, as Excel writes it, and its length.
@@ -223,6 +230,8 @@ impl Trial {
         let blanks = blanks(windows, delimiter, quote);
         let syntax = Syntax { delimiter, quote, escape, blanks };
         let doubled = Trial { syntax, is_usual, score: Score::of(windows, syntax) };
+        let doubled = doubled.blank_before_quote(windows);
+        let syntax = doubled.syntax;
         let is_open = told.escape.is_none();
         let has_backslash = |it: &u8| memmem::find(&windows.head, &[b'\\', *it]).is_some();
         if !(is_open && quote.as_ref().is_some_and(has_backslash)) {
@@ -231,6 +240,25 @@ impl Trial {
         let syntax = Syntax { escape: Escape::Char(b'\\'), ..syntax };
         let escaped = Trial { syntax, is_usual, score: Score::of(windows, syntax) };
         if escaped.explains_quotes_better_than(&doubled) { escaped } else { doubled }
+    }
+
+    /// Takes blanks between a delimiter and a quote for layout where that makes quoted cells, and rows
+    /// that are as even as without.
+    fn blank_before_quote(self, windows: &Windows) -> Trial {
+        let Syntax { delimiter, quote: Some(quote), blanks: Blanks::Kept, .. } = self.syntax else {
+            return self;
+        };
+        let pattern = [delimiter.bytes(), &[b' ', quote]].concat();
+        let is_blank = delimiter.bytes().ends_with(b" ") || delimiter == Delimiter::NONE;
+        if is_blank || memmem::find(&windows.head, &pattern).is_none() {
+            return self;
+        }
+        let syntax = Syntax { blanks: Blanks::AroundQuotes, ..self.syntax };
+        let score = Score::of(windows, syntax);
+        let is_better = self.score.n_quoted < score.n_quoted
+            && self.score.evenness() <= score.evenness()
+            && score.n_unclosed <= self.score.n_unclosed;
+        if is_better { Trial { syntax, score, ..self } } else { self }
     }
 
     /// Returns whether quotes behind backslashes are text, which `doubled` takes for what they are.
@@ -310,15 +338,31 @@ impl Trial {
         tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
     }
 
-    /// Takes quotes for text where that makes rows clearly more even.
+    /// Takes quotes for text where that makes rows clearly more even, or the writer never quotes.
     fn without_quotes(self, windows: &Windows, told: &Told) -> Trial {
-        if told.quote.is_some() || told.escape.is_some() || self.score.n_unclosed == 0 {
+        let Score { n_unclosed, n_bare, n_inner, .. } = self.score;
+        let is_odd = 0 < n_unclosed || 0 < n_bare + n_inner;
+        if told.quote.is_some() || told.escape.is_some() || !is_odd {
             return self;
         }
         let syntax = Syntax { quote: None, escape: Escape::None, ..self.syntax };
         let score = Score::of(windows, syntax);
-        let is_clear = self.score.value() * 1.1 < score.value();
-        if is_clear { Trial { syntax, score, ..self } } else { self }
+        let is_clear = 0 < n_unclosed && self.score.value() * 1.1 < score.value();
+        if is_clear || self.never_quotes(&score) { Trial { syntax, score, ..self } } else { self }
+    }
+
+    /// Returns whether the writer of the file never quotes: no cell needs its quotes, `without` them all
+    /// rows are even, and other cells have quotes that a writer who quotes would have escaped.
+    fn never_quotes(&self, without: &Score) -> bool {
+        let Score { n_quoted, n_records, n_doubled, n_bare, n_inner, .. } = self.score;
+        let n_text = n_inner + usize::try_from(self.score.n_unclosed).unwrap_or(usize::MAX);
+        // With tabs it is common not to quote. With other delimiters nearly every writer does.
+        let is_odd = match self.syntax.delimiter.bytes() {
+            b"\t" => 0 < n_text + n_bare,
+            _ => 3 * n_quoted <= n_text,
+        };
+        let is_even = without.n_modal == without.n_records && without.width == self.score.width;
+        0 < n_quoted && n_doubled == 0 && is_odd && 2 * n_quoted <= n_records && is_even
     }
 
     /// Takes a backslash before delimiters and line ends, in a file without quotes, for an escape
@@ -378,7 +422,7 @@ impl Trial {
             }
             (Some(Quote::None), _) => reasons.push("no quote: as told".to_owned()),
             (None, None) if escape == Escape::None => {
-                reasons.push("no quote: rows are more even without".to_owned());
+                reasons.push("no quote: quotes do not enclose cells".to_owned());
             }
             (None, None | Some(QUOTE)) => {}
             (None, Some(quote)) => reasons.push(format!(
@@ -454,6 +498,10 @@ struct Score {
     /// Quotes within quoted cells, with their escape and without.
     n_escapes: usize,
     n_bare: usize,
+    /// Quoted cells with quotes that are doubled.
+    n_doubled: usize,
+    /// Cells that are not quoted and have quotes within.
+    n_inner: usize,
     n_unclosed: u64,
 }
 
@@ -513,6 +561,8 @@ impl Score {
             self.n_empty += 1;
             return 1.0;
         }
+        self.n_inner +=
+            usize::from(syntax.quote.is_some_and(|it| memchr::memchr(it, text).is_some()));
         self.n_blank_led += usize::from(0 < column && raw.starts_with(b" "));
         if is_value(text) {
             self.n_values += 1;
@@ -532,8 +582,9 @@ impl Score {
                 }
             }
             Escape::Doubled => {
-                let runs = raw.split(|it| *it != quote);
-                self.n_bare += runs.filter(|it| it.len() % 2 == 1).count();
+                let runs = || raw.split(|it| *it != quote);
+                self.n_bare += runs().filter(|it| it.len() % 2 == 1).count();
+                self.n_doubled += usize::from(runs().any(|it| 1 < it.len()));
             }
             Escape::None => {}
         }

@@ -14,6 +14,7 @@ use super::odd::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
+use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::wrap::Rules;
 use super::{levels, tables};
@@ -41,6 +42,8 @@ pub struct Header {
     pub has_surplus: bool,
     /// Bytes of an average row.
     pub row_bytes: usize,
+    /// Of each column, what its first values look like.
+    pub classes: Vec<Class>,
     /// The lines before the table, the first line being 0.
     pub asides: Asides,
     /// What among the rows is none.
@@ -284,6 +287,7 @@ impl Search<'_> {
             evidence: body.all,
             has_surplus: body.has_surplus,
             row_bytes: body.row_bytes,
+            classes: first_rows.classes(self.syntax.quote),
             asides,
             rule,
             below: Below::default(),
@@ -546,6 +550,7 @@ impl Header {
             usual: Vec::new(),
             has_surplus: false,
             row_bytes: 1,
+            classes: Vec::new(),
             asides: Asides::default(),
             rule: AsideRule::default(),
             below: Below::default(),

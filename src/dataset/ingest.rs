@@ -24,6 +24,7 @@ use super::local::DateOrder;
 use super::number::DecimalMark;
 use super::odd::Usual;
 use super::pass::{self, Output, Settings, Tally};
+use super::records::{Tokeniser, count_line_ends};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
@@ -31,7 +32,9 @@ use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
-use crate::catalog::{Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat};
+use crate::catalog::{
+    Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes,
+};
 use crate::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
     SLICES_BYTES_MAX, SNIFF_HEAD_BYTES,
@@ -265,6 +268,7 @@ fn ingest_text(
     let archive = input.archive_reason().into_iter().collect();
     let reasons =
         [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
+    let stray_quotes = stray_quotes(&tally);
     let dataset = Dataset {
         location: Location::Here {
             path: PathBuf::from("datasets").join(format!("{name}.parquet")),
@@ -292,6 +296,7 @@ fn ingest_text(
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,
         set_aside: tally.set_aside,
+        stray_quotes,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     let understood = Understood {
@@ -310,11 +315,21 @@ fn ingest_text(
     Ok((understood, files))
 }
 
+fn stray_quotes(tally: &Tally) -> StrayQuotes {
+    let lines = [tally.unclosed_line, tally.doubtful_line];
+    StrayQuotes {
+        unclosed: tally.n_unclosed,
+        split: tally.n_split,
+        doubtful: tally.n_doubtful,
+        line: lines.into_iter().flatten().min().unwrap_or(0),
+    }
+}
+
 /// Returns a sentence for each thing about the rows that a user might question.
 fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
     let mut sentences = Vec::new();
-    if let Some(repair) = &tally.first_repair {
-        let Tally { n_short, n_surplus, .. } = tally;
+    let Tally { n_short, n_surplus, .. } = tally;
+    if let (Some(repair), true) = (&tally.first_repair, 0 < n_short + n_surplus) {
         let line = repair.line;
         sentences.push(format!(
             "{n_short} rows padded, {n_surplus} rows with surplus cells, the first on line {line}"
@@ -324,13 +339,7 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
     if 0 < tally.n_blank {
         sentences.push(format!("{} blank lines skipped", tally.n_blank));
     }
-    if 0 < tally.n_unclosed {
-        let n = tally.n_unclosed;
-        let line =
-            tally.unclosed_line.map_or(String::new(), |it| format!(", the first on line {it}"));
-        sentences
-            .push(format!("{n} quotes that open a cell are never closed and stay as text{line}"));
-    }
+    sentences.extend(stray_quotes(tally).sentence());
     if let Some(line) = tally.mark_line {
         let n = tally.n_marks;
         sentences.push(format!(
@@ -415,7 +424,7 @@ impl Layout {
     ) -> anyhow::Result<Layout> {
         let refuse = |found: &str, hint: &str| no_csv(shown_name, found, hint);
         let mut n_head = SNIFF_HEAD_BYTES;
-        let mut is_cut = false;
+        let mut cut_record = None;
         loop {
             let narrow_end = input.text_end(Charset::UTF_8)?;
             let read = input.head(n_head)?;
@@ -460,22 +469,30 @@ impl Layout {
             let n_lines = options.skip_lines.unwrap_or(0);
             let Some(skipped) = take_lines(&mut windows.head, n_lines) else {
                 if !is_whole && n_head < RECORD_BYTES_MAX {
-                    n_head *= 2;
+                    n_head = larger(n_head);
                     continue;
                 }
                 return Err(too_few_lines(shown_name, n_lines));
             };
             let told = dialect::Told::of(options)?;
-            if n_head < RECORD_BYTES_MAX && dialect::is_cut_in_record(&windows, &told) {
-                is_cut = true;
-                n_head *= 2;
-                continue;
-            }
-            if is_cut && QUOTED_BYTES_MAX < n_head {
-                return Err(open_quote(shown_name));
-            }
             let split = split(options, told, n_head, &mut windows, &mut reasons);
             let Split { syntax, n_declared, wrapping, rules } = split;
+            let cut = dialect::cut_record(&windows, syntax);
+            if cut.is_some() && n_head < RECORD_BYTES_MAX {
+                cut_record = cut;
+                n_head = larger(n_head);
+                continue;
+            }
+            // What was taken for the delimiter when less was seen may not be it.
+            let is_same = |it: &Syntax| {
+                syntax.delimiter == Delimiter::NONE || syntax.delimiter == it.delimiter
+            };
+            let is_open = |it: &(usize, Syntax)| opens_quote(&windows.head[it.0..], it.1);
+            if let Some((at, _)) = cut_record.filter(|it| is_same(&it.1) && is_open(it)) {
+                let n_before = n_lines + u64::from(0 < n_declared);
+                let line = n_before + u64::from(count_line_ends(&windows.head[..at])) + 1;
+                return Err(open_quote(shown_name, line));
+            }
             let nulls = if options.is_plain {
                 Nulls::of_programs()
             } else {
@@ -488,7 +505,7 @@ impl Layout {
                     return Err(refuse("it has only blank lines", "check how the file was made"));
                 }
                 if n_head < RECORD_BYTES_MAX {
-                    n_head *= 2;
+                    n_head = larger(n_head);
                     continue;
                 }
                 return Err(endless(shown_name, n_head));
@@ -564,11 +581,30 @@ fn endless(shown_name: &str, n_head: usize) -> anyhow::Error {
     no_csv(shown_name, &found, "a quote may be open that is never closed")
 }
 
-fn open_quote(shown_name: &str) -> anyhow::Error {
+fn open_quote(shown_name: &str, line: u64) -> anyhow::Error {
     let found = format!(
-        "a quote near its beginning opens a cell that does not end within {QUOTED_BYTES_MAX} bytes"
+        "a quote on line {line} opens a cell that does not end within {QUOTED_BYTES_MAX} bytes"
     );
-    no_csv(shown_name, &found, "mend it, or take quotes for text with `--quote none`")
+    no_csv(shown_name, &found, &format!("close the quote on line {line}, or remove it"))
+}
+
+/// Returns how much of a file to look at when `n_head` bytes of it were not enough. Each look costs as
+/// much as all before it together, or more.
+fn larger(n_head: usize) -> usize {
+    const FACTOR: usize = 8;
+    // A cell may be as long as that; what opens it is then no longer at the end of what is seen.
+    if n_head < QUOTED_BYTES_MAX {
+        (n_head * FACTOR).min(QUOTED_BYTES_MAX)
+    } else {
+        RECORD_BYTES_MAX
+    }
+}
+
+/// Returns whether a quote in the first record of `text` opens a cell that no quote closes.
+fn opens_quote(text: &[u8], syntax: Syntax) -> bool {
+    let mut tokeniser = Tokeniser::new(text, syntax);
+    tokeniser.record(&mut Vec::new());
+    0 < tokeniser.n_unclosed()
 }
 
 /// Fails when a text has control characters as no text has.
@@ -744,6 +780,7 @@ fn read(
         has_extra: layout.header.has_surplus,
         nulls: layout.nulls.clone(),
         row_bytes: layout.header.row_bytes,
+        classes: layout.header.classes.clone(),
         rule: layout.header.rule.clone(),
     };
     let mut attempt = Attempt { input, layout, target, options, tuning, plan };
@@ -776,7 +813,8 @@ fn read(
     let columns = attempt.columns();
     let files = match (output, target) {
         (Some(output), Some(target)) => {
-            output.complete(target, 0 < tally.n_short + tally.n_surplus + tally.set_aside.sum())?
+            let n_repaired = tally.n_short + tally.n_surplus + tally.n_split;
+            output.complete(target, 0 < n_repaired + tally.set_aside.sum())?
         }
         _ => DatasetFiles::default(),
     };

@@ -4,7 +4,7 @@
 //! and slices; `encoding` finds out which `charset` its text has, by its `letters` where it must,
 //! `wrap` what is around its rows, `dialect` how their cells are told apart, `tables`, `extent`, `header` and `levels` where the table
 //! lies and what its columns are called; `pass` has slices read side by side, each by `slice`:
-//! `records` finds their cells, `aside` takes out what is no row, `build` makes columns of them with
+//! `records` finds their cells, `swallowed` the rows that a stray quote has joined, `aside` takes out what is no row, `build` makes columns of them with
 //! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
 //! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
 //! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
@@ -54,6 +54,7 @@ mod shape;
 mod slice;
 mod sniff;
 mod source;
+mod swallowed;
 mod syntax;
 mod tables;
 mod wrap;

@@ -65,6 +65,12 @@ pub struct Tally {
     pub n_unclosed: u64,
     /// The line of the first of them.
     pub unclosed_line: Option<u64>,
+    /// Records that a stray quote had joined, and that were read line by line.
+    pub n_split: u64,
+    /// Quoted cells that stayed one cell, though their lines could be rows.
+    pub n_doubtful: u64,
+    /// The line of the first of them.
+    pub doubtful_line: Option<u64>,
     /// Lines that began with a byte order mark, which is no text.
     pub n_marks: u64,
     /// The line of the first of them.
@@ -315,8 +321,11 @@ impl<'a> Collector<'a> {
         self.tally.any_quoted |= parsed.any_quoted;
         self.tally.n_blank += parsed.n_blank;
         self.tally.n_unclosed += parsed.n_unclosed;
-        let unclosed_line = parsed.unclosed_line.map(|it| self.line + u64::from(it) + 1);
-        self.tally.unclosed_line = self.tally.unclosed_line.or(unclosed_line);
+        self.tally.n_split += parsed.n_split;
+        self.tally.n_doubtful += parsed.n_doubtful;
+        let line = |it: u32| self.line + u64::from(it) + 1;
+        self.tally.unclosed_line = self.tally.unclosed_line.or(parsed.unclosed_line.map(line));
+        self.tally.doubtful_line = self.tally.doubtful_line.or(parsed.doubtful_line.map(line));
         let odds = std::mem::take(&mut parsed.odds);
         self.tally.odds.iter_mut().zip(odds).for_each(|(all, odds)| all.add(odds, self.line));
         let before = if parsed.n_rows == 0 { self.n_lines_behind } else { 0 };

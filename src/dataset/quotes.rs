@@ -125,15 +125,22 @@ impl<'a> Quotes<'a> {
             is_escaped = true;
         }
         let stop = self.stop(open);
+        // Quotes within the cell that are not doubled, as in `"x "y""`: behind the first of a pair, two
+        // quotes at the end are the second one and the one that closes.
+        let mut is_bare_open = false;
         while let Some(at) = self.bytes.get(from..stop).and_then(|it| memchr(quote_byte, it)) {
             let quote = from + at;
             if self.bytes.get(quote + 1) == Some(&quote_byte) {
+                if is_bare_open && self.end_at::<PLAIN>(quote + 2) != End::NotHere {
+                    return self.found::<PLAIN>(quote + 1, is_escaped);
+                }
                 is_escaped = true;
                 from = quote + 2;
             } else if self.end_at::<PLAIN>(quote + 1) == End::NotHere {
                 if self.follows_delimiter::<PLAIN>(quote) {
                     return self.overtaken(quote);
                 }
+                is_bare_open = !is_bare_open;
                 from = quote + 1;
             } else {
                 return self.found::<PLAIN>(quote, is_escaped);

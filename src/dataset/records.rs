@@ -9,10 +9,11 @@
 //!
 //! The plain syntax (a delimiter of one byte, `"` doubled) has its own path, chosen once a slice.
 
-use memchr::{memchr, memchr2_iter, memrchr};
+use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 
 use super::marks::Marks;
 use super::quotes::{BYTE_ORDER_MARK, Close, Quotes};
+use super::swallowed::{Class, Verdict, judge};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
 
 /// Where a cell's text lies in its slice, without its quotes.
@@ -144,6 +145,10 @@ pub struct Block {
     pub short: Vec<usize>,
     /// Rows that were cut, in order.
     pub surplus: Vec<Surplus>,
+    /// Rows that a stray quote had joined to one record, by position: the first of each.
+    pub split: Vec<usize>,
+    /// Rows with a quoted cell whose lines could be rows as well, by position.
+    pub doubtful: Vec<usize>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
 }
@@ -160,6 +165,8 @@ impl Block {
         self.records.clear();
         self.short.clear();
         self.surplus.clear();
+        self.split.clear();
+        self.doubtful.clear();
     }
 }
 
@@ -253,6 +260,10 @@ pub struct Tokeniser<'a> {
     unclosed_line: Option<u32>,
     n_marks: u64,
     mark_line: Option<u32>,
+    /// What the columns hold, as far as that is known.
+    classes: &'a [Class],
+    /// Before this position, a quote that its own line does not close is text.
+    lines_until: usize,
 }
 
 impl<'a> Tokeniser<'a> {
@@ -281,7 +292,15 @@ impl<'a> Tokeniser<'a> {
             unclosed_line: None,
             n_marks: 0,
             mark_line: None,
+            classes: &[],
+            lines_until: 0,
         }
+    }
+
+    /// Takes what the columns hold, which tells rows that a stray quote has joined from one row.
+    #[must_use]
+    pub fn with_classes(self, classes: &'a [Class]) -> Self {
+        Tokeniser { classes, ..self }
     }
 
     /// Returns how many blank lines were passed over.
@@ -363,14 +382,27 @@ impl<'a> Tokeniser<'a> {
         while block.n_rows() < n_rows {
             let n_before = block.cells.len();
             let line = self.line;
+            let start = self.at;
             let Some(record) = self.next::<PLAIN>(&mut block.cells, width) else { return };
             let n_cells = block.cells.len() - n_before;
+            let row = block.n_rows();
+            if record.any_quoted && line + 1 < self.line && 1 < width {
+                match self.judge(&record, &block.cells[n_before..], width) {
+                    Verdict::Row => {}
+                    Verdict::Doubtful => block.doubtful.push(row),
+                    Verdict::Rows => {
+                        block.cells.truncate(n_before);
+                        block.split.push(row);
+                        self.read_lines(start, line, record.end);
+                        continue;
+                    }
+                }
+            }
             if record.is_blank || (1 < width && n_cells == 1 && self.is_blank(&record)) {
                 self.n_blank += 1;
                 block.cells.truncate(n_before);
                 continue;
             }
-            let row = block.n_rows();
             if n_cells < width {
                 block.cells.resize(n_before + width, Cell::MISSING);
                 block.short.push(row);
@@ -384,6 +416,37 @@ impl<'a> Tokeniser<'a> {
             block.lines.push(line);
             block.records.push(Cell::raw_span(record.start, record.end));
         }
+    }
+
+    #[cold]
+    fn judge(&self, record: &Record, cells: &[Cell], width: usize) -> Verdict {
+        let is_even = cells.len() == width && record.surplus_start.is_none();
+        let span = record.start..record.end;
+        judge(self.bytes, span, cells, is_even, (width, self.classes), self.syntax)
+    }
+
+    /// Goes back to `start` on `line`, to read what is before `end` line by line.
+    fn read_lines(&mut self, start: usize, line: u32, end: usize) {
+        let fresh = Tokeniser::new(self.bytes, self.syntax);
+        (self.quotes, self.marks) = (fresh.quotes, fresh.marks);
+        (self.at, self.line, self.lines_until) = (start, line, end);
+    }
+
+    /// Finds the quote that closes the one at `open`, on the same line where lines are read one by one.
+    #[inline]
+    fn close<const PLAIN: bool>(&mut self, open: usize) -> Close {
+        if open < self.lines_until {
+            self.close_on_line(open)
+        } else {
+            self.quotes.close::<PLAIN>(open)
+        }
+    }
+
+    #[cold]
+    fn close_on_line(&self, open: usize) -> Close {
+        let rest = &self.bytes[open..];
+        let end = memchr2(b'\n', b'\r', rest).map_or(self.bytes.len(), |it| open + it);
+        Quotes::new(&self.bytes[..end], self.syntax, true).close::<false>(open)
     }
 
     /// Returns whether nothing but delimiters and blanks stands between two positions.
@@ -449,7 +512,7 @@ impl<'a> Tokeniser<'a> {
     fn cell(&mut self, start: usize, record: &mut Record) -> (Cell, usize) {
         let mut from = start;
         if self.bytes.get(start) == Some(&QUOTE) {
-            if let Close::At { at, is_escaped } = self.quotes.close::<true>(start) {
+            if let Close::At { at, is_escaped } = self.close::<true>(start) {
                 record.any_quoted = true;
                 self.line += count_line_ends(&self.bytes[start + 1..at]);
                 let escape = if is_escaped { QUOTE } else { 0 };
@@ -479,7 +542,7 @@ impl<'a> Tokeniser<'a> {
         let mut from = start;
         let open = start + self.syntax.n_blanks(&self.bytes[start..]);
         if quote.is_some() && self.bytes.get(open).copied() == quote {
-            match self.quotes.close::<false>(open) {
+            match self.close::<false>(open) {
                 Close::At { at, is_escaped } => {
                     record.any_quoted = true;
                     self.line += count_line_ends(&self.bytes[open + 1..at]);

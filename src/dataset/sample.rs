@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 
+use memchr::memchr2;
+
 use super::aside::{AsideRule, Asides};
 use super::decide::is_typed;
 use super::infer::{Evidence, Nulls, classify};
 use super::odd::Usual;
-use super::records::{Block, Tokeniser};
+use super::records::{Block, Cell, Tokeniser};
 use super::sniff::Windows;
+use super::swallowed::Class;
 use super::syntax::Syntax;
 
 /// The evidence of the windows.
@@ -93,6 +96,19 @@ impl<'a> First<'a> {
             distinct.len() * 2 <= self.block.n_rows()
         };
         (0..if self.block.n_rows() == 0 { 0 } else { self.width }).map(is_repeated).collect()
+    }
+
+    /// Returns what each column holds, by the rows of one line.
+    pub fn classes(&self, quote: Option<u8>) -> Vec<Class> {
+        let mut classes = vec![Class::Unknown; self.width];
+        let rows = self.block.cells.chunks_exact(self.width.max(1)).zip(&self.block.records);
+        let is_line = |it: &Cell| memchr2(b'\n', b'\r', it.raw(self.body)).is_none();
+        for (cells, _) in rows.filter(|(_, record)| is_line(record)) {
+            for (class, cell) in classes.iter_mut().zip(cells) {
+                class.add(cell.raw(self.body), quote);
+            }
+        }
+        classes
     }
 
     /// Returns for each column that is text by its evidence what nearly all of its values are.

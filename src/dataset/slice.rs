@@ -10,6 +10,7 @@ use super::number;
 use super::odd::Odds;
 use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
+use super::swallowed::Class;
 use super::syntax::Syntax;
 use crate::catalog::DType;
 
@@ -27,6 +28,8 @@ pub struct Plan {
     pub rule: AsideRule,
     /// Bytes of an average row.
     pub row_bytes: usize,
+    /// What the columns hold, which tells rows from the lines of a quoted cell.
+    pub classes: Vec<Class>,
 }
 
 /// What one slice held.
@@ -60,6 +63,12 @@ pub struct Parsed {
     pub n_unclosed: u64,
     /// The line of the first of them, counted likewise.
     pub unclosed_line: Option<u32>,
+    /// Records that a stray quote had joined, and that were read line by line.
+    pub n_split: u64,
+    /// Quoted cells that stayed one cell, though their lines could be rows.
+    pub n_doubtful: u64,
+    /// The line of the first of them, counted likewise.
+    pub doubtful_line: Option<u32>,
     /// Of each column of the plan, the values that are not of its usual kind, lines counted likewise.
     pub odds: Vec<Odds>,
     /// The first value that does not fit a type that the user wants.
@@ -123,11 +132,14 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         n_blank: 0,
         n_unclosed: 0,
         unclosed_line: None,
+        n_split: 0,
+        n_doubtful: 0,
+        doubtful_line: None,
         odds: Vec::new(),
         misfit: None,
     };
 
-    let mut tokeniser = Tokeniser::new(slice, plan.syntax);
+    let mut tokeniser = Tokeniser::new(slice, plan.syntax).with_classes(&plan.classes);
     let mut block = Block::default();
     let mut line_before = None;
     loop {
@@ -217,6 +229,10 @@ fn account(
     parsed.n_rows += block.n_rows() as u64;
     parsed.n_short += block.short.len() as u64;
     parsed.n_surplus += block.surplus.len() as u64;
+    parsed.n_split += block.split.len() as u64;
+    parsed.n_doubtful += block.doubtful.len() as u64;
+    let doubtful_line = block.doubtful.first().map(|row| block.lines[*row]);
+    parsed.doubtful_line = parsed.doubtful_line.or(doubtful_line);
 
     let mut repair = |row: usize, reason: String| {
         if has_room(parsed.repairs.len() as u64) {
@@ -224,20 +240,16 @@ fn account(
             parsed.repairs.push(Repair::new(u64::from(block.lines[row]), reason, record));
         }
     };
-    let (mut short, mut surplus) = (block.short.iter().peekable(), block.surplus.iter().peekable());
-    // In the order of the rows.
-    loop {
-        let is_short_next = match (short.peek(), surplus.peek()) {
-            (None, None) => return,
-            (Some(short), Some(surplus)) => **short < surplus.row,
-            (short, _) => short.is_some(),
-        };
-        if is_short_next {
-            let row = short.next().copied().unwrap_or_default();
-            repair(row, format!("fewer than {width} cells; padded with null"));
-        } else {
-            let row = surplus.next().map_or(0, |it| it.row);
-            repair(row, format!("more than {width} cells; the surplus is in `_extra`"));
-        }
-    }
+    let split = block.split.iter().map(|row| {
+        (*row, "a quote that opens a cell and takes in the rows below; read as rows".to_owned())
+    });
+    let short =
+        block.short.iter().map(|row| (*row, format!("fewer than {width} cells; padded with null")));
+    let surplus = block
+        .surplus
+        .iter()
+        .map(|it| (it.row, format!("more than {width} cells; the surplus is in `_extra`")));
+    let mut repairs: Vec<_> = split.chain(short).chain(surplus).collect();
+    repairs.sort_by_key(|it| it.0);
+    repairs.into_iter().for_each(|(row, reason)| repair(row, reason));
 }

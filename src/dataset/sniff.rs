@@ -4,6 +4,7 @@
 //! it, so that what comes late has a say.
 
 use super::records::{Tokeniser, cut};
+use super::swallowed;
 use super::syntax::Syntax;
 
 /// Parts of a file as text.
@@ -24,8 +25,28 @@ impl Windows {
     }
 
     /// Returns the whole records of the head.
+    ///
+    /// Where a quote is open at the end of the head and the lines behind it are rows like those before,
+    /// the quote is text, and the head ends with its last whole line.
     pub fn head(&self, syntax: Syntax) -> &[u8] {
-        &self.head[..cut(&self.head, syntax, self.is_whole)]
+        let border = cut(&self.head, syntax, self.is_whole);
+        if self.is_most_of_head(border) {
+            return &self.head[..border];
+        }
+        let n_lines = memchr::memrchr2(b'\n', b'\r', &self.head).map_or(0, |it| it + 1);
+        let is_border = n_lines <= border || !are_rows(&self.head, border, n_lines, syntax);
+        &self.head[..if is_border { border } else { n_lines }]
+    }
+
+    /// Returns where the record begins that most of the head belongs to and that ends behind it, as one
+    /// with a long text in quotes does: it takes more of the file to see how cells are told apart.
+    pub fn cut_record(&self, syntax: Syntax) -> Option<usize> {
+        let n_whole = self.head(syntax).len();
+        (!self.is_most_of_head(n_whole)).then_some(n_whole)
+    }
+
+    fn is_most_of_head(&self, n_bytes: usize) -> bool {
+        self.is_whole || self.head.len() <= 2 * n_bytes
     }
 
     /// Returns the end of the file, as far as it seems to begin with a whole record.
@@ -87,6 +108,23 @@ impl Windows {
             if uneven(rows).1 { &[] } else { rows }
         })
     }
+}
+
+/// Returns whether the lines from `border` to `end` are rows of the table that the records before
+/// `border` belong to, when a quote that is open at `end` is text.
+fn are_rows(head: &[u8], border: usize, end: usize, syntax: Syntax) -> bool {
+    let mut cells = Vec::new();
+    let mut before = Tokeniser::new(&head[..border], syntax);
+    let mut width = None;
+    while before.record(&mut cells).is_some() {
+        width = Some(cells.len());
+    }
+    let lines = &head[border..end];
+    let width = width.unwrap_or_else(|| {
+        Tokeniser::new(lines, syntax).record(&mut cells);
+        cells.len()
+    });
+    swallowed::are_rows(lines, width, syntax)
 }
 
 /// Returns what follows the record whose quoted cell `window` may begin in.

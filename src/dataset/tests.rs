@@ -4,7 +4,9 @@ mod accounts;
 mod carried;
 mod evidence;
 mod joined;
+mod large;
 mod saved;
+mod stray;
 mod wrapped;
 mod written;
 
@@ -408,7 +410,7 @@ fn quotes_hold_line_ends_and_quotes() {
          2 | b
          3 | c",
     );
-    let reason = "1 quotes that open a cell are never closed and stay as text, the first on line 2";
+    let reason = "1 quote opens a cell and is never closed, so it is text; the first is on line 2";
     assert_eq!(dataset.dialect.reasons[3], reason);
 }
 
@@ -568,8 +570,7 @@ fn a_first_cell_beyond_all_bounds_is_refused() {
     let error = Bench::new().bytes(format!("id,body\n1,\"{body}\"\n2,x\n")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "cannot read `-` as CSV: a quote near its beginning opens a cell that does not end within \
-         33554432 bytes"
+        "cannot read `-` as CSV: a quote on line 2 opens a cell that does not end within 33554432 bytes"
     );
 }
 

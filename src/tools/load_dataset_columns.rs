@@ -69,7 +69,7 @@ mod tests {
     use serde_json::json;
 
     use crate::catalog::{
-        Catalog, Column, DType, Dataset, Dialect, Location, SetAside, SourceFormat,
+        Catalog, Column, DType, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes,
     };
     use crate::tools::Plan;
 
@@ -104,6 +104,7 @@ mod tests {
             padded_rows: 0,
             surplus_rows: 0,
             set_aside: SetAside::default(),
+            stray_quotes: StrayQuotes::default(),
             ingested_at: String::new(),
         };
         let mut catalog = Catalog::default();

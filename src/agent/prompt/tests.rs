@@ -9,7 +9,7 @@ use super::{Briefing, Parts, instructions};
 use crate::agent::hosted::Interpreter;
 use crate::catalog::{
     Catalog, Column, DType, Dataset, Dialect, Location, Reading, Remote, SetAside, SourceFormat,
-    SparkSource,
+    SparkSource, StrayQuotes,
 };
 use crate::conversation::{Assessment, Finding};
 use crate::limits::INSTRUCTIONS_BYTES_MAX;
@@ -48,6 +48,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         padded_rows: 0,
         surplus_rows: 0,
         set_aside: SetAside::default(),
+        stray_quotes: StrayQuotes::default(),
         ingested_at: String::new(),
     }
 }

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use super::What;
-use crate::catalog::{Column, Dataset, Dialect, Location, Remote, SetAside, SourceFormat};
+use crate::catalog::{
+    Column, Dataset, Dialect, Location, Remote, SetAside, SourceFormat, StrayQuotes,
+};
 use crate::dataset::IngestOptions;
 
 /// The study's answer.
@@ -147,6 +149,7 @@ impl Asked<'_> {
             padded_rows: 0,
             surplus_rows: 0,
             set_aside: SetAside::default(),
+            stray_quotes: StrayQuotes::default(),
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         }
     }

@@ -91,7 +91,7 @@ fn a_late_value_is_told_however_far_down_it_is() {
 fn a_quote_that_is_never_closed_is_told_with_its_line() {
     let bench = Bench::new().with(|it| it.delimiter = Some(",".to_owned()));
     let dataset = bench.bytes("a,b\n1,\"x\ny\"\n2,\"open\n3,z\n").unwrap();
-    let told = "1 quotes that open a cell are never closed and stay as text, the first on line 4";
+    let told = "1 quote opens a cell and is never closed, so it is text; the first is on line 4";
     let reasons = &dataset.dialect.reasons;
     assert!(reasons.iter().any(|it| it == told), "{reasons:?}");
 }

@@ -1,0 +1,207 @@
+//! Quoted cells that hold rows: a stray quote opened a cell, and another one below closed it.
+//!
+//! Pure. A quoted cell may hold line ends, so only its lines can tell. Lines that all have exactly the
+//! table's cells, of the kinds that its columns hold, are rows. What is read as rows, and what is in
+//! doubt and stays a cell, is counted and reported.
+
+use std::iter::repeat;
+use std::ops::Range;
+
+use super::records::{Cell, Tokeniser};
+use super::shape::is_value;
+use super::syntax::{Blanks, Syntax};
+
+/// What the values of a column look like, whatever their type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Class {
+    /// None was seen.
+    #[default]
+    Unknown,
+    /// Numbers, days, times or truth values.
+    Values,
+    /// Text.
+    Words,
+    /// Both.
+    Mixed,
+}
+
+impl Class {
+    /// Adds one cell; an empty one, or a marker for nothing, says nothing.
+    pub fn add(&mut self, cell: &[u8], quote: Option<u8>) {
+        let text = cell.trim_ascii();
+        let text = text.strip_prefix(quote.as_slice()).unwrap_or(text);
+        let text = text.strip_suffix(quote.as_slice()).unwrap_or(text).trim_ascii();
+        if text.is_empty() || is_marker(text) {
+            return;
+        }
+        let class = if is_value(text) { Class::Values } else { Class::Words };
+        *self = if *self == Class::Unknown || *self == class { class } else { Class::Mixed };
+    }
+
+    /// Returns whether a column of this class may hold the cells of `other`.
+    fn allows(self, other: Class) -> bool {
+        self == other || matches!(self, Class::Unknown | Class::Mixed) || other == Class::Unknown
+    }
+}
+
+fn is_marker(text: &[u8]) -> bool {
+    const MARKERS: [&str; 6] = ["na", "n/a", "null", "none", "nan", "\\n"];
+    MARKERS.iter().any(|it| text.eq_ignore_ascii_case(it.as_bytes()))
+}
+
+/// What a record with a line end in a quoted cell is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// One row.
+    Row,
+    /// One row, though its lines could be rows.
+    Doubtful,
+    /// As many rows as it has lines.
+    Rows,
+}
+
+/// Says what `record` is, a record of `bytes` whose quoted cells hold line ends.
+///
+/// `cells` are its cells in `bytes`, up to the table's width; `is_even` says whether it has as many as the
+/// table has columns. `classes` are those of the first columns; what is missing is unknown.
+pub fn judge(
+    bytes: &[u8],
+    record: Range<usize>,
+    cells: &[Cell],
+    is_even: bool,
+    (width, classes): (usize, &[Class]),
+    syntax: Syntax,
+) -> Verdict {
+    let Some(lines) = Lines::of(&bytes[record], width, syntax) else { return Verdict::Row };
+    let classes = classes.iter().copied().chain(repeat(Class::Unknown));
+    let columns = || classes.clone().zip(lines.classes.iter().copied());
+    // Kinds that change from line to line are no evidence of rows, unless the column is like that.
+    let fits = |(column, lines): (Class, Class)| {
+        column.allows(lines) && (lines != Class::Mixed || column == Class::Mixed)
+    };
+    if !columns().all(fits) {
+        return Verdict::Doubtful;
+    }
+    let has_values =
+        columns().any(|(column, lines)| lines == Class::Values && column != Class::Mixed);
+    let has_bare =
+        || cells.iter().any(|it| it.is_quoted() && has_bare_quote(it.raw(bytes), syntax));
+    // Two columns of text are too little: a line with one comma is not rare.
+    let is_wide = 3 <= width && 3 <= lines.n;
+    let is_damage = has_values || !is_even || is_wide || has_bare();
+    if is_damage { Verdict::Rows } else { Verdict::Doubtful }
+}
+
+/// Returns whether lines behind a quote that nobody has closed yet are rows of a table of `width` columns.
+pub fn are_rows(text: &[u8], width: usize, syntax: Syntax) -> bool {
+    /// Fewer lines may have the same number of delimiters by chance.
+    const LINES_MIN: usize = 8;
+    /// More would not change the picture.
+    const BYTES_MAX: usize = 256 * 1024;
+    let end = memchr::memrchr2(b'\n', b'\r', &text[..text.len().min(BYTES_MAX)]);
+    let lines = Lines::of(&text[..end.map_or(0, |it| it + 1)], width, syntax);
+    lines.is_some_and(|lines| {
+        let has_values = 1 < width && lines.classes.contains(&Class::Values);
+        LINES_MIN <= lines.n && (has_values || 3 <= width)
+    })
+}
+
+/// The lines of a record that are rows by their number of cells.
+struct Lines {
+    n: usize,
+    classes: Vec<Class>,
+}
+
+impl Lines {
+    /// Returns the lines of `text` if all are rows, or of many lines nine in ten.
+    fn of(text: &[u8], width: usize, syntax: Syntax) -> Option<Lines> {
+        /// A long text is given up once so many of its lines are not rows.
+        const OTHERS_MAX: usize = 16;
+        let mut n_others = 0;
+        let mut lines = Lines { n: 0, classes: vec![Class::Unknown; width] };
+        let mut cells = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            let (line, behind) = rest.split_at(end);
+            rest = &behind[n_line_end(behind)..];
+            let is_record = Tokeniser::new(line, syntax).record(&mut cells).is_some();
+            // Behind a comma in prose is a blank.
+            let begins_blank = |it: &Cell| !it.is_quoted() && it.raw(line).starts_with(b" ");
+            let is_prose =
+                || syntax.blanks == Blanks::Kept && cells.iter().skip(1).any(begins_blank);
+            if !is_record || cells.len() != width || is_prose() {
+                n_others += 1;
+                if OTHERS_MAX < n_others && lines.n < 9 * n_others {
+                    return None;
+                }
+                continue;
+            }
+            lines.n += 1;
+            for (class, cell) in lines.classes.iter_mut().zip(&cells) {
+                class.add(cell.raw(line), syntax.quote);
+            }
+        }
+        (9 * n_others <= lines.n).then_some(lines)
+    }
+}
+
+/// Returns the length of the line end that `text` begins with.
+fn n_line_end(text: &[u8]) -> usize {
+    let ends: [&[u8]; 4] = [b"\r\r\n", b"\r\n", b"\r", b"\n"];
+    ends.into_iter().find(|it| text.starts_with(it)).map_or(0, <[u8]>::len)
+}
+
+/// Returns whether a quote in the text of a quoted cell is neither doubled nor escaped.
+fn has_bare_quote(text: &[u8], syntax: Syntax) -> bool {
+    let Some(quote) = syntax.quote else { return false };
+    match syntax.escape.char() {
+        Some(escape) => memchr::memchr_iter(quote, text).any(|at| {
+            text[..at].iter().rev().take_while(|it| **it == escape).count().is_multiple_of(2)
+        }),
+        None => text.split(|it| *it != quote).any(|run| !run.len().is_multiple_of(2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Verdict, judge};
+    use crate::dataset::records::Tokeniser;
+    use crate::dataset::syntax::{Delimiter, Syntax};
+
+    #[track_caller]
+    fn check(record: &str, classes: &[Class], expected: Verdict) {
+        let syntax = Syntax::usual(Delimiter::new(",").unwrap());
+        let bytes = record.as_bytes();
+        let mut cells = Vec::new();
+        let span = Tokeniser::new(bytes, syntax).record(&mut cells).unwrap();
+        assert_eq!(span, (0, bytes.len()), "{record:?} is one record");
+        let is_even = cells.len() == classes.len();
+        let columns = (classes.len(), classes);
+        let verdict = judge(bytes, span.0..span.1, &cells, is_even, columns, syntax);
+        assert_eq!(verdict, expected, "{record:?}");
+    }
+
+    const ANY: Class = Class::Unknown;
+
+    #[test]
+    fn lines_of_the_tables_width_and_kinds_are_rows() {
+        use Class::{Mixed, Values, Words};
+        let stray = "1,\"stray,5\n2,b,6\n3,c x\",7";
+        check(stray, &[ANY, ANY, ANY], Verdict::Rows);
+        check(stray, &[Values, Words, Values], Verdict::Rows);
+        check(stray, &[Values, Mixed, Mixed], Verdict::Rows);
+        check(stray, &[Values, Words, Words], Verdict::Doubtful);
+        check("x,\"a\ny,b\"", &[Words, Words], Verdict::Doubtful);
+        check("x,\"a \"b\" c\ny,b\"", &[Words, Words], Verdict::Rows);
+        check("x,\"a,u\ny,b,v\nz,c\",w", &[Words; 3], Verdict::Rows);
+    }
+
+    #[test]
+    fn text_of_several_lines_is_one_row() {
+        check("1,\"two\nlines\",5", &[ANY, ANY, ANY], Verdict::Row);
+        check("1,\"12 Main St, Apt 4\nSpringfield, IL\",5", &[ANY, ANY, ANY], Verdict::Row);
+        check("1,\"a\n\nb,c\"", &[ANY, ANY], Verdict::Row);
+        check("1,\"10,20\n30,40\",x", &[ANY, ANY, ANY], Verdict::Doubtful);
+    }
+}
