@@ -8,6 +8,8 @@ mod shown;
 mod stdin;
 mod words;
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -26,7 +28,7 @@ use crate::cli::signals::{self, Signals};
 use crate::cli::{out, report};
 use crate::conversation::Question;
 use crate::render::{digits, sanitize};
-use crate::session::{ResetScope, Session, turns};
+use crate::session::{Session, turns};
 use crate::status::ExitStatus;
 use commands::Line;
 use prompt::{Prompt, Read};
@@ -49,6 +51,7 @@ pub fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStat
     let is_live = options.global.terminal.stdin_is_tty;
     let dir = &options.global.session.dir;
     let is_new = !options.ephemeral && !dir.join("session.json").exists();
+    let before = Session::names_in(dir);
     let first = question.clone().unwrap_or_default();
     let (agent, session) = match open(&options, "chat", &first, is_live)? {
         ControlFlow::Continue(opened) => opened,
@@ -62,7 +65,7 @@ pub fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStat
     let mut chat =
         Chat { options, settings, home, agent, session, runtime, signals, spent_before, models };
     let ended = if is_live { chat.talk(question) } else { chat.answer_all(question, input) };
-    chat.close(is_new)?;
+    chat.close(is_new, before.as_ref())?;
     ended
 }
 
@@ -275,7 +278,7 @@ impl Chat<'_> {
     }
 
     /// Ends what the chat started. A session that it made and nobody filled goes.
-    fn close(mut self, is_new: bool) -> anyhow::Result<()> {
+    fn close(mut self, is_new: bool, before: Option<&BTreeSet<OsString>>) -> anyhow::Result<()> {
         let colour = self.global().terminal.stderr.colour;
         let closing = self.agent.close(self.signals.next());
         if let Some(warning) = self.runtime.block_on(closing) {
@@ -285,7 +288,7 @@ impl Chat<'_> {
         self.runtime.shutdown_background();
         let is_empty = self.session.catalog().iter().next().is_none();
         if is_new && is_empty && turns::dirs(self.session.dir())?.is_empty() {
-            self.session.reset(ResetScope::All, false)?;
+            self.session.unmake(before)?;
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
 use crate::catalog::{DType, Damage, Dataset, SetAside, SourceFormat};
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions};
-use crate::session::{ResetScope, Session};
+use crate::session::Session;
 use crate::sink::Format;
 use crate::spark::SCHEME;
 use crate::status::{ExitStatus, Failure};
@@ -217,7 +217,9 @@ pub fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     check(flags)?;
-    let was_there = options.session.dir.join("session.json").exists();
+    let dir = &options.session.dir;
+    let was_there = dir.join("session.json").exists();
+    let before = Session::names_in(dir);
     let mut target = Target::open(flags.dry_run, options)?;
     let attempt = attempt(flags, &mut target, settings, options);
     let is_empty = attempt.as_ref().map_or(true, |it| it.done.is_empty());
@@ -226,7 +228,7 @@ pub fn run(
         && let Some(session) = target.session()
     {
         // A session that came with a mistyped path would be found by every later command.
-        session.reset(ResetScope::All, false)?;
+        session.unmake(before.as_ref())?;
     }
     attempt?.tell(flags, options)
 }

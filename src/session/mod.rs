@@ -13,6 +13,8 @@ pub mod store;
 pub mod turns;
 pub mod typed;
 
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -498,6 +500,31 @@ impl Session {
             }
         }
         Ok(gone)
+    }
+
+    /// Returns the names in a directory that may become a session, if it is there.
+    pub fn names_in(dir: &Path) -> Option<BTreeSet<OsString>> {
+        let entries = std::fs::read_dir(dir).ok()?;
+        Some(entries.filter_map(Result::ok).map(|it| it.file_name()).collect())
+    }
+
+    /// Takes back a session that this process made: what [`names_in`](Self::names_in) found `before` in
+    /// its directory stays, and so does the directory if it was there.
+    ///
+    /// # Errors
+    ///
+    /// Fails when something cannot be removed.
+    pub fn unmake(&mut self, before: Option<&BTreeSet<OsString>>) -> anyhow::Result<()> {
+        let is_ours = |it: &String| before.is_none_or(|names| !names.contains(OsStr::new(it)));
+        for name in self.reset(ResetScope::All, true)?.into_iter().filter(is_ours) {
+            store::remove(&self.dir.join(name))?;
+        }
+        self.catalog = Catalog::default();
+        if before.is_none() {
+            // Files that somebody else put there stay, and the directory with them.
+            let _ = std::fs::remove_dir(&self.dir);
+        }
+        Ok(())
     }
 
     fn subdirectory(&self, name: &str) -> anyhow::Result<PathBuf> {

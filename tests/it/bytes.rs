@@ -22,6 +22,27 @@ fn bytes_that_are_no_text_are_told_on_stderr_and_refused_when_strict() {
 }
 
 #[test]
+fn a_failed_ingest_removes_no_directory_and_no_file_that_was_there() {
+    let bench = Bench::with([]);
+    let run = |dir: &str| bench.run(["ingest", "nowhere.csv", "--session-dir", dir]).fails_with(5);
+    run("new");
+    assert!(!bench.path("new").exists());
+    fs::create_dir(bench.path("empty")).unwrap();
+    run("empty");
+    assert_eq!(fs::read_dir(bench.path("empty")).unwrap().count(), 0);
+    // These names are those of a session, too.
+    for name in ["logs", "datasets"] {
+        fs::create_dir_all(bench.path("own").join(name)).unwrap();
+        fs::write(bench.path("own").join(name).join("mine.txt"), "mine").unwrap();
+    }
+    run("own");
+    assert_eq!(fs::read_dir(bench.path("own")).unwrap().count(), 2);
+    assert!(
+        bench.path("own/logs/mine.txt").exists() && bench.path("own/datasets/mine.txt").exists()
+    );
+}
+
+#[test]
 fn a_compressed_file_is_ingested_and_the_same_one_again_changes_nothing() {
     let bench = Bench::with([]);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
