@@ -4,6 +4,7 @@ mod bar;
 mod batch;
 mod job;
 mod remote;
+mod space;
 mod stdin;
 
 use std::fs::File;
@@ -297,23 +298,24 @@ fn ingest(
     let work = |cancelled: &Arc<AtomicBool>| {
         let mut batch = Batch::default();
         let mut status = ExitStatus::Ok;
-        let mut fail = |error: &anyhow::Error| {
-            report::error(error, options.terminal.stderr.colour);
-            status = status.worst(report::status_of(error));
+        let mut fail = |error: anyhow::Error| {
+            let error = space::explain(error, None, None, &options.session.dir, true);
+            report::error(&error, options.terminal.stderr.colour);
+            status = status.worst(report::status_of(&error));
         };
         for input in inputs {
             let job =
                 Job { input, name: flags.name.as_deref(), if_exists: flags.if_exists, read: &read };
             if batch.is_due(&job) {
-                batch.commit(target).iter().for_each(&mut fail);
+                batch.commit(target).into_iter().for_each(&mut fail);
             }
             match job.run(target, options, cancelled) {
                 Ok(ingested) => batch.add(ingested),
                 Err(_) if cancelled.load(Ordering::Relaxed) => break,
-                Err(error) => fail(&error),
+                Err(error) => fail(error),
             }
         }
-        batch.commit(target).iter().for_each(&mut fail);
+        batch.commit(target).into_iter().for_each(&mut fail);
         (batch.into_done(), status)
     };
     let ((done, status), signal) = signals::interruptible(work)?;

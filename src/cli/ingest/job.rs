@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::IfExists;
 use super::bar::IngestBar;
+use super::space;
 use super::stdin::StdinReader;
 use crate::catalog::{Catalog, Dataset};
 use crate::cli::options::GlobalOptions;
@@ -164,6 +165,20 @@ impl Job<'_> {
 
     /// Reads the input, unless its name is taken. The catalog does not have the dataset yet.
     pub fn run(
+        &self,
+        target: &mut Target,
+        options: &GlobalOptions,
+        cancelled: &Arc<AtomicBool>,
+    ) -> anyhow::Result<Ingested> {
+        let is_kept = target.session().is_some();
+        self.ingest(target, options, cancelled).map_err(|error| {
+            let temp = std::env::temp_dir();
+            let dir = if is_kept { &options.session.dir } else { &temp };
+            space::explain(error, Some(&self.input.shown_name()), self.input.bytes(), dir, is_kept)
+        })
+    }
+
+    fn ingest(
         &self,
         target: &mut Target,
         options: &GlobalOptions,
