@@ -456,6 +456,9 @@ impl Layout {
             if is_wide {
                 check_text(shown_name, &windows.head)?;
             }
+                if let Some(kind) = sniff::document_kind(&windows.head) {
+                    return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
+                }
             if dialect::is_json(&windows.head) {
                 let hint = "convert it to CSV, with pandas for example; only CSV is read";
                 return Err(refuse("it is JSON", hint));
@@ -557,6 +560,10 @@ fn hint_for(kind: &str) -> &'static str {
     if kind.ends_with("compressed") {
         "decompress it first, or pipe it in: `xzcat FILE | csv-agent ingest --name NAME -`"
     } else if kind.contains("Excel") {
+    } else if kind.contains("Git LFS") {
+        "get the file itself with `git lfs pull`"
+    } else if kind.contains("git-annex") {
+        "get the file itself with `git annex get FILE`"
         "save the sheet as CSV"
     } else if kind.contains("Arrow") {
         "convert it to Parquet or CSV"

@@ -165,19 +165,42 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
         return Some("a tar archive");
     }
     let by_magic = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|it| it.1);
-    by_magic.or_else(|| {
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-        let begins = |with: &str| {
-            head.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with.as_bytes()))
-        };
-        if begins("<!doctype html") || begins("<html") {
-            Some("an HTML page")
-        } else if begins("<?xml") {
-            Some("an XML document")
-        } else {
-            None
-        }
-    })
+    by_magic.or_else(|| document_kind(head))
+}
+
+/// Returns what a text that is not a table is, from its first words.
+pub fn document_kind(text: &[u8]) -> Option<&'static str> {
+    /// In lower case. None of them begins a table.
+    const FIRST_WORDS: &[(&str, &str)] = &[
+        ("<!doctype html", "an HTML page"),
+        ("<html", "an HTML page"),
+        ("<?xml", "an XML document"),
+        ("<svg", "an SVG image"),
+        ("version https://git-lfs.github.com/spec/", "a Git LFS pointer"),
+        ("/annex/objects/", "a git-annex pointer"),
+        ("{\\rtf", "an RTF document"),
+        ("%!ps-", "a PostScript document"),
+        ("-----begin certificate", "a certificate"),
+        ("-----begin private key", "a key"),
+        ("-----begin rsa private key", "a key"),
+        ("-----begin openssh private key", "a key"),
+        ("-----begin pgp ", "a PGP message"),
+        ("begin:vcard", "a vCard"),
+        ("begin:vcalendar", "an iCalendar file"),
+        ("windows registry editor version", "a Windows registry export"),
+        ("-- mysql dump", "an SQL dump"),
+        ("-- mariadb dump", "an SQL dump"),
+        ("-- phpmyadmin sql dump", "an SQL dump"),
+        ("--\n-- postgresql database", "an SQL dump"),
+        ("pragma foreign_keys=off;", "an SQL dump"),
+        ("diff --git ", "a diff"),
+        ("id;pwxl", "a SYLK file"),
+    ];
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    let begins = |with: &str| {
+        text.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with.as_bytes()))
+    };
+    FIRST_WORDS.iter().find(|it| begins(it.0)).map(|it| it.1)
 }
 
 /// Returns where the first control character stands, if there are too many of them for text.
@@ -196,8 +219,22 @@ pub fn first_control(text: &[u8]) -> Option<usize> {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{binary_kind, first_control};
+    use super::{binary_kind, document_kind, first_control};
     use crate::cases::cases;
+
+    #[test]
+    fn documents_are_known_by_their_first_words() {
+        let check = |text: &str, expected| assert_eq!(document_kind(text.as_bytes()), expected);
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
+        check(pointer, Some("a Git LFS pointer"));
+        check("{\\rtf1\\ansi\\deff0 {\\fonttbl;}\n", Some("an RTF document"));
+        check("\u{feff}\n <!DOCTYPE html>", Some("an HTML page"));
+        check("Windows Registry Editor Version 5.00\r\n", Some("a Windows registry export"));
+        check("-----BEGIN CERTIFICATE-----\n", Some("a certificate"));
+        check("version,name\n1,a\n", None);
+        check("ID;Price\n1;2\n", None);
+        check("-- a comment\na,b\n", None);
+    }
 
     proptest! {
         #![proptest_config(cases(256))]

@@ -22,6 +22,19 @@ fn bytes_that_are_no_text_are_told_on_stderr_and_refused_when_strict() {
 }
 
 #[test]
+fn a_pointer_in_place_of_a_file_is_refused_with_the_way_to_the_file() {
+    let bench = Bench::with([]);
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n";
+    let run = bench.pipe(["ingest", "-"], pointer.as_bytes()).fails_with(5);
+    assert!(run.stderr().contains("it is a Git LFS pointer"), "{}", run.stderr());
+    assert!(run.stderr().contains("`git lfs pull`"), "{}", run.stderr());
+    let reg = "\u{feff}Windows Registry Editor Version 5.00\r\n\r\n[HKEY_CURRENT_USER]\r\n";
+    let wide: Vec<u8> = reg.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let run = bench.pipe(["ingest", "-"], &wide).fails_with(5);
+    assert!(run.stderr().contains("it is a Windows registry export"), "{}", run.stderr());
+}
+
+#[test]
 fn a_failed_ingest_removes_no_directory_and_no_file_that_was_there() {
     let bench = Bench::with([]);
     let run = |dir: &str| bench.run(["ingest", "nowhere.csv", "--session-dir", dir]).fails_with(5);
