@@ -127,6 +127,9 @@ pub struct Dialect {
     /// What could not be read as text of the encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<Damage>,
+    /// Why the encoding may be another one, for a user to check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// Bytes of the source that are no text of its encoding; U+FFFD stands in their place.

@@ -504,6 +504,10 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         let note = column.note.as_deref().unwrap_or_default();
         report::warning(&format!("`{name}`: column `{}`: {note}", column.name), colour);
     }
+    if let Some(doubt) = &dataset.dialect.doubt {
+        let encoding = &dataset.dialect.encoding;
+        report::warning(&format!("`{name}`: encoding {encoding}: {doubt}"), colour);
+    }
     if let Some(Damage { n_replaced, line, offset }) = dataset.dialect.damage {
         let encoding = &dataset.dialect.encoding;
         let what = match n_replaced {

@@ -3,7 +3,7 @@
 //! Pure. `encoding_rs` knows every encoding of the WHATWG list; UTF-32 and the code page of DOS in
 //! Western Europe, which are not on it, are decoded here.
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use crate::catalog::Damage;
 
@@ -18,6 +18,8 @@ pub enum Charset {
     Utf32Be,
     /// What DOS wrote in Western Europe. Its letters are those of code page 437, too.
     Ibm850,
+    /// UTF-8, and windows-1252 where the bytes are not UTF-8: files of both that were joined.
+    Mixed,
 }
 
 /// The upper half of code page 850.
@@ -28,6 +30,9 @@ const IBM850: &str = "\
     └┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀\
     ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
 
+/// The name of two encodings in one file.
+const MIXED: &str = "utf-8+windows-1252";
+
 impl Charset {
     /// What most files are.
     pub const UTF_8: Charset = Charset::Listed(UTF_8);
@@ -37,6 +42,7 @@ impl Charset {
         match label.trim().to_ascii_lowercase().as_str() {
             "utf-32" | "utf-32le" | "utf32" => Some(Charset::Utf32Le),
             "utf-32be" => Some(Charset::Utf32Be),
+            MIXED => Some(Charset::Mixed),
             "ibm850" | "cp850" | "cp437" | "ibm437" => Some(Charset::Ibm850),
             label => Encoding::for_label(label.as_bytes()).map(Charset::Listed),
         }
@@ -61,6 +67,7 @@ impl Charset {
             Charset::Utf32Le => "utf-32le".to_owned(),
             Charset::Utf32Be => "utf-32be".to_owned(),
             Charset::Ibm850 => "ibm850".to_owned(),
+            Charset::Mixed => MIXED.to_owned(),
         }
     }
 
@@ -68,7 +75,7 @@ impl Charset {
     pub fn unit_bytes(self) -> usize {
         match self {
             Charset::Listed(encoding) if [UTF_16LE, UTF_16BE].contains(&encoding) => 2,
-            Charset::Listed(_) | Charset::Ibm850 => 1,
+            Charset::Listed(_) | Charset::Ibm850 | Charset::Mixed => 1,
             Charset::Utf32Le | Charset::Utf32Be => 4,
         }
     }
@@ -104,8 +111,15 @@ pub struct TextDecoder {
 
 enum Inner {
     Listed(Decoder),
-    Utf32 { is_big: bool, rest: Vec<u8> },
+    Utf32 {
+        is_big: bool,
+        rest: Vec<u8>,
+    },
     Ibm850,
+    /// With a character that the next part completes.
+    Mixed {
+        rest: Vec<u8>,
+    },
 }
 
 /// What stands for bytes that cannot be read.
@@ -119,6 +133,7 @@ impl TextDecoder {
             Charset::Utf32Le => Inner::Utf32 { is_big: false, rest: Vec::new() },
             Charset::Utf32Be => Inner::Utf32 { is_big: true, rest: Vec::new() },
             Charset::Ibm850 => Inner::Ibm850,
+            Charset::Mixed => Inner::Mixed { rest: Vec::new() },
         };
         let (offset, n_line_ends) = (0, 0);
         TextDecoder { inner, is_lossy, offset, n_line_ends, is_behind_cr: false, damage: None }
@@ -144,6 +159,12 @@ impl TextDecoder {
             Inner::Listed(_) => self.decode_listed(bytes, text, is_end),
             Inner::Ibm850 => {
                 self.decode_ibm850(bytes, text);
+                Ok(())
+            }
+            Inner::Mixed { rest } => {
+                let mut units = std::mem::take(rest);
+                units.extend_from_slice(bytes);
+                self.decode_mixed(&units, text, is_end);
                 Ok(())
             }
             Inner::Utf32 { is_big, rest } => {
@@ -195,6 +216,28 @@ impl TextDecoder {
             }
         }
         self.offset += bytes.len() as u64;
+    }
+
+    /// Every byte that is not of a character of UTF-8 is one of windows-1252.
+    fn decode_mixed(&mut self, units: &[u8], text: &mut Vec<u8>, is_end: bool) {
+        let mut units = units;
+        while !units.is_empty() {
+            let (n_good, n_bad) = match simdutf8::compat::from_utf8(units) {
+                Ok(_) => (units.len(), 0),
+                Err(error) => (error.valid_up_to(), error.error_len().unwrap_or(0)),
+            };
+            let (good, behind) = units.split_at(n_good);
+            text.extend_from_slice(good);
+            let is_torn = n_bad == 0 && !behind.is_empty();
+            if let (Inner::Mixed { rest }, true) = (&mut self.inner, is_torn && !is_end) {
+                *rest = behind.to_vec();
+                return;
+            }
+            let n_bad = if is_torn { behind.len() } else { n_bad };
+            let western = WINDOWS_1252.decode_without_bom_handling(&behind[..n_bad]).0;
+            text.extend_from_slice(western.as_bytes());
+            units = &behind[n_bad..];
+        }
     }
 
     fn decode_utf32(
@@ -277,6 +320,12 @@ mod tests {
         check("utf-8", b"\xe2\x82", "\u{fffd}", damage(1, 1, 0));
         check("latin1", b"caf\xe9 \x93x\x94", "café “x”", None);
         check("utf-32le", b"a\0\0\0\xac\x20\0\0", "a€", None);
+        check(
+            "utf-8+windows-1252",
+            b"M\xc3\xbcller,Jos\xe9,5 \x80\xe2\x82",
+            "Müller,José,5 €â‚",
+            None,
+        );
         check("cp850", b"M\x81ller,\xe1\xff", "Müller,ß\u{a0}", None);
         check("utf-32be", b"\0\0\0\n\0\x11\0\0\0\0", "\n\u{fffd}\u{fffd}", damage(2, 2, 4));
     }
@@ -310,7 +359,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..60),
             part_bytes in 1_usize..20,
         ) {
-            for label in ["utf-8", "utf-16le", "utf-32be", "gbk", "windows-1253", "ibm850"] {
+            for label in ["utf-8", "utf-16le", "utf-32be", "gbk", "windows-1253", "ibm850", "utf-8+windows-1252"] {
                 let charset = Charset::for_label(label).unwrap();
                 prop_assert_eq!(decode(charset, &bytes, part_bytes), decode(charset, &bytes, 100));
             }

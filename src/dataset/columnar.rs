@@ -104,6 +104,7 @@ pub fn ingest(
             header_line: None,
             reasons: [input.archive_reason().into_iter().collect(), table.reasons()].concat(),
             damage: None,
+            doubt: None,
             told: Vec::new(),
         },
         padded_rows: 0,

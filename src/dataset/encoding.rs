@@ -2,16 +2,20 @@
 //!
 //! Pure. A byte order mark decides, then the zeros of UTF-16, then whether all bytes are UTF-8. A
 //! file that is none of these is surveyed as a whole: it is damaged UTF-8 when nearly all of it is
-//! UTF-8, and otherwise of the encoding that its other letters make the most sense in.
+//! UTF-8, joined from UTF-8 and windows-1252 when it has much of both, and otherwise of the encoding
+//! that its other letters make the most sense in. Few letters fit many encodings: then it is
+//! windows-1252 unless they exclude that, and the reason says that it was a guess.
+
+use std::collections::BTreeSet;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
-    Encoding, ISO_8859_2, MACINTOSH, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252, WINDOWS_1254,
-    WINDOWS_1257, WINDOWS_1258,
+    ISO_8859_2, ISO_8859_4, MACINTOSH, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252,
+    WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
 };
 
 use super::charset::{Charset, TextDecoder};
-use super::letters::Letters;
+use super::letters::{BALTIC, CENTRAL, Fit, TURKISH, VIETNAMESE, WESTERN};
 use crate::catalog::Damage;
 use crate::limits::ENCODING_SAMPLE_BYTES_MAX;
 
@@ -26,6 +30,8 @@ pub struct Found {
     pub damage: Option<Damage>,
     /// As the user reads it.
     pub reason: String,
+    /// Whether the reason is one that the user should check.
+    pub is_doubtful: bool,
 }
 
 /// Reads a text from its beginning, and hands on part after part.
@@ -34,7 +40,8 @@ pub type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) -> anyhow::Result<()> + 'a;
 /// Returns what the first bytes say for certain.
 pub fn of_head(head: &[u8]) -> Option<Found> {
     let found = |charset, mark_bytes, reason: &str| {
-        Some(Found { charset, mark_bytes, damage: None, reason: reason.to_owned() })
+        let reason = reason.to_owned();
+        Some(Found { charset, mark_bytes, damage: None, reason, is_doubtful: false })
     };
     if let Some((charset, mut length)) = Charset::for_mark(head) {
         // Programs that put one in front do not look whether there is one.
@@ -56,16 +63,22 @@ pub fn of_head(head: &[u8]) -> Option<Found> {
 
 /// Returns UTF-8 if the windows are, so that only what lies between them could tell otherwise.
 pub fn utf8(head: &[u8], others: &[Vec<u8>]) -> Option<Found> {
-    let is_utf8 = is_utf8(head) && others.iter().all(|it| is_utf8(it));
+    let is_utf8 = is_utf8(head) && others.iter().all(|it| is_utf8(behind_torn(it)));
     let reason = "the whole file is valid UTF-8".to_owned();
-    let found = Found { charset: Charset::UTF_8, mark_bytes: 0, damage: None, reason };
+    let charset = Charset::UTF_8;
+    let found = Found { charset, mark_bytes: 0, damage: None, reason, is_doubtful: false };
     is_utf8.then_some(found)
 }
 
-/// A window may begin and end within a character.
-fn is_utf8(window: &[u8]) -> bool {
+/// A window may begin within a character.
+fn behind_torn(window: &[u8]) -> &[u8] {
     let n_rest = window.iter().take(3).take_while(|it| (0x80..0xc0).contains(*it)).count();
-    match simdutf8::compat::from_utf8(&window[n_rest..]) {
+    &window[n_rest..]
+}
+
+/// A window may end within a character.
+fn is_utf8(window: &[u8]) -> bool {
+    match simdutf8::compat::from_utf8(window) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none(),
     }
@@ -102,23 +115,45 @@ pub fn survey(parts: &Parts<'_>) -> anyhow::Result<Found> {
     parts(&mut |part| look(part, false))?;
     look(&[], true);
 
-    let found =
-        |charset: Charset, reason: String| Found { charset, mark_bytes: 0, damage: None, reason };
+    let found = |charset: Charset, reason: String| Found {
+        charset,
+        mark_bytes: 0,
+        damage: None,
+        reason,
+        is_doubtful: false,
+    };
     let damage = decoder.damage();
     let n_bad = damage.map_or(0, |it| it.n_replaced);
-    if is_mostly(n_wide - n_bad, n_bad) {
+    let n_good = n_wide - n_bad;
+    if let Some(Damage { n_replaced, line, offset }) = damage
+        && is_mixed(n_good, n_bad)
+        && sample.is_western_in_utf8()
+    {
+        let reason = format!(
+            "it is joined from UTF-8 and windows-1252; of the latter are {n_replaced} bytes, the first \
+             on line {line} at byte offset {offset}"
+        );
+        return Ok(Found { is_doubtful: true, ..found(Charset::Mixed, reason) });
+    }
+    if is_mostly(n_good, n_bad) {
         let utf8 = found(Charset::UTF_8, "nearly the whole file is valid UTF-8".to_owned());
         return Ok(damaged(utf8, damage));
     }
     let guess = sample.guess();
-    let damage = damage_in(guess, parts)?;
+    let damage = damage_in(guess.charset, parts)?;
     let n_bad = damage.map_or(0, |it| it.n_replaced);
     if n_bad != 0 && !is_mostly(n_high, n_bad) {
         let reason = "the file is no valid UTF-8 and of no other encoding throughout".to_owned();
-        return Ok(found(sample.doubted(WINDOWS_1252), reason));
+        return Ok(found(sample.latin(WESTERN_EUROPE).0, reason));
     }
-    let reason = "the file is no valid UTF-8, and its letters fit this encoding best".to_owned();
-    Ok(damaged(found(guess, reason), damage))
+    let mut guessed = found(guess.charset, sample.reason(guess));
+    guessed.is_doubtful = guess.is_doubtful;
+    Ok(damaged(guessed, damage))
+}
+
+/// Returns whether there is enough of both for a file that was joined from UTF-8 and another encoding.
+fn is_mixed(n_good: u64, n_bad: u64) -> bool {
+    1 < n_bad && n_bad <= 4 * n_good && n_good <= 20 * n_bad
 }
 
 /// Returns whether so much is well-formed that the rest must be damage and not another encoding.
@@ -159,6 +194,39 @@ fn damaged(found: Found, damage: Option<Damage>) -> Found {
     Found { damage: Some(damage), reason, ..found }
 }
 
+/// Fewer words fit some language by chance.
+const WORDS_MIN: usize = 3;
+/// With fewer words, or fewer kinds of bytes beyond ASCII, the encoding is a guess.
+const SURE_WORDS_MIN: usize = 5;
+const SURE_BYTES_MIN: usize = 3;
+const WESTERN_EUROPE: Charset = Charset::Listed(WINDOWS_1252);
+
+/// Encodings of Latin letters, and the languages that are written in them.
+const LATIN: &[(&[Charset], &[&str])] = &[
+    (&[WESTERN_EUROPE], WESTERN),
+    (&[Charset::Listed(WINDOWS_1250), Charset::Listed(ISO_8859_2)], CENTRAL),
+    (&[Charset::Listed(WINDOWS_1254)], TURKISH),
+    (&[Charset::Listed(WINDOWS_1257), Charset::Listed(ISO_8859_4)], BALTIC),
+    (&[Charset::Listed(WINDOWS_1258)], VIETNAMESE),
+    (&[Charset::Listed(MACINTOSH), Charset::Ibm850], WESTERN),
+];
+
+/// Returns by how much another encoding must fit better than that of Western Europe.
+fn doubt(western: Fit, other: Fit, is_agreed: bool) -> usize {
+    let few = if western.n_impossible == 0 && !is_agreed { WORDS_MIN } else { 0 };
+    let mixed =
+        if other.is_nearly_full() { 0 } else { western.score / if is_agreed { 16 } else { 8 } };
+    few + mixed
+}
+
+/// An encoding that was found by its letters.
+#[derive(Debug, Clone, Copy)]
+struct Guess {
+    charset: Charset,
+    /// Whether another one would fit as well.
+    is_doubtful: bool,
+}
+
 /// Gives the lines that hold more than ASCII to the detector: in the others it would only see that
 /// most of a table is digits.
 struct LetterSample {
@@ -166,6 +234,8 @@ struct LetterSample {
     n_bytes: usize,
     /// The first of the lines.
     lines: Vec<u8>,
+    /// The first of those that are not UTF-8.
+    not_utf8: Vec<u8>,
     /// The beginning of a line whose end is still to come.
     rest: Vec<u8>,
 }
@@ -173,59 +243,121 @@ struct LetterSample {
 impl LetterSample {
     fn new() -> Self {
         let detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-        LetterSample { detector, n_bytes: 0, lines: Vec::new(), rest: Vec::new() }
+        let (lines, not_utf8, rest) = (Vec::new(), Vec::new(), Vec::new());
+        LetterSample { detector, n_bytes: 0, lines, not_utf8, rest }
     }
 
     /// Returns the encoding in which the lines read best.
-    fn guess(&self) -> Charset {
-        const LATIN: [&Encoding; 6] =
-            [WINDOWS_1252, WINDOWS_1250, ISO_8859_2, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258];
-        let guess = self.detector.guess(None, Utf8Detection::Deny);
-        if LATIN.contains(&guess) { self.doubted(guess) } else { Charset::Listed(guess) }
+    ///
+    /// The detector knows how letters follow each other, and neither Macintosh nor DOS.
+    fn guess(&self) -> Guess {
+        let guess = Charset::Listed(self.detector.guess(None, Utf8Detection::Deny));
+        let (latin, fit) = self.latin(guess);
+        let is_latin = LATIN.iter().any(|it| it.0.contains(&guess));
+        let is_sure = fit.is_full() && (latin == WESTERN_EUROPE || WORDS_MIN <= fit.n_words);
+        let charset = if is_latin || is_sure { latin } else { guess };
+        let n_bytes = self.high_bytes().len();
+        let is_doubtful = fit.n_words < SURE_WORDS_MIN || n_bytes < SURE_BYTES_MIN;
+        Guess { charset, is_doubtful }
     }
 
-    /// Returns the encoding of Latin letters in which these stand where letters do: that of the
-    /// guess, if they do in it.
-    ///
-    /// The detector knows the letters of languages, and neither Macintosh nor DOS.
-    fn doubted(&self, guess: &'static Encoding) -> Charset {
-        let letters =
-            |charset: Charset| Letters::of(&String::from_utf8_lossy(&charset.window(&self.lines)));
-        let [guess, western] = [guess, WINDOWS_1252].map(Charset::Listed);
-        let (of_guess, of_western) = (letters(guess), letters(western));
-        if 0 < of_guess.n_rare && of_western.n_misplaced == 0 {
-            return western;
+    fn high_bytes(&self) -> BTreeSet<u8> {
+        self.lines.iter().copied().filter(|it| !it.is_ascii()).collect()
+    }
+
+    fn reason(&self, guess: Guess) -> String {
+        /// Bytes that a message shows.
+        const SHOWN_MAX: usize = 4;
+        const WORD_BYTES_MAX: usize = 40;
+        if !guess.is_doubtful {
+            return "the file is no valid UTF-8, and its letters fit this encoding best".to_owned();
         }
-        if of_guess.n_misplaced * 4 < of_guess.n {
-            return guess;
+        let bytes = self.high_bytes();
+        let shown: Vec<_> = bytes.iter().take(SHOWN_MAX).map(|it| format!("0x{it:02X}")).collect();
+        let more = if SHOWN_MAX < bytes.len() { ", …" } else { "" };
+        let mut words = self.lines.split(|it| it.is_ascii() && !it.is_ascii_alphanumeric());
+        let word = words.find(|it| !it.is_ascii()).unwrap_or_default();
+        let word = guess.charset.window(&word[..word.len().min(WORD_BYTES_MAX)]);
+        let word = String::from_utf8_lossy(&word);
+        format!(
+            "a guess from few bytes beyond ASCII ({}{more}), read as in `{word}`; if that is wrong, name \
+             the encoding with `--encoding`",
+            shown.join(", ")
+        )
+    }
+
+    /// Returns whether bytes that are not UTF-8 are letters and signs of windows-1252: each between
+    /// ASCII, and none the beginning of a character that was cut off.
+    fn is_western_in_utf8(&self) -> bool {
+        let (mut n_bad, mut n_western) = (0, 0);
+        let mut chunks = self.not_utf8.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            let [byte] = chunk.invalid() else {
+                n_bad += usize::from(!chunk.invalid().is_empty());
+                continue;
+            };
+            let next = chunks.peek().and_then(|it| it.valid().chars().next());
+            let is_between = chunk.valid().chars().next_back().is_none_or(|it| it.is_ascii())
+                && next.is_some_and(|it| it.is_ascii());
+            let is_cut = matches!(byte, 0xc2 | 0xc3 | 0xe2)
+                && !next.is_some_and(|it| it.is_ascii_alphabetic());
+            let is_defined = !matches!(byte, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d);
+            n_bad += 1;
+            n_western += usize::from(is_between && is_defined && !is_cut);
         }
-        let others = [Charset::Listed(MACINTOSH), Charset::Ibm850];
-        let fits = |it: &Charset| {
-            let found = letters(*it);
-            found.n_misplaced * 10 <= found.n && found.n_misplaced < of_guess.n_misplaced
+        4 * n_bad <= 5 * n_western
+    }
+
+    /// Returns the encoding of Latin letters in which most words can be meant: that of Western Europe,
+    /// unless another fits better.
+    fn latin(&self, guess: Charset) -> (Charset, Fit) {
+        let fit = |charset: Charset, languages: &[&str]| {
+            let text = charset.window(&self.lines);
+            Fit::of(&String::from_utf8_lossy(&text), languages, languages == WESTERN)
         };
-        others.into_iter().filter(fits).min_by_key(|it| letters(*it).n_misplaced).unwrap_or(guess)
+        let western = fit(WESTERN_EUROPE, WESTERN);
+        let mut best = (WESTERN_EUROPE, western, western.score);
+        for (charsets, languages) in LATIN {
+            for charset in *charsets {
+                let found = fit(*charset, languages);
+                let is_agreed = charsets.contains(&guess) && WORDS_MIN <= western.n_words;
+                let margin = doubt(western, found, is_agreed);
+                let score = found.score.saturating_sub(margin);
+                if best.2 < score {
+                    best = (*charset, found, score);
+                }
+            }
+        }
+        (best.0, best.1)
     }
 
     fn add(&mut self, part: &[u8], is_end: bool) {
         /// More would not change the picture.
         const LINES_BYTES_MAX: usize = 64 * 1024;
-        if ENCODING_SAMPLE_BYTES_MAX <= self.n_bytes {
+        let is_full = ENCODING_SAMPLE_BYTES_MAX <= self.n_bytes;
+        if is_full && LINES_BYTES_MAX <= self.not_utf8.len() {
             return;
         }
         self.rest.extend_from_slice(part);
         let is_long = ENCODING_SAMPLE_BYTES_MAX <= self.rest.len();
         let last_end = memchr::memrchr2(b'\n', b'\r', &self.rest).map_or(0, |it| it + 1);
         let n_whole = if is_end || is_long { self.rest.len() } else { last_end };
-        for line in self.rest[..n_whole].split(|it| matches!(it, b'\n' | b'\r')) {
-            if !line.is_ascii() && self.n_bytes < ENCODING_SAMPLE_BYTES_MAX {
-                if self.lines.len() < LINES_BYTES_MAX {
-                    self.lines.extend_from_slice(line);
-                    self.lines.push(b'\n');
-                }
+        let keep = |lines: &mut Vec<u8>, line: &[u8]| {
+            if lines.len() < LINES_BYTES_MAX {
+                lines.extend_from_slice(line);
+                lines.push(b'\n');
+            }
+        };
+        let lines = self.rest[..n_whole].split(|it| matches!(it, b'\n' | b'\r'));
+        for line in lines.filter(|it| !it.is_ascii()) {
+            if self.n_bytes < ENCODING_SAMPLE_BYTES_MAX {
+                keep(&mut self.lines, line);
                 self.detector.feed(line, false);
                 self.detector.feed(b"\n", false);
                 self.n_bytes += line.len();
+            }
+            if simdutf8::basic::from_utf8(line).is_err() {
+                keep(&mut self.not_utf8, line);
             }
         }
         self.rest.drain(..n_whole);
@@ -234,10 +366,10 @@ impl LetterSample {
 
 #[cfg(test)]
 mod tests {
-    use encoding_rs::Encoding;
-    use proptest::prelude::{any, prop, proptest};
+    use encoding_rs::{Encoding, WINDOWS_1252};
+    use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
-    use super::{of_head, survey, utf8, with_damage};
+    use super::{Found, of_head, survey, utf8, with_damage};
     use crate::cases::cases;
     use crate::catalog::Damage;
 
@@ -256,14 +388,20 @@ mod tests {
         check(b"\0a\0,\0b\0\n", Some(("utf-16be", 0)));
         assert!(utf8("ä,b\n".as_bytes(), &["€".as_bytes()[1..].to_vec()]).is_some());
         assert!(utf8(b"caf\xe9,b\n", &[]).is_none());
+        assert!(utf8(b"\xa3bn,b\n", &[]).is_none());
+    }
+
+    fn found(bytes: &[u8]) -> Found {
+        let parts = |each: &mut dyn FnMut(&[u8])| {
+            let part_bytes = if bytes.len() < 1_000 { 7 } else { 10_000 };
+            bytes.chunks(part_bytes).for_each(each);
+            Ok(())
+        };
+        survey(&parts).unwrap()
     }
 
     fn surveyed(bytes: &[u8]) -> (String, Option<Damage>) {
-        let parts = |each: &mut dyn FnMut(&[u8])| {
-            bytes.chunks(7).for_each(each);
-            Ok(())
-        };
-        let found = survey(&parts).unwrap();
+        let found = found(bytes);
         (found.charset.name(), found.damage)
     }
 
@@ -306,10 +444,173 @@ mod tests {
         assert_eq!(surveyed(b"\xc3\xa4,\xc3\xb6\nx,\xe9\n"), utf8(damage(1, 2, 8)));
         let long = ["é,ñ\n".repeat(9_000).into_bytes(), b"\xff,\xe9\n".repeat(8)].concat();
         assert_eq!(surveyed(&long), utf8(damage(16, 9_001, 54_000)));
-        // As many of one as of the other is no damage, and every byte is kept.
-        let (name, damage) = surveyed(&b"M\xc3\xbcller,Jos\xe9\n".repeat(50));
-        assert_eq!((name.as_str(), damage), ("windows-1250", None));
     }
+
+    #[test]
+    fn a_file_joined_from_utf8_and_another_encoding_keeps_both() {
+        let (name, damage) = surveyed(&b"M\xc3\xbcller,Jos\xe9\n".repeat(50));
+        assert_eq!((name.as_str(), damage), ("utf-8+windows-1252", None));
+        // Characters that were cut off are damage and no letters.
+        let cut = ["é,ñ\n".repeat(20).into_bytes(), b"caf\xc3,1\n".repeat(4)].concat();
+        assert_eq!(surveyed(&cut).0, "utf-8");
+        // Far behind the beginning as well.
+        let utf8 = "é,ñ\n".repeat(20_000).into_bytes();
+        let behind = |lines: &[u8]| surveyed(&[&utf8[..], &lines.repeat(9_000)].concat()).0;
+        assert_eq!(behind(b"Jos\xe9,1\n"), "utf-8+windows-1252");
+        assert_ne!(behind(b"\xcc\xee\xf1\xea\xe2\xe0,1\n"), "utf-8+windows-1252");
+        let found = found(b"a\nM\xc3\xbcller\nJos\xe9\n5 \x80\n");
+        assert_eq!(
+            (found.reason.as_str(), found.is_doubtful),
+            (
+                "it is joined from UTF-8 and windows-1252; of the latter are 2 bytes, the first on \
+                 line 3 at byte offset 13",
+                true
+            )
+        );
+    }
+
+    #[test]
+    fn few_bytes_are_western_unless_that_cannot_be_and_the_reason_says_so() {
+        let check = |label: &str, text: &str| {
+            let (bytes, _, has_unmappable) =
+                Encoding::for_label(label.as_bytes()).unwrap().encode(text);
+            assert!(!has_unmappable, "{text}");
+            let found = found(&bytes);
+            let read = String::from_utf8(found.charset.window(&bytes)).unwrap();
+            assert_eq!((read.as_str(), found.is_doubtful), (text, true), "{found:?}");
+            assert!(found.reason.contains("`--encoding`"), "{found:?}");
+        };
+        for text in WESTERN_TEXTS {
+            check("windows-1252", text);
+        }
+        check("windows-1250", "miasto\nŁódź\n");
+        check("windows-1250", "miasto\nWrocław\n");
+        check("windows-1251", "имя\nАнна\n");
+        check("shift_jis", "名前\n田中さくら\n");
+        assert_eq!(
+            found(b"item,Amount (\xa3)\ntea,5\n").reason,
+            "a guess from few bytes beyond ASCII (0xA3), read as in `£`; if that is wrong, name the \
+             encoding with `--encoding`"
+        );
+    }
+
+    /// What files have that are ASCII but for a sign or a name.
+    const WESTERN_TEXTS: &[&str] = &[
+        "£5",
+        "Amount (£)",
+        "price_£",
+        "£m",
+        "£1,000",
+        "5 €",
+        "€5",
+        "EUR (€)",
+        "¥100",
+        "5¢",
+        "µg",
+        "PM2.5 (µg/m³)",
+        "m³",
+        "km²",
+        "kg/m³",
+        "ft²",
+        "CO²",
+        "±5",
+        "±",
+        "20°C",
+        "20 °C",
+        "°F",
+        "45°30'",
+        "½",
+        "2½",
+        "¼ mile",
+        "§ 5",
+        "‰",
+        "×",
+        "3×4",
+        "©2020",
+        "Lego™",
+        "®",
+        "nº 5",
+        "1ª",
+        "N°",
+        "“x”",
+        "‘a’",
+        "don’t",
+        "rock ’n’ roll",
+        "a – b",
+        "2019–2020",
+        "a—b",
+        "…",
+        "• item",
+        "«oui»",
+        "¿qué?",
+        "¡hola!",
+        "Køge",
+        "Ærø",
+        "Århus",
+        "Sjælland",
+        "Rømø",
+        "Tromsø",
+        "Søren",
+        "Ångström",
+        "Malmö",
+        "Göteborg",
+        "Växjö",
+        "Hämeenlinna",
+        "Zürich",
+        "Müller",
+        "Köln",
+        "Straße",
+        "Gießen",
+        "Größe",
+        "weiß",
+        "Österreich",
+        "Übergröße",
+        "São Paulo",
+        "João",
+        "Maranhão",
+        "Não",
+        "Situação",
+        "Descrição",
+        "Conceição",
+        "naïve",
+        "café",
+        "garçon",
+        "Noël",
+        "crème brûlée",
+        "Hôtel",
+        "œuvre",
+        "Été",
+        "Besançon",
+        "à la carte",
+        "Date d’arrivée",
+        "L’Oréal",
+        "Citroën",
+        "Zoë",
+        "José",
+        "Málaga",
+        "Núñez",
+        "Año",
+        "Logroño",
+        "Código",
+        "piñata",
+        "lunedì",
+        "più",
+        "città",
+        "perché",
+        "Reykjavík",
+        "Þór",
+        "Ísafjörður",
+        "Curaçao",
+        "é",
+        "ø",
+        "ß",
+        "ñ",
+        "ç",
+        "Å",
+        "Ü",
+        "Häagen-Dazs",
+        "Beyoncé",
+    ];
 
     #[test]
     fn a_mark_is_believed_and_the_rest_is_damage() {
@@ -327,8 +628,42 @@ mod tests {
         );
     }
 
+    const WORDS: &[&str] =
+        &["Müller", "José", "São Paulo", "Zoë", "Køge", "Ångström", "5 €", "20 °C", "m²", "Ñandú"];
+
     proptest! {
         #![proptest_config(cases(256))]
+
+        #[test]
+        fn one_western_text_among_ascii_is_read_as_it_was_written(
+            text in prop::sample::select(WESTERN_TEXTS),
+            before in "([a-z]{1,9}[,;\t\n \"(]){0,4}",
+            behind in "([,;\t\n \")][a-z0-9]{1,9}){0,4}",
+            n_times in 1_usize..20,
+        ) {
+            let line = format!("{before}{text}{behind}\n").repeat(n_times);
+            let bytes = WINDOWS_1252.encode(&line).0;
+            let read = String::from_utf8(found(&bytes).charset.window(&bytes)).unwrap();
+            prop_assert_eq!(read, line);
+        }
+
+        #[test]
+        fn lines_of_utf8_and_of_latin1_keep_their_letters(
+            lines in prop::collection::vec((prop::sample::select(WORDS), any::<bool>()), 4..60),
+            (one, other) in (prop::sample::select(WORDS), prop::sample::select(WORDS)),
+        ) {
+            // Some of both.
+            let lines = lines.into_iter().chain([(one, true), (other, false)].repeat(10));
+            let (mut text, mut bytes) = (String::new(), Vec::new());
+            for (word, is_utf8) in lines {
+                let line = format!("1,{word},x\n");
+                let western = WINDOWS_1252.encode(&line).0;
+                bytes.extend_from_slice(if is_utf8 { line.as_bytes() } else { &western });
+                text += &line;
+            }
+            let read = String::from_utf8(found(&bytes).charset.window(&bytes)).unwrap();
+            prop_assert_eq!(read, text);
+        }
 
         #[test]
         fn whatever_bytes_arrive_there_is_an_encoding(

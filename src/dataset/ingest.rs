@@ -291,6 +291,7 @@ fn ingest_text(
             header_line: layout.header_line,
             reasons,
             damage: layout.found.damage,
+            doubt: layout.found.is_doubtful.then(|| layout.found.reason.clone()),
             told: options.given(),
         },
         padded_rows: tally.n_short,
@@ -455,10 +456,10 @@ impl Layout {
             let is_whole = windows.is_whole;
             if is_wide {
                 check_text(shown_name, &windows.head)?;
-            }
                 if let Some(kind) = sniff::document_kind(&windows.head) {
                     return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
                 }
+            }
             if dialect::is_json(&windows.head) {
                 let hint = "convert it to CSV, with pandas for example; only CSV is read";
                 return Err(refuse("it is JSON", hint));
@@ -559,11 +560,11 @@ fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
 fn hint_for(kind: &str) -> &'static str {
     if kind.ends_with("compressed") {
         "decompress it first, or pipe it in: `xzcat FILE | csv-agent ingest --name NAME -`"
-    } else if kind.contains("Excel") {
     } else if kind.contains("Git LFS") {
         "get the file itself with `git lfs pull`"
     } else if kind.contains("git-annex") {
         "get the file itself with `git annex get FILE`"
+    } else if kind.contains("Excel") {
         "save the sheet as CSV"
     } else if kind.contains("Arrow") {
         "convert it to Parquet or CSV"
@@ -640,7 +641,8 @@ fn certain(label: Option<&str>, by_head: Option<Found>) -> anyhow::Result<Option
         Failure::new(ExitStatus::Usage, message).hint(hint)
     })?;
     let mark_bytes = by_head.filter(|it| it.charset == charset).map_or(0, |it| it.mark_bytes);
-    Ok(Some(Found { charset, mark_bytes, damage: None, reason: "as told".to_owned() }))
+    let reason = "as told".to_owned();
+    Ok(Some(Found { charset, mark_bytes, damage: None, reason, is_doubtful: false }))
 }
 
 /// Finds out the encoding from the whole file.
@@ -659,7 +661,14 @@ fn found_in_all(input: &Input, first: Found, end: u64, watch: &Watch<'_>) -> any
 
 /// Fails when bytes would be replaced and the user does not want that.
 fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::Result<()> {
-    let (Some(Damage { line, offset, .. }), true) = (layout.found.damage, is_strict) else {
+    let Found { charset, damage, is_doubtful, ref reason, .. } = layout.found;
+    if is_strict && is_doubtful && charset == Charset::Mixed {
+        let message = format!("cannot read `{shown_name}` in one encoding: {reason}");
+        let hint =
+            format!("without `--strict`, or with `--encoding {}`, it is read so", charset.name());
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    let (Some(Damage { line, offset, .. }), true) = (damage, is_strict) else {
         return Ok(());
     };
     let name = layout.text.charset.name();

@@ -1,74 +1,223 @@
-//! Whether letters beyond ASCII stand where letters do.
+//! How well a text fits the languages of an encoding: which letters its words have, and where.
 //!
-//! Pure. A detector weighs which letters a language has; where few of them are known, their places
-//! tell more: `Kšln` may be a word, `M‡laga` and `OrlŽans` are none.
+//! Pure. A detector weighs which letters follow each other, and a few words give it little to weigh.
+//! Two things tell more: a word of a language has only letters of that language, and every character
+//! has its places. `Køge` is Danish and `kg/m³` is a unit; `M‡laga` and `Wroc³aw` are not words.
 
-/// How the characters beyond ASCII stand in a text.
+use std::collections::BTreeSet;
+
+/// Languages of Western Europe: their letters beyond ASCII.
+pub const WESTERN: &[&str] = &[
+    "àâæçéèêëîïôœùûüÿ",
+    "äöüßé",
+    "áéíóúüñç",
+    "áâãàçéêíóôõúü",
+    "àçèéíïòóúü",
+    "àèéìíîòóù",
+    "ëïöüéèêóáç",
+    "æøåéèôóöäü",
+    "åäöéüàšž",
+    "äöõüšžé",
+    "áéíóúýþæöðø",
+];
+/// Languages of Central Europe.
+pub const CENTRAL: &[&str] = &[
+    "ąćęłńóśźż",
+    "áčďéěíňóřšťúůýžöü",
+    "áäčďéíĺľňóôŕšťúýž",
+    "áéíóöőúüű",
+    "ăâîşţ",
+    "čćđšž",
+    "äöüßé",
+];
+/// Turkish.
+pub const TURKISH: &[&str] = &["çğıöşüâîû\u{307}"];
+/// Languages of the Baltic.
+pub const BALTIC: &[&str] = &["ąčęėįšųūž", "āčēģīķļņōšūž", "äöõüšžé"];
+/// Vietnamese, with its marks behind the letters.
+pub const VIETNAMESE: &[&str] = &["ăâđêôơưàáãéèíóúùýõòì\u{300}\u{301}\u{303}\u{309}\u{323}"];
+
+/// How well a text fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Letters {
-    /// Characters beyond ASCII.
-    pub n: usize,
-    /// Those that stand where they cannot be meant.
-    pub n_misplaced: usize,
-    /// Those that hardly any language has, but that Western letters become when they are taken for
-    /// those of Central Europe.
-    pub n_rare: usize,
+pub struct Fit {
+    /// Different words with more than ASCII.
+    pub n_words: usize,
+    /// Words with a letter of none of the languages, or with a character that cannot be there.
+    pub n_impossible: usize,
+    /// The more of the words there can be, and the more of them in one language, the higher; at most
+    /// three a word.
+    pub score: usize,
 }
 
-impl Letters {
-    /// Looks at a text.
-    pub fn of(text: &str) -> Self {
-        let mut letters = Letters::default();
-        let mut before = None;
-        let mut chars = text.chars().peekable();
-        while let Some(char) = chars.next() {
-            if !char.is_ascii() {
-                letters.n += 1;
-                letters.n_misplaced +=
-                    usize::from(is_misplaced(before, char, chars.peek().copied()));
-                letters.n_rare += usize::from(is_rare(char));
+impl Fit {
+    /// Looks at the words of a text, as an encoding has it that `languages` are written in.
+    pub fn of(text: &str, languages: &[&str], is_western: bool) -> Self {
+        let is_apart = |it: char| {
+            it == '\u{a0}' || it == '\u{fffd}' || (it.is_ascii() && !it.is_ascii_alphanumeric())
+        };
+        let words: BTreeSet<&str> = text.split(is_apart).filter(|it| !it.is_ascii()).collect();
+        let mut fit = Fit { n_words: words.len(), ..Fit::default() };
+        let mut scores = vec![0; languages.len()];
+        for word in words {
+            let chars: Vec<char> = word.chars().collect();
+            let plausibility = plausibility(&chars, is_western);
+            let letters: Vec<char> = letters(&chars).collect();
+            let is_of = |language: &&str| letters.iter().all(|it| language.contains(*it));
+            if plausibility == 0 || !(letters.is_empty() || languages.iter().any(is_of)) {
+                fit.n_impossible += 1;
+                continue;
             }
-            before = Some(char);
+            fit.score += 1;
+            let of_language = languages.iter().zip(&mut scores).filter(|it| is_of(it.0));
+            of_language.for_each(|it| *it.1 += plausibility);
         }
-        letters
+        fit.score += scores.into_iter().max().unwrap_or(0);
+        fit
+    }
+
+    /// Returns whether one language explains every word.
+    pub fn is_full(self) -> bool {
+        self.score == 3 * self.n_words
+    }
+
+    /// Returns whether one language explains all but a few words, such as names of elsewhere.
+    pub fn is_nearly_full(self) -> bool {
+        3 * 31 * self.n_words <= 32 * self.score
     }
 }
 
-fn is_rare(char: char) -> bool {
-    matches!(char, 'ŕ' | 'Ŕ' | 'ĺ' | 'Ĺ' | '˛' | '˘' | '˝')
+/// Returns the letters beyond ASCII, in lower case.
+fn letters(chars: &[char]) -> impl Iterator<Item = char> {
+    let is_letter = |it: &&char| is_letter(**it) && !it.is_ascii();
+    chars.iter().filter(is_letter).flat_map(|it| it.to_lowercase()).filter(|it| !it.is_ascii())
 }
 
-fn is_misplaced(before: Option<char>, char: char, behind: Option<char>) -> bool {
-    /// What only begins a word, or stands apart from it.
-    const LEADING: &str = "‚„†‡ˆ‰‹•˜¡¿“‘¤¢¥";
-    let is_lower = |it: Option<char>| it.is_some_and(char::is_lowercase);
-    let is_letter = |it: Option<char>| it.is_some_and(char::is_alphabetic);
-    if matches!(char, '\u{80}'..='\u{9f}') {
-        return true;
+/// Some signs count as letters elsewhere.
+fn is_letter(char: char) -> bool {
+    const MARKS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{323}';
+    (char.is_alphabetic() && !matches!(char, 'ª' | 'º' | 'µ' | 'ƒ')) || MARKS.contains(&char)
+}
+
+/// Returns 2 for a word whose characters are in their places, 1 for an odd one, 0 if it cannot be meant.
+fn plausibility(chars: &[char], is_western: bool) -> usize {
+    /// Letters beyond ASCII that follow each other in a word.
+    const RUN_MAX: usize = 3;
+    let longest = |is_in: &dyn Fn(&char) -> bool| {
+        chars.split(|it| !is_in(it)).map(<[char]>::len).max().unwrap_or(0)
+    };
+    let run = longest(&|it| !it.is_ascii());
+    let letter_run = longest(&|it| !it.is_ascii() && is_letter(*it));
+    if RUN_MAX < run || (1 < letter_run && letter_run == chars.len()) {
+        return 0;
     }
-    if char.is_alphabetic() {
-        return char.is_uppercase() && is_lower(before);
+    let beyond_ascii = (0..chars.len()).filter(|it| !chars[*it].is_ascii());
+    let of = |at: usize| {
+        let (before, char, behind) = (&chars[..at], chars[at], &chars[at + 1..]);
+        if is_letter(char) {
+            letter(before.last().copied(), char, behind.first().copied(), is_western)
+        } else {
+            sign(before, char, behind.first().copied())
+        }
+    };
+    beyond_ascii.map(of).min().unwrap_or(2).min(if run == RUN_MAX { 1 } else { 2 })
+}
+
+/// Judges the place of a letter. Letters of the West are judged more closely: every other encoding has
+/// letters of its own in their place.
+fn letter(before: Option<char>, char: char, behind: Option<char>, is_western: bool) -> usize {
+    let is_digit = |it: Option<char>| it.is_some_and(|it| it.is_ascii_digit());
+    if char.is_uppercase() && before.is_some_and(char::is_lowercase) {
+        return 0;
     }
-    // `l’eau` and `l·l`; a range may have a dash.
-    let is_within = is_letter(before) && is_letter(behind);
-    let is_catalan = char == '·' && before == Some('l');
-    (is_within && !is_catalan && !matches!(char, '’' | '\u{ad}' | '–'))
-        || (is_letter(before) && LEADING.contains(char))
+    if is_digit(before) || is_digit(behind) {
+        return 1;
+    }
+    if !is_western {
+        return 2;
+    }
+    let is_any = |it: Option<char>, chars: &str| {
+        it.and_then(|it| it.to_lowercase().next()).is_some_and(|it| chars.contains(it))
+    };
+    let is_vowel = |it| is_any(it, "aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýœ");
+    let ends = !behind.is_some_and(is_letter);
+    let begins = !before.is_some_and(is_letter);
+    let lower = char.to_lowercase().next().unwrap_or(char);
+    let is_alone = begins && ends;
+    let is_placed = match lower {
+        'ñ' => is_vowel(behind) || is_alone,
+        'ã' => ends || is_any(behind, "oeinms"),
+        'ï' => is_vowel(before) || is_vowel(behind) || is_alone,
+        'œ' => ends || is_any(behind, "uisdntcl"),
+        'þ' => is_vowel(behind) || is_any(behind, "rvj") || is_alone,
+        'ð' => !begins || ends,
+        _ => true,
+    };
+    let is_usual = match lower {
+        'ã' => is_any(behind, "oei") || is_alone,
+        'þ' => begins,
+        'ç' => is_vowel(behind) || ends,
+        'ì' | 'ù' => ends,
+        'è' => !is_any(before, "ae") && (!begins || ends),
+        'ø' => !ends || !is_any(before, "ij") || is_alone,
+        'õ' => is_any(behind, "e") || is_alone,
+        _ => true,
+    };
+    if is_placed { 1 + usize::from(is_usual) } else { 0 }
+}
+
+/// Judges the place of what is not a letter.
+fn sign(before: &[char], char: char, next: Option<char>) -> usize {
+    /// What only begins a word, or is apart from it.
+    const LEADING: &str = "‚„†‡ˆ‰‹•˜¡¿“‘¤¢¥£§¶¼½¾÷×¸¨´";
+    /// What hardly any table has.
+    const RARE: &str = "¤¦¨¬¯¸´¶ˆ˜†‡ƒ˛˘˝ˇ˙";
+    let last = before.last().copied();
+    let is_word = |it: Option<char>| it.is_some_and(is_letter);
+    let n_letters = before.iter().rev().take_while(|it| is_letter(**it)).count();
+    let is_within = is_word(last) && is_word(next);
+    let is_catalan = char == '·' && last == Some('l');
+    match char {
+        '\u{80}'..='\u{9f}' => 0,
+        // `l’eau`; a range may have a dash.
+        '’' | '\u{ad}' | '–' | '—' | '…' => 2,
+        _ if is_within && !is_catalan => 0,
+        'µ' => 2 * usize::from(!is_word(last)),
+        'ª' | 'º' => 2 * usize::from(n_letters < 3 && !is_word(next)),
+        '¡' | '¿' => 2 * usize::from(last.is_none() && next.is_some()),
+        // A unit is short.
+        '¹' | '²' | '³' => 1 + usize::from(n_letters < 4 && !is_word(next)),
+        _ if is_word(last) && LEADING.contains(char) => 0,
+        _ => 2 - usize::from(RARE.contains(char)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Letters;
+    use super::{CENTRAL, Fit, WESTERN};
 
     #[test]
-    fn letters_have_their_places() {
-        let check = |text: &str, n_misplaced, n_rare| {
-            let found = Letters::of(text);
-            assert_eq!((found.n_misplaced, found.n_rare), (n_misplaced, n_rare), "{text}");
+    fn letters_and_signs_have_their_places() {
+        let check = |text: &str, n_words, n_impossible| {
+            let fit = Fit::of(text, WESTERN, true);
+            assert_eq!((fit.n_words, fit.n_impossible), (n_words, n_impossible), "{text}");
         };
-        check("Crème brûlée, Straße, Müller, ÉTÉ, 5 €, 20 °C, l’eau, “x”", 0, 0);
-        check("Žofie, Łódź, Paris–Lyon, Lego™, ½", 0, 0);
-        check("M‡laga, OrlŽans, Bj”rk, caf‚, M\u{81}ller, Stra§e", 6, 0);
-        check("Mise ŕ jour, km˛", 0, 2);
+        check("Crème brûlée, Straße, Müller, ÉTÉ, 5 €, 20 °C, l’eau, “x”", 9, 0);
+        check("Paris–Lyon, Lego™, ½, µg/m³, 1ª, nº 5, ¿qué?", 8, 0);
+        check("M‡laga, OrlŽans, Bj”rk, caf‚, M\u{81}ller, Stra§e", 6, 6);
+        check("Wroc³aw, Gdañsk, rze\u{bf}ba, Ðuro, d\u{153}wig, Jihlavì", 6, 5);
+    }
+
+    #[test]
+    fn words_of_one_language_fit_best() {
+        let score = |text: &str, languages: &[&str]| {
+            let fit = Fit::of(text, languages, languages == WESTERN);
+            (fit.score, fit.is_full())
+        };
+        assert_eq!(score("Søren, Åse, Sjælland", WESTERN), (9, true));
+        assert_eq!(score("Søren, Zürich, Peña, São", WESTERN), (8, false));
+        assert_eq!(score("Łódź, Wrocław, Gdańsk", CENTRAL), (9, true));
+        assert_eq!(score("Łódź, Plzeň", CENTRAL), (4, false));
+        assert_eq!(score("Total¹, m³", WESTERN), (5, false));
+        assert_eq!(score("", WESTERN), (0, true));
     }
 }

@@ -92,6 +92,7 @@ mod tests {
             header_line: Some(1),
             reasons: Vec::new(),
             damage: None,
+            doubt: None,
         };
         let dataset = Dataset {
             location: Location::Here { path: "datasets/sales.parquet".into() },

@@ -22,6 +22,34 @@ fn bytes_that_are_no_text_are_told_on_stderr_and_refused_when_strict() {
 }
 
 #[test]
+fn an_encoding_that_is_a_guess_is_said_with_its_bytes_and_the_flag() {
+    let bench = Bench::with([]);
+    let run = bench.pipe(["ingest", "--json", "-"], b"item,Amount (\xa3)\ntea,5\n").succeeds();
+    let expected = "`stdin`: encoding windows-1252: a guess from few bytes beyond ASCII (0xA3), read \
+                    as in `£`; if that is wrong, name the encoding with `--encoding`";
+    assert!(run.stderr().contains(expected), "{}", run.stderr());
+    assert!(run.stdout().contains("Amount (£)"), "{}", run.stdout());
+    let named = ["ingest", "--if-exists", "replace", "--encoding", "windows-1250", "-"];
+    let run = bench.pipe(named, b"item,Amount (\xa3)\ntea,5\n").succeeds();
+    assert!(!run.stderr().contains("guess"), "{}", run.stderr());
+}
+
+#[test]
+fn a_file_joined_from_two_encodings_is_told_and_refused_when_strict() {
+    let bench = Bench::with([]);
+    let (utf8, western) = ("Zoë,Köln\n".repeat(9), b"Jos\xe9,N\xeemes\n".repeat(9));
+    let text = [b"name,city\n", utf8.as_bytes(), &western].concat();
+    let strict = bench.pipe(["ingest", "--strict", "-"], &text).fails_with(5);
+    assert!(strict.stderr().contains("--encoding utf-8+windows-1252"), "{}", strict.stderr());
+    let run = bench.pipe(["ingest", "-"], &text).succeeds();
+    let expected = "encoding utf-8+windows-1252: it is joined from UTF-8 and windows-1252; of the \
+                    latter are 18 bytes, the first on line 11 at byte offset 112";
+    assert!(run.stderr().contains(expected), "{}", run.stderr());
+    let told = ["ingest", "--strict", "--encoding", "utf-8+windows-1252", "--name", "told", "-"];
+    bench.pipe(told, &text).succeeds();
+}
+
+#[test]
 fn a_pointer_in_place_of_a_file_is_refused_with_the_way_to_the_file() {
     let bench = Bench::with([]);
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n";

@@ -36,6 +36,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         header_line: Some(1),
         reasons: Vec::new(),
         damage: None,
+        doubt: None,
     };
     Dataset {
         location: Location::Here { path: "datasets/x.parquet".into() },

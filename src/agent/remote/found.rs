@@ -132,6 +132,7 @@ impl Asked<'_> {
             reasons,
             told: self.options.given(),
             damage: None,
+            doubt: None,
         }
     }
 
