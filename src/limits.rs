@@ -381,9 +381,6 @@ pub const CONFIG_BYTES_MAX: u64 = 256 * 1024;
 pub const KEY_BYTES_MAX: u64 = 16 * 1024;
 /// Time for the command that prints the key. It may ask for a password first.
 pub const KEY_COMMAND: Duration = Duration::from_mins(1);
-/// Time for what that command has printed to arrive once it has ended. An agent that it leaves behind may
-/// hold its stdout open for ever.
-pub const KEY_COMMAND_GRACE: Duration = Duration::from_millis(300);
 /// Servers of which a session keeps what they speak.
 pub const SERVERS_MAX: usize = 16;
 /// Time until a server is asked again what it speaks, since it may have been updated.

@@ -4,19 +4,19 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus as ProcessStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::settings::{API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
-use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND, KEY_COMMAND_GRACE};
+use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND};
 use crate::provider::Key;
 use crate::status::{ExitStatus, Failure};
 
@@ -171,17 +171,22 @@ fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Fail
         command.process_group(0);
     }
     let mut child = command.spawn().map_err(|error| fail(format!("cannot start: {error}")))?;
-    let printed = printed(&mut child);
-    let Some(status) = wait(&mut child, Instant::now() + time) else {
-        kill(&mut child, has_terminal);
-        return Err(fail(format!("did not end within {} s", time.as_secs_f64())));
+    let mut printed = Printed::of(&mut child);
+    let deadline = Instant::now() + time;
+    let status = loop {
+        printed.take();
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+            Ok(None) | Err(_) => {
+                kill(&mut child, has_terminal);
+                return Err(fail(format!("did not end within {} s", time.as_secs_f64())));
+            }
+        }
     };
-    // What it leaves behind may hold the pipe for as long as it likes.
-    let deadline = Instant::now() + KEY_COMMAND_GRACE;
-    let mut bytes = Vec::new();
-    while let Ok(more) = printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        bytes.extend(more);
-    }
+    // All that it printed is in the pipe by now. What it leaves behind may hold that for as long as it likes.
+    printed.take();
+    let bytes = printed.bytes;
     match key(bytes) {
         // What prints without end is stopped by the pipe that we close, and fails for that reason.
         Err(found) if status.success() || found == TOO_LONG => {
@@ -189,17 +194,6 @@ fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Fail
         }
         Ok(key) if status.success() => Ok(key),
         _ => Err(fail(format!("failed: {status}"))),
-    }
-}
-
-/// Waits for a process until the deadline; none when it goes on.
-fn wait(child: &mut Child, deadline: Instant) -> Option<ProcessStatus> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
-            Ok(None) | Err(_) => return None,
-        }
     }
 }
 
@@ -214,21 +208,35 @@ fn kill(child: &mut Child, has_terminal: bool) {
     let _ = child.wait();
 }
 
-/// Returns what a process prints, piece by piece, up to a byte more than is kept.
-fn printed(child: &mut Child) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
-    let Some(pipe) = child.stdout.take() else { return receiver };
-    // The thread ends with the pipe. When something keeps it open for longer, nobody listens any more.
-    thread::spawn(move || {
-        let mut pipe = pipe.take(KEY_BYTES_MAX + 1);
+/// What a process has printed, up to a piece more than is kept.
+struct Printed {
+    /// None when there is no more, or too much: what prints without end is stopped by that.
+    pipe: Option<ChildStdout>,
+    bytes: Vec<u8>,
+}
+
+impl Printed {
+    fn of(child: &mut Child) -> Printed {
+        // Without this flag, a process that is silent would keep us from seeing that its time is over.
+        let is_set = |it: &ChildStdout| fcntl_setfl(it, OFlags::NONBLOCK).is_ok();
+        Printed { pipe: child.stdout.take().filter(is_set), bytes: Vec::new() }
+    }
+
+    /// Takes what is in the pipe now.
+    fn take(&mut self) {
         let mut piece = [0; 4096];
-        while let Ok(n_bytes @ 1..) = pipe.read(&mut piece) {
-            if sender.send(piece[..n_bytes].to_vec()).is_err() {
-                break;
+        while let Some(pipe) = &mut self.pipe {
+            match pipe.read(&mut piece) {
+                Ok(n_bytes @ 1..) => self.bytes.extend(&piece[..n_bytes]),
+                Ok(0) => self.pipe = None,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+            if KEY_BYTES_MAX < self.bytes.len() as u64 {
+                self.pipe = None;
             }
         }
-    });
-    receiver
+    }
 }
 
 /// Returns whether there is a terminal to ask the user at.
@@ -252,10 +260,11 @@ fn key(bytes: Vec<u8>) -> Result<Key, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt;
+    use std::fs::{self, File, Permissions};
+    use std::io::Read;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     use std::thread;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::{KeySource, key, read_file, run};
     use crate::provider::Key;
@@ -294,8 +303,13 @@ mod tests {
 
     #[track_caller]
     fn check_command(words: &[&str], found: Result<&str, &str>) {
+        check_command_within(Duration::from_mins(10), words, found);
+    }
+
+    #[track_caller]
+    fn check_command_within(time: Duration, words: &[&str], found: Result<&str, &str>) {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        let ran = run(&words, Duration::from_millis(500), false).map_err(|it| it.message);
+        let ran = run(&words, time, false).map_err(|it| it.message);
         let beginning = "cannot get the API key: ";
         let found = found.map(Key::new).map_err(|it| format!("{beginning}{it}"));
         assert_eq!(ran, found);
@@ -308,11 +322,11 @@ mod tests {
         check_command(&["true"], Err(silent));
         check_command(&["false"], Err("`false` of `api_key_cmd` failed: exit status: 1"));
         let late = "`sleep` of `api_key_cmd` did not end within 0.5 s";
-        check_command(&["sleep", "600"], Err(late));
+        check_command_within(Duration::from_millis(500), &["sleep", "600"], Err(late));
         let endless = "`yes` of `api_key_cmd` gave none: it is too long for a key";
         check_command(&["yes"], Err(endless));
         // What it leaves behind may hold the pipe.
-        check_command(&["sh", "-c", "sleep 3 & echo sk-1"], Ok("sk-1"));
+        check_command(&["sh", "-c", "sleep 60 & echo sk-1"], Ok("sk-1"));
         check_command(
             &["/no/such/program"],
             Err("`/no/such/program` of `api_key_cmd` cannot start: No such file or directory (os \
@@ -323,11 +337,19 @@ mod tests {
     #[test]
     fn what_a_command_has_started_ends_with_it_at_the_time_out() {
         let dir = tempfile::tempdir().unwrap();
-        let late = dir.path().join("late");
-        let script = format!("(sleep 0.8; touch '{}') & wait", late.display());
-        let late_is_told = "`sh` of `api_key_cmd` did not end within 0.5 s";
-        check_command(&["sh", "-c", &script], Err(late_is_told));
-        thread::sleep(Duration::from_millis(600));
-        assert!(!late.exists());
+        let held = dir.path().join("held");
+        nix::unistd::mkfifo(&held, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let mut open = File::options();
+        let mut held_by_nobody =
+            open.read(true).custom_flags(libc::O_NONBLOCK).open(&held).unwrap();
+        let script = format!("sleep 600 > '{}' & wait", held.display());
+        let late = "`sh` of `api_key_cmd` did not end within 0.5 s";
+        check_command_within(Duration::from_millis(500), &["sh", "-c", &script], Err(late));
+        // The pipe ends when the last process is gone that could write to it.
+        let deadline = Instant::now() + Duration::from_mins(5);
+        while held_by_nobody.read(&mut [0]).is_err() {
+            assert!(Instant::now() < deadline, "what it has started goes on");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }
