@@ -641,9 +641,9 @@ case "$*" in
     *"-m venv"*) for directory; do :; done
         /bin/mkdir -p "$directory/bin"; /bin/ln -s "$0" "$directory/bin/python"
         echo venv >> LOG ;;
-    *pyspark*) echo "pip spark $PIP_FAIL" >> LOG; /bin/sleep 0.5
+    *pyspark*) echo "pip spark $PIP_FAIL" >> LOG; while [ -e HELD ]; do /bin/sleep 0.01; done
         if [ -n "$PIP_FAIL" ]; then echo "ERROR: no route to host" >&2; exit 1; fi ;;
-    *"-m pip"*) echo "pip $PIP_FAIL" >> LOG; /bin/sleep 0.5
+    *"-m pip"*) echo "pip $PIP_FAIL" >> LOG; while [ -e HELD ]; do /bin/sleep 0.01; done
         if [ -n "$PIP_FAIL" ]; then echo "ERROR: no route to host" >&2; exit 1; fi ;;
 esac
 "#;
@@ -675,11 +675,13 @@ esac
 
         fn python(self, name: &str, minor: u32, missing: &str) -> Self {
             let log = self.directory.path().join("log");
+            let held = self.directory.path().join("held");
             let script = FAKE
                 .replace("MINOR", &minor.to_string())
                 .replace("MISSING", missing)
                 .replace("SPARK", &self.spark)
-                .replace("LOG", log.to_str().unwrap());
+                .replace("LOG", log.to_str().unwrap())
+                .replace("HELD", held.to_str().unwrap());
             self.file(name, &script)
         }
 
@@ -701,9 +703,20 @@ esac
 
         async fn prepare(&self) -> (anyhow::Result<super::Interpreter>, Vec<String>) {
             let mut told = Vec::new();
-            let result =
-                prepare(&self.options, self.extras, &mut |it| told.push(it.to_owned())).await;
+            let mut tell = |it: &str| {
+                told.push(it.to_owned());
+                if it.starts_with("waiting") {
+                    // Now pip may go on.
+                    let _ = fs::remove_file(self.directory.path().join("held"));
+                }
+            };
+            let result = prepare(&self.options, self.extras, &mut tell).await;
             (result, told)
+        }
+
+        /// Keeps pip from ending until another process says that it waits.
+        fn hold_pip(&self) {
+            fs::write(self.directory.path().join("held"), "").unwrap();
         }
 
         async fn failure(&self) -> Failure {
@@ -751,6 +764,7 @@ esac
     #[tokio::test]
     async fn two_processes_make_it_once_and_the_second_says_that_it_waits() {
         let machine = Machine::new().python("python3", 12, "");
+        machine.hold_pip();
         let (first, second) = tokio::join!(machine.prepare(), machine.prepare());
         assert_eq!(first.0.unwrap(), second.0.unwrap());
         let waited =
@@ -846,6 +860,7 @@ esac
     async fn two_processes_add_the_spark_client_once() {
         let mut machine = Machine::new().python("python3", 12, "");
         machine.extras.spark = true;
+        machine.hold_pip();
         let (first, second) = tokio::join!(machine.prepare(), machine.prepare());
         assert_eq!(first.0.unwrap(), second.0.unwrap());
         assert_eq!(machine.log(), "venv\npip \npip spark \n");

@@ -305,7 +305,7 @@ fn record(tape: &Tape, path: &Path) {
     if tape.name == "slow" {
         let line = fs::read_to_string(path).unwrap();
         let mut exchange: Value = serde_json::from_str(&line).unwrap();
-        exchange["delay_ms"] = json!(30_000);
+        exchange["delay_ms"] = json!(3_600_000);
         fs::write(path, format!("{exchange}\n")).unwrap();
     }
 }

@@ -1,13 +1,13 @@
 //! `chat` at a terminal, key by key, and from a pipe.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Round, round};
+use crate::bench::{Bench, Round, round, signal, until, wait};
 use crate::files::add_files;
 
 const ENTER: &str = "\r";
@@ -149,8 +149,8 @@ fn who_waits_for_a_chat_hears_of_it_and_goes_on_when_that_ends() {
     let bench = Bench::with(["sales.csv"]);
     let first = bench.on_terminal(["chat", "-f", "sales.csv", "--model", "builtin"], 120);
     first.is_ready();
-    let second = bench.on_terminal(["chat", "--model", "builtin"], 120);
-    second.shows("uses the session; waiting up to 30 s");
+    let second = bench.on_terminal(["chat", "--lock-wait", "1h", "--model", "builtin"], 120);
+    second.shows("uses the session; waiting up to 3600 s");
     let quiet = bench.run(["ask", "-q", "--lock-wait", "1s", "--model", "builtin", "Why?"]);
     assert!(!quiet.fails_with(3).stderr().contains("waiting up to"));
     first.press(CTRL_D).ends_with(0);
@@ -364,9 +364,11 @@ fn a_line_that_holds_no_question_is_named_by_its_number() {
 
 #[test]
 fn a_chat_in_a_pipe_ends_with_an_interrupt() {
-    let bench = bench([round().says("Never.").delayed(Duration::from_mins(1))]);
-    let script = "printf 'one?\\ntwo?\\n' | timeout --preserve-status -s INT 3 csv-agent chat";
-    let script = format!("{}; {script} -f sales.csv -q", bench.server_settings());
-    bench.shell(&script, &[]).fails_with(130);
+    let bench = bench([round().mute()]);
+    let mut child = bench.command(["chat", "-f", "sales.csv", "-q"]).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"one?\ntwo?\n").unwrap();
+    until("the first question is asked", || bench.n_requests() == 1);
+    signal(&child, Signal::SIGINT);
+    wait(child, "chat".to_owned(), b"").fails_with(130);
     bench.forget();
 }

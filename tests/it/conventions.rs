@@ -14,6 +14,14 @@ const SETUP: &str = r#"
 set -u
 ASK=(csv-agent ask --ephemeral -f "$FX/sales.csv" --replay)
 ask() { local c=$1; shift; "${ASK[@]}" "$FX/$c.cass.jsonl" "$@"; }
+# Waits until a turn asks for its answer: events are in this file.
+asks() { until grep -qs model_request "$1"; do sleep 0.02; done; }
+# Runs a command that writes its events to a file, and sends it a signal when it asks for its answer.
+signalled() {
+    local signal=$1 events=$2; shift 2
+    set -m; "$@" & set +m
+    asks "$events"; kill -"$signal" $!; wait $!
+}
 "#;
 
 /// A fresh directory. `$FX` holds the cassettes and links to the files they were recorded over.
@@ -221,7 +229,7 @@ fn c17_to_c19_stdin_is_read_only_when_asked_for() {
     assert_eq!(ok("echo 'how many rows?' | ask hello --format reply -").stdout, reply);
     assert_eq!(ok("echo 'how many rows?' | ask hello --format reply").stdout, reply);
     // The writer stays open longer than any test may take.
-    ok("exec 9< <(sleep 300); timeout 60 csv-agent ask --ephemeral -f \"$FX/sales.csv\" \
+    ok("exec 9< <(sleep 900); timeout 600 csv-agent ask --ephemeral -f \"$FX/sales.csv\" \
         --replay \"$FX/hello.cass.jsonl\" q <&9 && kill $! ");
     ok("ask hello q <&-");
     ok("csv-agent ask --ephemeral -f - --replay \"$FX/table.cass.jsonl\" q < \"$FX/sales.csv\"");
@@ -344,15 +352,15 @@ fn c34_to_c36_a_closed_pipe_and_a_full_disk_are_no_panic() {
 #[test]
 fn c37_to_c39_an_interrupted_turn_is_closed_and_the_session_goes_on() {
     let shell = Shell::new();
-    let script = "timeout --preserve-status -s INT 2 csv-agent ask --ephemeral -f \"$FX/sales.csv\" \
-                  --replay \"$FX/slow.cass.jsonl\" --format jsonl q";
+    let script = "signalled INT told csv-agent ask --ephemeral -f \"$FX/sales.csv\" \
+                  --replay \"$FX/slow.cass.jsonl\" --format jsonl q >told; code=$?; cat told; exit $code";
     let last = shell.ends_with(130, script).events().pop().unwrap();
     assert_eq!((&last["type"], &last["code"]), (&"error".into(), &"cancelled".into()));
     assert_eq!((&last["fatal"], &last["exit_code"]), (&true.into(), &130.into()));
     shell.ok("csv-agent ingest -q \"$FX/sales.csv\"");
     for (signal, code) in [("INT", 130), ("TERM", 143), ("KILL", 137)] {
         let script = format!(
-            "timeout --preserve-status -s {signal} 2 csv-agent ask --replay \"$FX/slow.cass.jsonl\" q; exit $?"
+            "signalled {signal} told csv-agent ask --replay \"$FX/slow.cass.jsonl\" --format jsonl q >told"
         );
         shell.ends_with(code, &script);
         assert_eq!(shell.ok("csv-agent datasets --json").json().as_array().unwrap().len(), 1);
@@ -361,7 +369,7 @@ fn c37_to_c39_an_interrupted_turn_is_closed_and_the_session_goes_on() {
     assert!(format!("{}{}", shown.stdout, shown.stderr).contains("interrupted"));
     // Processes that were killed may take a moment to go.
     let script = "csv-agent ask --replay \"$FX/hello.cass.jsonl\" q\n\
-                  for i in $(seq 100); do\n\
+                  for i in $(seq 6000); do\n\
                   ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -qF \"$CSV_AGENT_SESSION_DIR\" || exit 0\n\
                   sleep 0.1; done; exit 1";
     shell.ok(script);
@@ -374,7 +382,7 @@ fn c40_two_processes_wait_for_each_other() {
     shell.ok("csv-agent ingest -q \"$FX/sales.csv\"");
     let refused = shell.ends_with(
         3,
-        "csv-agent ask --replay \"$FX/slow.cass.jsonl\" q & holder=$!; sleep 1\n\
+        "csv-agent ask --replay \"$FX/slow.cass.jsonl\" --format jsonl q >told & holder=$!; asks told\n\
          csv-agent ask --lock-wait 1s --replay \"$FX/hello.cass.jsonl\" q; code=$?\n\
          echo $holder; kill $holder; wait; exit $code",
     );
@@ -477,10 +485,13 @@ fn c53_c55_c57_a_terminal_gets_colour_width_and_progress() {
     }
     let narrow = pty("stty cols 40; NO_COLOR=1 csv-agent datasets");
     assert!(widest_line(&narrow) <= 40, "{narrow}");
-    let slow = "timeout -s INT 1 csv-agent ask --replay $FX/slow.cass.jsonl q";
-    let seen = shell.run(&format!("TERM=xterm script -qec '{slow}' /dev/null")).stdout;
-    assert!(seen.contains("asking"), "{seen:?}");
-    let plain = shell.run(&format!("{slow} 2>story"));
+    let slow = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cassettes/slow.cass.jsonl");
+    let ask = shell.bench.on_terminal(["ask", "--replay", slow.to_str().unwrap(), "q"], 80);
+    ask.shows("asking").press("\x03").ends_with(130);
+    let events = shell.bench.session().join("turns/0002/events.jsonl");
+    let script =
+        "signalled INT \"$EVENTS\" csv-agent ask --replay \"$FX/slow.cass.jsonl\" q 2>story";
+    let plain = shell.ends_with(130, &format!("EVENTS='{}'; {script}", events.display()));
     assert_eq!(plain.stdout, "");
     assert!(!fs::read_to_string(shell.path("story")).unwrap().contains('\r'));
 }

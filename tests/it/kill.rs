@@ -1,26 +1,25 @@
 //! Killed at any moment, a session is usable: nothing registered is lost, nothing is left behind.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::fs;
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Child;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Round, round};
+use crate::bench::{Bench, Changes, Round, round, signal, until};
 
-/// Kills of each kind; many in a slow run.
+/// Kills of each kind at a moment by chance; many in a slow run.
 fn n_kills() -> u32 {
     if std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some() { 25 } else { 3 }
 }
-
-/// Time until the processes of a killed one must be gone.
-const GONE: Duration = Duration::from_secs(10);
 
 /// Pseudo-random numbers, the same in every run.
 pub struct Chance(pub u64);
@@ -35,19 +34,33 @@ impl Chance {
         u32::try_from(self.0 % 1000).unwrap()
     }
 
-    /// Returns a moment within `span`.
-    fn moment(&mut self, span: Duration) -> Duration {
-        span * self.per_mille() / 1000
+    /// Returns one of so many changes.
+    fn moment(&mut self, n_changes: usize) -> usize {
+        n_changes * usize::try_from(self.per_mille()).unwrap() / 1000
     }
 }
 
-/// Starts a command and kills it, with its process group, after so long. Returns whether it was
-/// still running.
-fn kill_after(bench: &Bench, arguments: &[&str], delay: Duration) -> bool {
+/// Starts a command and kills it, with its process group, when it has changed the session so many times.
+/// Returns how many changes there were: fewer, when it had ended well before.
+#[track_caller]
+fn kill_after(bench: &Bench, arguments: &[&str], n_changes: usize) -> usize {
+    let mut changes = Changes::of(&bench.session());
     let mut child = bench.command(arguments).spawn().unwrap();
-    thread::sleep(delay);
-    killpg(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGKILL).unwrap();
-    child.wait().unwrap().signal() == Some(9)
+    let n_seen = changes.wait_for(n_changes, &child);
+    if n_seen < n_changes {
+        assert!(child.wait().unwrap().success(), "it ended by itself");
+    } else {
+        signal(&child, Signal::SIGKILL);
+        child.wait().unwrap();
+    }
+    n_seen
+}
+
+/// Kills a command that cannot have ended, with its process group.
+#[track_caller]
+fn kill(mut child: Child) {
+    signal(&child, Signal::SIGKILL);
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
 }
 
 /// Returns the datasets with their rows, as the session lists them.
@@ -62,15 +75,9 @@ fn datasets(bench: &Bench) -> BTreeMap<String, u64> {
 /// Demands that no process works in the session any more, or names it.
 #[track_caller]
 fn no_process_remains(session: &Path) {
-    let until = Instant::now() + GONE;
-    loop {
-        let left = processes_of(session);
-        if left.is_empty() {
-            return;
-        }
-        assert!(Instant::now() < until, "left behind: {left:?}");
-        thread::sleep(Duration::from_millis(10));
-    }
+    until(&format!("no process is left in {}", session.display()), || {
+        processes_of(session).is_empty()
+    });
 }
 
 fn processes_of(session: &Path) -> Vec<String> {
@@ -132,22 +139,44 @@ fn an_ingest_may_be_killed_at_any_moment() {
     for id in 0..80_000_u32 {
         writeln!(csv, "{id},2024-01-{:02},P{},{}.5", id % 28 + 1, id % 97, id % 1009).unwrap();
     }
-    fs::write(bench.path("big.csv"), csv).unwrap();
-    let started = Instant::now();
-    bench.run(["ingest", "big.csv", "--name", "big"]).succeeds();
-    let span = started.elapsed() * 5 / 4;
+    fs::write(bench.path("big.csv"), &csv).unwrap();
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    let n_changes = kill_after(&bench, &["ingest", "big.csv", "--name", "big"], usize::MAX);
+    let known = datasets(&bench);
+    assert_eq!(known["big"], 80_000);
+
+    // It has read half of its input and waits for the rest.
+    let arguments = ["ingest", "-", "--name", "big", "--if-exists", "replace"];
+    let mut child = bench.command(arguments).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&csv.as_bytes()[..csv.len() / 2]).unwrap();
+    kill(child);
+    check(&bench, &known);
+
     let mut moments = Chance(0x9E37_79B9_7F4A_7C15);
-    let mut n_killed = 0;
     for number in 0..n_kills() {
         let known = datasets(&bench);
         // Now a new name, now one that is replaced.
         let fresh = format!("big{number}");
         let name = if number % 2 == 0 { &fresh } else { "big" };
         let arguments = ["ingest", "big.csv", "--name", name, "--if-exists", "replace"];
-        n_killed += u32::from(kill_after(&bench, &arguments, moments.moment(span)));
+        kill_after(&bench, &arguments, moments.moment(n_changes));
         check(&bench, &known);
     }
-    assert!(0 < n_killed, "no kill came in time");
+}
+
+/// Opens a pipe for writing as soon as somebody reads it.
+#[track_caller]
+fn open_when_read(path: &Path) -> File {
+    let mut open = OpenOptions::new();
+    // Until then, there is an error.
+    open.write(true).custom_flags(libc::O_NONBLOCK);
+    let mut pipe = None;
+    until(&format!("{} is read", path.display()), || {
+        pipe = open.open(path).ok();
+        pipe.is_some()
+    });
+    pipe.unwrap()
 }
 
 #[test]
@@ -159,24 +188,37 @@ fn an_ingest_of_many_files_may_be_killed_at_any_moment() {
     for path in &paths {
         fs::write(bench.path(path), "id,word\n1,one\n2,two\n").unwrap();
     }
+    bench.run(["ingest", "sales.csv"]).succeeds();
     let arguments: Vec<&str> =
         ["ingest"].into_iter().chain(paths.iter().map(String::as_str)).collect();
-    let started = Instant::now();
-    bench.run(&arguments).succeeds();
-    assert_eq!(datasets(&bench).len(), N_FILES);
-    let span = started.elapsed();
+    let first = |n_names: usize| -> BTreeMap<String, u64> {
+        names.iter().take(n_names).map(|it| (it.clone(), 2)).collect()
+    };
+    bench.run(["reset", "--datasets", "--yes"]).succeeds();
+    let n_changes = kill_after(&bench, &arguments, usize::MAX);
+    assert_eq!(datasets(&bench), first(N_FILES));
+
+    // Half of the files are registered, and it waits for the next one.
+    bench.run(["reset", "--datasets", "--yes"]).succeeds();
+    let mut held = arguments.clone();
+    held[1 + N_FILES / 2] = "held";
+    mkfifo(&bench.path("held"), Mode::S_IRWXU).unwrap();
+    let child = bench.command(&held).spawn().unwrap();
+    let pipe = open_when_read(&bench.path("held"));
+    kill(child);
+    drop(pipe);
+    let known = datasets(&bench);
+    assert_eq!(known, first(N_FILES / 2));
+    check(&bench, &known);
+
     let mut moments = Chance(0xA076_1D64_78BD_642F);
-    let mut n_killed = 0;
     for _ in 0..n_kills() {
         bench.run(["reset", "--datasets", "--yes"]).succeeds();
-        n_killed += u32::from(kill_after(&bench, &arguments, moments.moment(span)));
+        kill_after(&bench, &arguments, moments.moment(n_changes));
         let known = datasets(&bench);
-        let expected: BTreeMap<_, _> =
-            names.iter().take(known.len()).map(|it| (it.clone(), 2)).collect();
-        assert_eq!(known, expected, "registered are the first ones, whole");
+        assert_eq!(known, first(known.len()), "registered are the first ones, whole");
         check(&bench, &known);
     }
-    assert!(0 < n_killed, "no kill came in time");
 }
 
 /// What the model does in the turn that is killed.
@@ -193,21 +235,32 @@ fn script() -> [Round; 4] {
 
 #[test]
 fn a_question_may_be_killed_at_any_moment() {
-    let bench = Bench::with(["sales.csv"]).script(script());
-    let started = Instant::now();
-    bench.ask("q").succeeds();
-    let span = started.elapsed() * 5 / 4;
-    let mut moments = Chance(0xD1B5_4A32_D192_ED03);
-    let mut n_killed = 0;
-    for _ in 0..n_kills() {
+    const ASK: [&str; 3] = ["ask", "--", "q"];
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    bench.answers(script());
+    let n_changes = kill_after(&bench, &ASK, usize::MAX);
+
+    // It waits for its first answer, or for its last one.
+    for n_answers in [0, 3] {
         let known = datasets(&bench);
-        bench.answers(script());
-        let arguments = ["ask", "--", "q"];
-        n_killed += u32::from(kill_after(&bench, &arguments, moments.moment(span)));
+        let n_before = bench.n_requests();
+        bench.answers(script().into_iter().take(n_answers).chain([round().mute()]));
+        let child = bench.command(ASK).spawn().unwrap();
+        until("the last request", || n_before + n_answers < bench.n_requests());
+        kill(child);
         bench.forget();
         check(&bench, &known);
     }
-    assert!(0 < n_killed, "no kill came in time");
+
+    let mut moments = Chance(0xD1B5_4A32_D192_ED03);
+    for _ in 0..n_kills() {
+        let known = datasets(&bench);
+        bench.answers(script());
+        kill_after(&bench, &ASK, moments.moment(n_changes));
+        bench.forget();
+        check(&bench, &known);
+    }
 }
 
 #[test]
@@ -222,12 +275,8 @@ fn no_process_outlives_a_turn() {
     // A signal comes while it starts.
     bench.answers([round().runs("c1", "while True: pass")]);
     let mut child = bench.command(["ask", "--", "q"]).spawn().unwrap();
-    let is_running = || !processes_of(&bench.session()).is_empty();
-    let until = Instant::now() + GONE;
-    while !is_running() && Instant::now() < until {
-        thread::sleep(Duration::from_millis(1));
-    }
-    killpg(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    until("Python starts", || !processes_of(&bench.session()).is_empty());
+    signal(&child, Signal::SIGINT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(processes_of(&bench.session()), [""; 0]);
     bench.forget();

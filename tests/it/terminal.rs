@@ -148,8 +148,9 @@ fn a_terminal_that_can_do_nothing_gets_plain_lines_and_whole_blocks() {
 #[test]
 fn an_interrupted_answer_stays_as_far_as_it_came() {
     let bench = Bench::with(["sales.csv"]).script([round().says(REPLY).silent_after(4)]);
-    let ask = "timeout -s INT 3 csv-agent ask -f sales.csv --color never Why";
-    let left = screen(on_terminal(&bench, 60, ask).stdout());
+    let ask = bench.on_terminal(["ask", "-f", "sales.csv", "--color", "never", "Why"], 60);
+    ask.shows("Only **Anvil** fell").press("\x03").shows("error: cancelled").ends_with(130);
+    let left = ask.contents();
     let (answer, story) = left.split_once("error: cancelled").unwrap();
     assert!(
         answer.contains("## Revenue\n\nOnly **Anvil** fell") && answer.ends_with('\n'),

@@ -268,7 +268,8 @@ fn hostile_input_takes_no_time_and_no_room() {
     assert_eq!(missing_of(grounds, &text), [] as [String; 0]);
     let long = format!("7{}", "a".repeat(100_000));
     assert_eq!(missing_of(Grounds::default(), &long), [long[..60].to_owned()]);
-    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    // What takes the square of the time takes hours.
+    assert!(began.elapsed().as_secs() < 300, "{:?}", began.elapsed());
 }
 
 proptest! {

@@ -172,7 +172,7 @@ fn hostile_text_is_laid_out_in_bounded_time() {
         let markdown = piece.repeat(32 * 1024 / piece.len());
         let begun = Instant::now();
         let shown = text(&markdown, &style(40, true));
-        assert!(begun.elapsed() < Duration::from_secs(20), "{piece:?} {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_mins(2), "{piece:?} {:?}", begun.elapsed());
         assert!(shown.lines().all(|it| width_of(&without_sgr(it)) <= 40), "{piece:?}");
     }
 }

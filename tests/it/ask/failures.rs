@@ -1,7 +1,7 @@
 //! The failures that every client should survive, as a user sees them: what is told, how often the
 //! server is asked, and that the session goes on. The numbers are those of `provider.rs`.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -124,7 +124,6 @@ fn f05_calls_of_an_incomplete_response_do_not_run() {
 #[test]
 fn f06_signs_of_life_and_an_open_socket_are_no_failure() {
     let bench = bench();
-    let started = Instant::now();
     check(&bench, [good().left_open()], 0, GOOD);
     let alive = (0..5).map(|_| json!({"type": "keepalive"}));
     let item = json!({"type": "message", "role": "assistant",
@@ -134,7 +133,6 @@ fn f06_signs_of_life_and_an_open_socket_are_no_failure() {
     let events: Vec<Value> = alive.chain([end]).collect();
     let slow = round().events(events).pausing(Duration::from_millis(50)).left_open();
     check(&bench, [slow], 0, GOOD);
-    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]

@@ -3,18 +3,13 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Child;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::{Turn, ask, code, goes_on, last_request, shown};
-use crate::bench::{Bench, round, wait};
-
-/// A machine with other work may need this long for what is quick otherwise.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::bench::{Bench, Round, in_time, round, signal, until, wait};
 
 /// Tells by a file that it runs, and does not end.
 const RUNS_ON: &str = "open('runs', 'w').close()\nimport time\ntime.sleep(600)";
@@ -32,11 +27,7 @@ fn start(bench: &Bench) -> Child {
 /// Waits until the code of [`RUNS_ON`] runs.
 #[track_caller]
 fn wait_until_it_runs(bench: &Bench) {
-    let until = Instant::now() + PATIENCE;
-    while !has_file(&bench.session().join("scratch"), "runs") {
-        assert!(Instant::now() < until, "the code does not run");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the code runs", || has_file(&bench.session().join("scratch"), "runs"));
 }
 
 fn has_file(dir: &Path, name: &str) -> bool {
@@ -44,37 +35,57 @@ fn has_file(dir: &Path, name: &str) -> bool {
     entries.map(|it| it.path()).any(|it| it.ends_with(name) || it.is_dir() && has_file(&it, name))
 }
 
+/// Asks with a limit of time that is over when the turn has come as far as it should. Returns what it ended
+/// with, and its bench.
 #[track_caller]
-fn signal(child: &Child, signal: Signal) {
-    killpg(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+fn late(
+    first_ms: u64,
+    limit: &str,
+    rounds: &[Round],
+    code_wanted: i32,
+    is_far: impl Fn(&Bench, &Turn) -> bool,
+) -> (Bench, Turn) {
+    in_time(Duration::from_millis(first_ms), |time| {
+        let bench = bench().script(rounds.iter().cloned());
+        let turn = ask(&bench, [limit, &format!("{}ms", time.as_millis())], "q", code_wanted);
+        if is_far(&bench, &turn) {
+            return Ok((bench, turn));
+        }
+        bench.forget();
+        Err(format!("{:?}, {}", turn.results(), turn.ending()))
+    })
 }
 
 #[test]
 fn time_runs_out_while_the_model_is_silent() {
-    let bench = bench().script([round().mute()]);
-    let started = Instant::now();
-    let turn = ask(&bench, ["--timeout", "300ms"], "q", 7);
-    assert!(started.elapsed() < PATIENCE);
+    let (bench, turn) =
+        late(300, "--timeout", &[round().mute()], 7, |bench, _| bench.n_requests() == 1);
     let none = "timeout: The time limit was reached before there was an answer.";
     assert_eq!(turn.ending(), none);
     goes_on(&bench);
     // What was said until then is the answer.
-    bench.answers([round().says("It is 42").silent_after(4)]);
-    let turn = ask(&bench, ["--timeout", "1s"], "q", 7);
-    assert_eq!(turn.ending(), "timeout: It i");
+    let cut = round().says("It is 42").silent_after(4);
+    let (bench, _) = late(500, "--timeout", &[cut], 7, |_, turn| turn.ending() == "timeout: It i");
     goes_on(&bench);
     let slow = round().says("Late.").delayed(Duration::from_millis(200));
     bench.answers([slow]);
-    assert_eq!(ask(&bench, ["--timeout", "30s"], "q", 0).ending(), "complete: Late.");
+    assert_eq!(ask(&bench, ["--timeout", "1h"], "q", 0).ending(), "complete: Late.");
 }
 
 #[test]
 fn time_runs_out_while_python_runs() {
-    let bench = bench().script([code("c0", "x = 1"), round().says("Set.")]);
-    ask(&bench, [], "q", 0);
-    bench.answers([code("c1", "x = 2"), code("c2", RUNS_ON)]);
-    let turn = ask(&bench, ["--timeout", "4s"], "q", 7);
-    assert_eq!(turn.results(), ["c1 ok", "c2 cancelled: cancelled"]);
+    let rounds =
+        [code("c0", "x = 1"), round().says("Set."), code("c1", "x = 2"), code("c2", RUNS_ON)];
+    let (bench, turn) = in_time(Duration::from_secs(2), |time| {
+        let bench = bench().script(rounds.clone());
+        ask(&bench, [], "q", 0);
+        let turn = ask(&bench, ["--timeout", &format!("{}s", time.as_secs())], "q", 7);
+        if turn.results() == ["c1 ok", "c2 cancelled: cancelled"] {
+            return Ok((bench, turn));
+        }
+        bench.forget();
+        Err(format!("{:?}, {}", turn.results(), turn.ending()))
+    });
     assert!(turn.ending().starts_with("timeout: "), "{}", turn.ending());
     // The call is closed in the conversation; the variables are those of the last whole turn.
     bench.answers([code("c3", "x"), round().says("Done.")]);
@@ -85,14 +96,12 @@ fn time_runs_out_while_python_runs() {
 
 #[test]
 fn a_call_that_takes_too_long_is_interrupted_and_keeps_its_variables() {
-    let bench = bench().script([
-        code("c1", "x = 1\nimport time\ntime.sleep(600)"),
-        code("c2", "x"),
-        round().says("Done."),
-    ]);
-    let turn = ask(&bench, ["--tool-timeout", "500ms"], "q", 0);
-    assert_eq!(turn.results(), ["c1 timeout: timeout", "c2 ok"]);
-    assert_eq!(last_request(&bench).output_of("c2"), "1");
+    let rounds =
+        [code("c1", "x = 1\nimport time\ntime.sleep(600)"), code("c2", "x"), round().says("Done.")];
+    late(500, "--tool-timeout", &rounds, 0, |bench, turn| {
+        turn.results() == ["c1 timeout: timeout", "c2 ok"]
+            && last_request(bench).output_of("c2") == "1"
+    });
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn a_signal_closes_the_call_that_runs_and_the_turn() {
         let child = start(&bench);
         wait_until_it_runs(&bench);
         signal(&child, sent);
-        let run = wait(child, "ask".into(), b"", PATIENCE).fails_with(code_wanted);
+        let run = wait(child, "ask".into(), b"").fails_with(code_wanted);
         let turn = Turn::of(&run);
         assert_eq!(turn.end()["code"], "cancelled");
         let cancelled = ["c1 ok", "c2 cancelled: cancelled", "c3 cancelled: cancelled"];

@@ -4,6 +4,7 @@ mod chat;
 mod check;
 mod form;
 mod hosted;
+mod moment;
 mod pty;
 mod script;
 mod server;
@@ -27,6 +28,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub use hosted::Life;
+pub use moment::{Changes, HANG, in_time, signal, sooner_than, until};
 pub use script::{LateFailure, Round, late_failure, round};
 pub use server::{Captured, Server};
 pub use spark::{OtherVersion, Spark, no_spark, nobody};
@@ -35,11 +37,8 @@ pub use trouble::{Endpoint, Trouble, trouble};
 /// A key that no server takes. Tests look for it where it must not be.
 pub const KEY: &str = "sk-test-0123456789abcdef";
 
-/// A command that runs longer hangs. The first one may have to install Python packages.
-const RUN_MAX: Duration = Duration::from_mins(4);
-
 /// Time for the pipes of a process that has ended to be empty.
-const LEFT_OPEN_MAX: Duration = Duration::from_secs(2);
+const LEFT_OPEN_MAX: Duration = Duration::from_secs(30);
 
 /// Variables of the developer that the managed Python may need to be installed, by their prefixes.
 const PASSED_ON: &[&str] = &[
@@ -157,7 +156,7 @@ impl Bench {
         for (_, key) in self.variables.iter().filter(|it| it.0.ends_with("_KEY")) {
             shown = shown.replace(key, "***");
         }
-        wait(command.spawn().unwrap(), shown, input, RUN_MAX)
+        wait(command.spawn().unwrap(), shown, input)
     }
 
     /// Returns a command in the bench's home and environment, in a process group of its own, with
@@ -183,7 +182,7 @@ impl Bench {
         let mut command = self.program("bash");
         command.args(["-c", script]).env("PATH", path);
         command.envs(variables.iter().cloned());
-        wait(command.spawn().unwrap(), script.to_owned(), b"", RUN_MAX)
+        wait(command.spawn().unwrap(), script.to_owned(), b"")
     }
 
     fn program(&self, program: &str) -> Command {
@@ -288,7 +287,18 @@ impl std::fmt::Display for Run {
 ///
 /// The process must lead a group of its own, with all three streams piped.
 #[track_caller]
-pub fn wait(mut child: Child, command: String, input: &[u8], limit: Duration) -> Run {
+pub fn wait(child: Child, command: String, input: &[u8]) -> Run {
+    wait_at_most(child, command, input, HANG, LEFT_OPEN_MAX)
+}
+
+#[track_caller]
+fn wait_at_most(
+    mut child: Child,
+    command: String,
+    input: &[u8],
+    limit: Duration,
+    left_open_max: Duration,
+) -> Run {
     let group = Pid::from_raw(child.id().try_into().unwrap());
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
@@ -309,7 +319,7 @@ pub fn wait(mut child: Child, command: String, input: &[u8], limit: Duration) ->
         let _ = child.wait();
     }
     // Only a process that was left behind can keep the pipes open now.
-    let until = Instant::now() + LEFT_OPEN_MAX;
+    let until = Instant::now() + left_open_max;
     let collect = |pipe: Receiver<Vec<u8>>| {
         pipe.recv_timeout(until.saturating_duration_since(Instant::now()))
     };
@@ -354,19 +364,19 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
-    use super::{Bench, Run, wait};
+    use super::{Bench, HANG, Run, wait_at_most};
 
     #[track_caller]
-    fn shell(script: &str, input: &[u8], limit: Duration) -> Run {
+    fn shell(script: &str, input: &[u8], limit: Duration, left_open_max: Duration) -> Run {
         let mut command = Command::new("sh");
         command.args(["-c", script]).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        wait(command.spawn().unwrap(), script.to_owned(), input, limit)
+        wait_at_most(command.spawn().unwrap(), script.to_owned(), input, limit, left_open_max)
     }
 
     #[test]
     fn a_run_tells_all_that_a_process_did() {
-        let run = shell("cat; echo oops >&2; exit 7", b"{\"a\":1}\n", Duration::from_secs(20));
+        let run = shell("cat; echo oops >&2; exit 7", b"{\"a\":1}\n", HANG, HANG);
         let run = run.fails_with(7);
         assert_eq!((run.stdout(), run.stderr(), run.code()), ("{\"a\":1}\n", "oops\n", Some(7)));
         assert_eq!(run.events(), [serde_json::json!({"a": 1})]);
@@ -375,13 +385,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "killed after 50ms")]
     fn a_process_that_hangs_is_killed() {
-        shell("sleep 60", b"", Duration::from_millis(50));
+        shell("sleep 600", b"", Duration::from_millis(50), HANG);
     }
 
     #[test]
     #[should_panic(expected = "a process was left behind")]
     fn a_process_that_was_left_behind_is_noticed() {
-        shell("sleep 60 &", b"", Duration::from_secs(20));
+        shell("sleep 600 &", b"", HANG, Duration::from_millis(50));
     }
 
     #[test]

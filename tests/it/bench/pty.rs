@@ -13,10 +13,7 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::Bench;
-
-/// What a screen is to show comes sooner, or never. The first question may install Python packages.
-const SHOWN_MAX: Duration = Duration::from_mins(2);
+use super::{Bench, HANG};
 
 /// A command on a terminal of its own.
 pub struct Pty {
@@ -140,7 +137,7 @@ impl Pty {
     /// Waits for the end and demands this status.
     #[track_caller]
     pub fn ends_with(&self, code: i32) {
-        let deadline = Instant::now() + SHOWN_MAX;
+        let deadline = Instant::now() + HANG;
         while Instant::now() < deadline {
             if let Some(status) = self.child.borrow_mut().try_wait().unwrap() {
                 assert_eq!(status.code(), Some(code), "{}", self.contents());
@@ -153,7 +150,7 @@ impl Pty {
 
     #[track_caller]
     fn waits(&self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) -> &Pty {
-        let deadline = Instant::now() + SHOWN_MAX;
+        let deadline = Instant::now() + HANG;
         let has_come = || {
             let screen = self.screen.lock().unwrap();
             self.n_before.get() < screen.1 && is_so(screen.0.screen())

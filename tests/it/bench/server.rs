@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::hosted::{Call, Container, Hosted, Reply, Upload, call};
 use super::script::{Finish, Round};
 use super::trouble::Trouble;
-use super::{chat, check};
+use super::{HANG, chat, check};
 
 /// No connection lives longer, whatever a test does.
-const CONNECTION_MAX: Duration = Duration::from_mins(1);
+const CONNECTION_MAX: Duration = Duration::from_secs(2 * HANG.as_secs());
 
 /// A running server. Dropping it ends its threads and fails the test if the script was not used up
 /// or a request was wrong.
@@ -153,7 +153,8 @@ impl Server {
         }
     }
 
-    /// Forgets the rest of the script, when all that a process sent before it ended has come.
+    /// Forgets the rest of the script and of the troubles, when all that a process sent before it ended has
+    /// come.
     pub fn forget(&self) {
         // Connections are taken in order: when this one is over, those before it have begun.
         let mut last = TcpStream::connect(self.address).unwrap();
@@ -162,7 +163,9 @@ impl Server {
         while 0 < lock(&self.state).n_open {
             thread::sleep(Duration::from_millis(1));
         }
-        lock(&self.state).rounds.clear();
+        let mut state = lock(&self.state);
+        state.rounds.clear();
+        state.troubles.clear();
     }
 
     /// Returns the base URL that reaches it.
@@ -220,7 +223,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         lock(&self.state).is_stopped = true;
         // Wakes the listener, so that it sees that it is over.
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        let _ = TcpStream::connect_timeout(&self.address, HANG);
         let _ = self.listener.take().map(JoinHandle::join);
         if !thread::panicking() {
             let state = lock(&self.state);
@@ -239,8 +242,8 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 /// Answers the one request of a connection.
 fn serve(stream: &TcpStream, state: &Mutex<State>) -> io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_read_timeout(Some(CONNECTION_MAX))?;
+    stream.set_write_timeout(Some(CONNECTION_MAX))?;
     stream.set_nodelay(true)?;
     let Some(request) = receive(stream)? else { return Ok(()) };
     let asked = request.clone();

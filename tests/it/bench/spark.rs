@@ -379,10 +379,9 @@ pub fn nobody() -> String {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
-    use std::thread;
-    use std::time::{Duration, Instant};
 
     use super::{OtherVersion, Spark, Watched, directory, run_python};
+    use crate::bench::until;
 
     #[test]
     fn a_server_answers_its_own_client_and_tells_whose_jobs_ran() {
@@ -410,11 +409,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo port $$; exec sleep 600"]);
         let mut process = Watched::start(&command, &directory);
-        let until = Instant::now() + Duration::from_secs(30);
-        while !process.log().contains('\n') {
-            assert!(Instant::now() < until, "it does not start");
-            thread::sleep(Duration::from_millis(5));
-        }
+        until("it starts", || process.log().contains('\n'));
         let pid: u32 = process.log().trim().rsplit(' ').next().unwrap().parse().unwrap();
         let is_there = || std::path::Path::new(&format!("/proc/{pid}/stat")).exists();
         assert!(is_there());

@@ -73,7 +73,7 @@ fn a_token_that_is_refused_is_told_and_never_shown() {
         }
         let mut command = bench.command(["ask", "--format", "jsonl", "--", "q"]);
         let child = command.env("SPARK_CONNECT_AUTHENTICATE_TOKEN", token).spawn().unwrap();
-        let run = wait(child, "ask".into(), b"", PATIENCE).fails_with(code);
+        let run = wait(child, "ask".into(), b"").fails_with(code);
         assert!(Turn::of(&run).ending().contains(ending), "{run}");
         for secret in ["right-1234", "wrong-5678"] {
             assert!(!run.stdout().contains(secret) && !run.stderr().contains(secret), "{run}");
@@ -115,7 +115,7 @@ fn a_server_that_goes_away_in_the_middle_of_a_job_ends_the_call_and_not_the_turn
     let child = bench.command(["ask", "--format", "jsonl", "--", "q"]).spawn().unwrap();
     wait_for_jobs(&spark, "gone", 1);
     spark.kill();
-    let run = wait(child, "ask".into(), b"", PATIENCE).succeeds();
+    let run = wait(child, "ask".into(), b"").succeeds();
     let turn = Turn::of(&run);
     assert_eq!(turn.result_of("c1")["status"], "error", "{run}");
     assert_eq!(turn.result_of("c2")["result"]["text"], "2", "{run}");

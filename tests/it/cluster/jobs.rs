@@ -1,16 +1,13 @@
 //! Jobs that take long or give too much: what is told of them meanwhile, and what ends them.
 
 use std::process::Child;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::{EVENTS, PATIENCE, bench_at, told};
+use super::{EVENTS, bench_at, told};
 use crate::ask::Turn;
-use crate::bench::{Bench, Spark, round, wait};
+use crate::bench::{Bench, Spark, round, signal, until, wait};
 
 /// Counts on the cluster.
 const COUNT: &str = "load('sales').count()";
@@ -28,11 +25,7 @@ pub fn endless() -> String {
 /// Waits until so many jobs of a user run.
 #[track_caller]
 pub fn wait_for_jobs(spark: &Spark, user: &str, n_jobs: usize) {
-    let until = Instant::now() + PATIENCE;
-    while spark.jobs_of(user, "RUNNING") != n_jobs {
-        assert!(Instant::now() < until, "{n_jobs} jobs are expected to run");
-        thread::sleep(Duration::from_millis(20));
-    }
+    until(&format!("{n_jobs} jobs run"), || spark.jobs_of(user, "RUNNING") == n_jobs);
 }
 
 fn start(bench: &Bench, arguments: &[&str]) -> Child {
@@ -55,9 +48,9 @@ fn a_job_that_is_not_waited_for_is_stopped_on_the_cluster() {
         let child = start(&bench, arguments);
         wait_for_jobs(&spark, user, 1);
         if let Some(sent) = sent {
-            killpg(Pid::from_raw(child.id().try_into().unwrap()), sent).unwrap();
+            signal(&child, sent);
         }
-        let run = wait(child, "ask".into(), b"", PATIENCE).fails_with(code);
+        let run = wait(child, "ask".into(), b"").fails_with(code);
         let turn = Turn::of(&run);
         assert_eq!(turn.result_of("c1")["status"], "cancelled", "{run}");
         wait_for_jobs(&spark, user, 0);
@@ -80,7 +73,7 @@ fn a_call_that_takes_too_long_is_stopped_on_the_cluster_and_the_turn_goes_on() {
     let child = start(&bench, &["--tool-timeout", "30s"]);
     wait_for_jobs(&spark, "patient", 1);
     wait_for_jobs(&spark, "patient", 0);
-    let run = wait(child, "ask".into(), b"", PATIENCE).succeeds();
+    let run = wait(child, "ask".into(), b"").succeeds();
     let turn = Turn::of(&run);
     assert_eq!(turn.results(), ["c1 timeout: timeout", "c2 ok"], "{run}");
     assert_eq!(turn.result_of("c2")["result"]["text"], "17", "{run}");

@@ -10,14 +10,12 @@ use csv_agent::provider::hosted::store::Upload;
 use csv_agent::provider::{Key, Progress, Provider, RemoteOptions};
 use tempfile::TempDir;
 
-use crate::bench::{Endpoint, KEY, Life, Server, Trouble, trouble};
+use crate::bench::{Endpoint, HANG, KEY, Life, Server, Trouble, trouble};
 
 /// Waits for the future, but not for ever.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        tokio::time::timeout(Duration::from_secs(30), future).await.expect("no hang")
-    })
+    runtime.block_on(async { tokio::time::timeout(HANG, future).await.expect("no hang") })
 }
 
 fn provider(server: &Server) -> Provider {

@@ -3,19 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::ask;
 use crate::ask::Turn;
-use crate::bench::{Bench, Endpoint, Life, Round, Trouble, round, trouble, wait};
-
-/// A machine with other work may need this long for what is quick otherwise.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::bench::{
+    Bench, Captured, Endpoint, Life, Round, Trouble, in_time, round, signal, trouble, until, wait,
+};
 
 fn code(text: &str) -> Round {
     round().interprets("x", "1\n").says(text)
@@ -60,25 +57,23 @@ fn silent_at(at: At) -> Bench {
     bench
 }
 
+/// Returns whether the server was asked for what it is silent about.
+fn is_asked(bench: &Bench, at: At, n_requests: usize) -> bool {
+    let calls = bench.server().calls();
+    let has = |it: &dyn Fn(&str) -> bool| calls.iter().any(|call| it(&call.line));
+    match at {
+        At::Uploading => has(&|it| it.starts_with("POST /v1/files ")),
+        At::Looking => has(&|it| it.starts_with("GET /v1/containers/cntr_1 ")),
+        At::Responding => n_requests < bench.n_requests(),
+        At::Listing => has(&|it| it.starts_with("GET /v1/containers/cntr_1/files?")),
+        At::Fetching => has(&|it| it.contains("/content ")),
+    }
+}
+
 /// Waits until the server was asked for what it is silent about.
 #[track_caller]
 fn wait_for(bench: &Bench, at: At, n_requests: usize) {
-    let until = Instant::now() + PATIENCE;
-    let is_asked = || {
-        let calls = bench.server().calls();
-        let has = |it: &dyn Fn(&str) -> bool| calls.iter().any(|call| it(&call.line));
-        match at {
-            At::Uploading => has(&|it| it.starts_with("POST /v1/files ")),
-            At::Looking => has(&|it| it.starts_with("GET /v1/containers/cntr_1 ")),
-            At::Responding => n_requests < bench.n_requests(),
-            At::Listing => has(&|it| it.starts_with("GET /v1/containers/cntr_1/files?")),
-            At::Fetching => has(&|it| it.contains("/content ")),
-        }
-    };
-    while !is_asked() {
-        assert!(Instant::now() < until, "the server is not asked");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the server is asked", || is_asked(bench, at, n_requests));
 }
 
 fn start(bench: &Bench, more: &[&str]) -> Child {
@@ -88,10 +83,10 @@ fn start(bench: &Bench, more: &[&str]) -> Child {
 }
 
 #[track_caller]
-fn ended(child: Child, signal: Signal) -> Turn {
-    killpg(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
-    let code = if signal == Signal::SIGINT { 130 } else { 143 };
-    Turn::of(&wait(child, "ask".to_owned(), b"", PATIENCE).fails_with(code))
+fn ended(child: Child, sent: Signal) -> Turn {
+    signal(&child, sent);
+    let code = if sent == Signal::SIGINT { 130 } else { 143 };
+    Turn::of(&wait(child, "ask".to_owned(), b"").fails_with(code))
 }
 
 /// Returns the files of a directory that were never finished.
@@ -133,9 +128,20 @@ fn a_signal_ends_a_turn_wherever_it_waits_for_the_provider() {
 /// Checks how a turn ends whose time is over at this moment.
 #[track_caller]
 fn check_timeout(at: At, code_wanted: i32, ending: &str) {
-    let bench = silent_at(at);
-    let turn = ask(&bench, &["--timeout", "2s"], "q", code_wanted);
-    assert_eq!(turn.ending(), ending, "{at:?}");
+    let bench = in_time(Duration::from_secs(1), |time| {
+        let bench = silent_at(at);
+        let n_requests = bench.n_requests();
+        let limit = format!("{}s", time.as_secs());
+        let run = bench
+            .ask_with(["--interpreter", "hosted", "--format", "jsonl", "--timeout", &limit], "q");
+        if is_asked(&bench, at, n_requests) {
+            let turn = Turn::of(&run.fails_with(code_wanted));
+            assert_eq!(turn.ending(), ending, "{at:?}");
+            return Ok(bench);
+        }
+        bench.forget();
+        Err(run)
+    });
     assert_eq!(unfinished(&bench.session()), [""; 0].map(PathBuf::from), "{at:?}");
     bench.answers([code("Again.")]);
     assert_eq!(ask(&bench, &[], "q", 0).ending(), "complete: Again.", "{at:?}");
@@ -157,7 +163,7 @@ fn a_killed_upload_leaves_no_data_behind() {
     let bench = silent_at(At::Uploading);
     let mut child = start(&bench, &[]);
     wait_for(&bench, At::Uploading, 0);
-    killpg(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGKILL).unwrap();
+    signal(&child, Signal::SIGKILL);
     child.wait().unwrap();
     bench.answers([code("Again.")]);
     assert_eq!(ask(&bench, &[], "q", 0).ending(), "complete: Again.");
@@ -213,17 +219,17 @@ fn a_second_interrupt_ends_the_wait_for_a_deletion() {
     bench.server().troubles([trouble(Endpoint::DeleteContainer).mute()]);
     let child = start(&bench, &["--ephemeral"]);
     wait_for(&bench, At::Fetching, 0);
-    let group = Pid::from_raw(child.id().try_into().unwrap());
-    killpg(group, Signal::SIGINT).unwrap();
-    let until = Instant::now() + PATIENCE;
-    while !bench.server().calls().iter().any(|it| it.line.starts_with("DELETE")) {
-        assert!(Instant::now() < until, "nothing is deleted");
-        thread::sleep(Duration::from_millis(5));
-    }
-    let asked = Instant::now();
-    let turn = ended(child, Signal::SIGINT);
-    assert!(turn.ending().starts_with("cancelled"));
-    assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
+    signal(&child, Signal::SIGINT);
+    let is_deletion = |it: &Captured| it.line.starts_with("DELETE");
+    until("something is deleted", || bench.server().calls().iter().any(is_deletion));
+    signal(&child, Signal::SIGINT);
+    let run = wait(child, "ask".to_owned(), b"").fails_with(130);
+    assert!(Turn::of(&run).ending().starts_with("cancelled"), "{run}");
+    // Neither was it done, nor was its time over.
+    assert!(
+        run.stderr().contains("could not be deleted") && run.stderr().contains(": interrupted"),
+        "{run}"
+    );
 }
 
 /// Returns what a command prints as JSON.

@@ -417,10 +417,10 @@ fn only_one_process_at_a_time_changes_what_is_kept() {
     let bench = Bench::with(["sales.csv"]).script([code("One."), code("Two.")]);
     let slow = Duration::from_millis(300);
     bench.server().troubles([trouble(Endpoint::Upload).delayed(slow)]);
-    let arguments = ["ask", "-f", "sales.csv", "--interpreter", "hosted", "q"];
+    let arguments = ["ask", "-f", "sales.csv", "--interpreter", "hosted", "--lock-wait", "1h", "q"];
     let first = bench.command(arguments).spawn().unwrap();
     let second = bench.run(arguments).succeeds();
-    let first = wait(first, "the first".to_owned(), b"", Duration::from_mins(1)).succeeds();
+    let first = wait(first, "the first".to_owned(), b"").succeeds();
     let mut said = [first.stdout(), second.stdout()];
     said.sort_unstable();
     assert_eq!(said, ["One.\n", "Two.\n"]);

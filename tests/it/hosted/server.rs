@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use csv_agent::provider::Api;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Endpoint, Life, Round, Server, round, trouble};
+use crate::bench::{Bench, Endpoint, HANG, Life, Round, Server, round, trouble};
 
 /// An answer of the server.
 struct Answer {
@@ -57,7 +57,7 @@ fn send(server: &Server, line: &str, headers: &[(&str, &str)], body: &[u8]) -> A
     }
     stream.write_all(&[head.as_bytes(), b"\r\n", body].concat()).unwrap();
     let mut answer = Vec::new();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
     stream.read_to_end(&mut answer).unwrap();
     let end = memchr::memmem::find(&answer, b"\r\n\r\n").unwrap();
     let head = String::from_utf8(answer[..end].to_vec()).unwrap();

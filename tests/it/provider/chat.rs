@@ -1,12 +1,10 @@
 //! The provider against servers that speak Chat Completions, each with the oddities seen so far.
 
-use std::time::Instant;
-
 use csv_agent::conversation::{AnswerFormat, Item, ToolChoice, ToolDeclaration};
 use csv_agent::provider::{Api, Provider, RemoteOptions};
 use serde_json::{Value, json};
 
-use super::{GOOD, PATIENCE, SHORT, good, options, question, record, request, transcript};
+use super::{GOOD, SHORT, good, options, question, record, request, transcript};
 use crate::bench::{Captured, Round, Server, round};
 
 const BROKEN: &str = "the provider's answer broke off before its end";
@@ -175,10 +173,8 @@ fn an_answer_without_an_end_is_broken_and_one_with_an_end_is_not() {
     // Begin, two pieces of text, the end, the count: the count may be missing, and `[DONE]`.
     check([good().closed_after(4)], GOOD);
     check([good().cut_after(4)], GOOD);
-    let begin = Instant::now();
     check([good().silent_after(4)], GOOD);
     check([good().left_open()], GOOD);
-    assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
     let superseded = format!("text: One table.\nsuperseded\ntry 1 of 3: {BROKEN}\n{GOOD}");
     check([good().closed_after(3), good()], &superseded);
     let done = "data: {\"choices\":[]}\n\ndata: [DONE]\n\n";
