@@ -3,7 +3,9 @@
 //! Pure. `encoding_rs` knows every encoding of the WHATWG list; UTF-32 and the code page of DOS in
 //! Western Europe, which are not on it, are decoded here.
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{
+    Decoder, DecoderResult, Encoding, GB18030, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
+};
 
 use crate::catalog::Damage;
 
@@ -56,6 +58,9 @@ impl Charset {
         }
         if head.starts_with(b"\0\0\xfe\xff") {
             return Some((Charset::Utf32Be, 4));
+        }
+        if head.starts_with(b"\x84\x31\x95\x33") {
+            return Some((Charset::Listed(GB18030), 4));
         }
         Encoding::for_bom(head).map(|(encoding, length)| (Charset::Listed(encoding), length))
     }

@@ -384,6 +384,7 @@ mod tests {
         check(b"\xef\xbb\xbfa,b\n", Some(("utf-8", 3)));
         check(b"\xef\xbb\xbf\xef\xbb\xbfa,b\n", Some(("utf-8", 6)));
         check(b"\xff\xfea\0,\0", Some(("utf-16le", 2)));
+        check(b"\x84\x31\x95\x33a,b\n", Some(("gb18030", 4)));
         check(b"a\0,\0b\0\n\0", Some(("utf-16le", 0)));
         check(b"\0a\0,\0b\0\n", Some(("utf-16be", 0)));
         assert!(utf8("ä,b\n".as_bytes(), &["€".as_bytes()[1..].to_vec()]).is_some());
@@ -415,6 +416,7 @@ mod tests {
         };
         check("latin1", "name,city\nJosé,Málaga\nZoë,Köln\nFrançois,Orléans\n");
         check("latin1", "item,price\ntea,5 €\n“cocoa”,7 €\n");
+        check("latin1", "Bank\u{a0},City\u{a0},State\u{a0},Cert\u{a0}\nA – B,x,y,1\n");
         check("latin1", "Région,Densité (hab./km²),Mise à jour\nBretagne,5,6\nRhône,7,8\n");
         check("macintosh", "name,city\nJürgen,Málaga\nZoë,Köln\nFrançois,Orléans\n");
         check("windows-1250", "jméno,město\nTomáš,Plzeň\nŽofie,Třebíč\nJiří,Děčín\n");

@@ -6,6 +6,9 @@
 
 use std::collections::BTreeSet;
 
+/// Stands anywhere, and counts: where it is a letter elsewhere, that would make more words.
+const NO_BREAK_SPACE: char = '\u{a0}';
+
 /// Languages of Western Europe: their letters beyond ASCII.
 pub const WESTERN: &[&str] = &[
     "àâæçéèêëîïôœùûüÿ",
@@ -52,9 +55,8 @@ pub struct Fit {
 impl Fit {
     /// Looks at the words of a text, as an encoding has it that `languages` are written in.
     pub fn of(text: &str, languages: &[&str], is_western: bool) -> Self {
-        let is_apart = |it: char| {
-            it == '\u{a0}' || it == '\u{fffd}' || (it.is_ascii() && !it.is_ascii_alphanumeric())
-        };
+        let is_apart =
+            |it: char| it == '\u{fffd}' || (it.is_ascii() && !it.is_ascii_alphanumeric());
         let words: BTreeSet<&str> = text.split(is_apart).filter(|it| !it.is_ascii()).collect();
         let mut fit = Fit { n_words: words.len(), ..Fit::default() };
         let mut scores = vec![0; languages.len()];
@@ -105,7 +107,7 @@ fn plausibility(chars: &[char], is_western: bool) -> usize {
     let longest = |is_in: &dyn Fn(&char) -> bool| {
         chars.split(|it| !is_in(it)).map(<[char]>::len).max().unwrap_or(0)
     };
-    let run = longest(&|it| !it.is_ascii());
+    let run = longest(&|it| !it.is_ascii() && *it != NO_BREAK_SPACE);
     let letter_run = longest(&|it| !it.is_ascii() && is_letter(*it));
     if RUN_MAX < run || (1 < letter_run && letter_run == chars.len()) {
         return 0;
@@ -179,7 +181,7 @@ fn sign(before: &[char], char: char, next: Option<char>) -> usize {
     match char {
         '\u{80}'..='\u{9f}' => 0,
         // `l’eau`; a range may have a dash.
-        '’' | '\u{ad}' | '–' | '—' | '…' => 2,
+        '’' | '\u{ad}' | '–' | '—' | '…' | NO_BREAK_SPACE => 2,
         _ if is_within && !is_catalan => 0,
         'µ' => 2 * usize::from(!is_word(last)),
         'ª' | 'º' => 2 * usize::from(n_letters < 3 && !is_word(next)),
