@@ -28,6 +28,7 @@ use super::records::{Tokeniser, count_line_ends};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
+use super::swallowed::LIKELY_MAX;
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
@@ -797,10 +798,16 @@ fn read(
         nulls: layout.nulls.clone(),
         row_bytes: layout.header.row_bytes,
         classes: layout.header.classes.clone(),
+        keeps_likely: false,
         rule: layout.header.rule.clone(),
     };
     let mut attempt = Attempt { input, layout, target, options, tuning, plan };
     let (mut output, mut tally) = attempt.run(watch)?;
+    if LIKELY_MAX < tally.n_likely {
+        attempt.plan.keeps_likely = true;
+        drop(output);
+        (output, tally) = attempt.run(watch)?;
+    }
     let mut reasons = Vec::new();
     let readings = decide(&tally.evidence, hints);
     let exact = attempt.exact(&readings);

@@ -67,6 +67,8 @@ pub struct Tally {
     pub unclosed_line: Option<u64>,
     /// Records that a stray quote had joined, and that were read line by line.
     pub n_split: u64,
+    /// Of these, the ones that would be one row each, had the file many of them.
+    pub n_likely: u64,
     /// Quoted cells that stayed one cell, though their lines could be rows.
     pub n_doubtful: u64,
     /// The line of the first of them.
@@ -322,6 +324,7 @@ impl<'a> Collector<'a> {
         self.tally.n_blank += parsed.n_blank;
         self.tally.n_unclosed += parsed.n_unclosed;
         self.tally.n_split += parsed.n_split;
+        self.tally.n_likely += parsed.n_likely;
         self.tally.n_doubtful += parsed.n_doubtful;
         let line = |it: u32| self.line + u64::from(it) + 1;
         self.tally.unclosed_line = self.tally.unclosed_line.or(parsed.unclosed_line.map(line));

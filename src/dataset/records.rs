@@ -147,6 +147,8 @@ pub struct Block {
     pub surplus: Vec<Surplus>,
     /// Rows that a stray quote had joined to one record, by position: the first of each.
     pub split: Vec<usize>,
+    /// How many of those records would be one row, had the file many of them.
+    pub n_likely: u64,
     /// Rows with a quoted cell whose lines could be rows as well, by position.
     pub doubtful: Vec<usize>,
     /// Whether any cell was quoted.
@@ -166,6 +168,7 @@ impl Block {
         self.short.clear();
         self.surplus.clear();
         self.split.clear();
+        self.n_likely = 0;
         self.doubtful.clear();
     }
 }
@@ -262,6 +265,8 @@ pub struct Tokeniser<'a> {
     mark_line: Option<u32>,
     /// What the columns hold, as far as that is known.
     classes: &'a [Class],
+    /// Whether many quoted cells have lines that are likely rows, so that they are none.
+    keeps_likely: bool,
     /// Before this position, a quote that its own line does not close is text.
     lines_until: usize,
 }
@@ -293,14 +298,16 @@ impl<'a> Tokeniser<'a> {
             n_marks: 0,
             mark_line: None,
             classes: &[],
+            keeps_likely: false,
             lines_until: 0,
         }
     }
 
-    /// Takes what the columns hold, which tells rows that a stray quote has joined from one row.
+    /// Takes what tells rows that a stray quote has joined from one row: what the columns hold, and whether
+    /// many cells have lines that are likely rows, so that they are none.
     #[must_use]
-    pub fn with_classes(self, classes: &'a [Class]) -> Self {
-        Tokeniser { classes, ..self }
+    pub fn with_classes(self, classes: &'a [Class], keeps_likely: bool) -> Self {
+        Tokeniser { classes, keeps_likely, ..self }
     }
 
     /// Returns how many blank lines were passed over.
@@ -389,8 +396,10 @@ impl<'a> Tokeniser<'a> {
             if record.any_quoted && line + 1 < self.line && 1 < width {
                 match self.judge(&record, &block.cells[n_before..], width) {
                     Verdict::Row => {}
+                    Verdict::Likely if self.keeps_likely => block.doubtful.push(row),
                     Verdict::Doubtful => block.doubtful.push(row),
-                    Verdict::Rows => {
+                    verdict @ (Verdict::Likely | Verdict::Rows) => {
+                        block.n_likely += u64::from(verdict == Verdict::Likely);
                         block.cells.truncate(n_before);
                         block.split.push(row);
                         self.read_lines(start, line, record.end);

@@ -30,6 +30,8 @@ pub struct Plan {
     pub row_bytes: usize,
     /// What the columns hold, which tells rows from the lines of a quoted cell.
     pub classes: Vec<Class>,
+    /// Whether the file has many quoted cells whose lines are likely rows, so that they are none.
+    pub keeps_likely: bool,
 }
 
 /// What one slice held.
@@ -65,6 +67,8 @@ pub struct Parsed {
     pub unclosed_line: Option<u32>,
     /// Records that a stray quote had joined, and that were read line by line.
     pub n_split: u64,
+    /// Of these, the ones that would be one row each, had the file many of them.
+    pub n_likely: u64,
     /// Quoted cells that stayed one cell, though their lines could be rows.
     pub n_doubtful: u64,
     /// The line of the first of them, counted likewise.
@@ -133,13 +137,15 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         n_unclosed: 0,
         unclosed_line: None,
         n_split: 0,
+        n_likely: 0,
         n_doubtful: 0,
         doubtful_line: None,
         odds: Vec::new(),
         misfit: None,
     };
 
-    let mut tokeniser = Tokeniser::new(slice, plan.syntax).with_classes(&plan.classes);
+    let mut tokeniser =
+        Tokeniser::new(slice, plan.syntax).with_classes(&plan.classes, plan.keeps_likely);
     let mut block = Block::default();
     let mut line_before = None;
     loop {
@@ -230,6 +236,7 @@ fn account(
     parsed.n_short += block.short.len() as u64;
     parsed.n_surplus += block.surplus.len() as u64;
     parsed.n_split += block.split.len() as u64;
+    parsed.n_likely += block.n_likely;
     parsed.n_doubtful += block.doubtful.len() as u64;
     let doubtful_line = block.doubtful.first().map(|row| block.lines[*row]);
     parsed.doubtful_line = parsed.doubtful_line.or(doubtful_line);

@@ -56,9 +56,14 @@ pub enum Verdict {
     Row,
     /// One row, though its lines could be rows.
     Doubtful,
+    /// As many rows as it has lines, unless the file has many such records: then that is how it is written.
+    Likely,
     /// As many rows as it has lines.
     Rows,
 }
+
+/// So many records whose lines are likely rows are damage; a file with more of them is written like that.
+pub const LIKELY_MAX: u64 = 4;
 
 /// Says what `record` is, a record of `bytes` whose quoted cells hold line ends.
 ///
@@ -88,8 +93,13 @@ pub fn judge(
         || cells.iter().any(|it| it.is_quoted() && has_bare_quote(it.raw(bytes), syntax));
     // Two columns of text are too little: a line with one comma is not rare.
     let is_wide = 3 <= width && 3 <= lines.n;
-    let is_damage = has_values || !is_even || is_wide || has_bare();
-    if is_damage { Verdict::Rows } else { Verdict::Doubtful }
+    if !is_even || has_bare() {
+        Verdict::Rows
+    } else if has_values || is_wide {
+        Verdict::Likely
+    } else {
+        Verdict::Doubtful
+    }
 }
 
 /// Returns whether lines behind a quote that nobody has closed yet are rows of a table of `width` columns.
@@ -188,13 +198,13 @@ mod tests {
     fn lines_of_the_tables_width_and_kinds_are_rows() {
         use Class::{Mixed, Values, Words};
         let stray = "1,\"stray,5\n2,b,6\n3,c x\",7";
-        check(stray, &[ANY, ANY, ANY], Verdict::Rows);
-        check(stray, &[Values, Words, Values], Verdict::Rows);
-        check(stray, &[Values, Mixed, Mixed], Verdict::Rows);
+        check(stray, &[ANY, ANY, ANY], Verdict::Likely);
+        check(stray, &[Values, Words, Values], Verdict::Likely);
+        check(stray, &[Values, Mixed, Mixed], Verdict::Likely);
         check(stray, &[Values, Words, Words], Verdict::Doubtful);
         check("x,\"a\ny,b\"", &[Words, Words], Verdict::Doubtful);
         check("x,\"a \"b\" c\ny,b\"", &[Words, Words], Verdict::Rows);
-        check("x,\"a,u\ny,b,v\nz,c\",w", &[Words; 3], Verdict::Rows);
+        check("x,\"a,u\ny,b,v\nz,c\",w", &[Words; 3], Verdict::Likely);
     }
 
     #[test]

@@ -51,6 +51,17 @@ fn lines_that_could_be_rows_stay_a_cell_and_are_reported() {
 }
 
 #[test]
+fn cells_whose_lines_are_like_rows_throughout_are_cells() {
+    let row = |at: usize| format!("{at},\"h\n1,e\n2,l\"\n");
+    let text = (0..9).map(row).collect::<String>();
+    let bench = Bench::new();
+    let dataset = bench.bytes(format!("i,word\n0,x\n{text}")).unwrap();
+    assert_eq!(dataset.row_count, 10);
+    let quotes = StrayQuotes { unclosed: 0, split: 0, doubtful: 9, line: 3 };
+    assert_eq!(dataset.stray_quotes, quotes);
+}
+
+#[test]
 fn text_of_several_lines_is_no_stray_quote() {
     check(
         "id,name,address\n1,Bob,\"12 Main St, Apt 4\nSpringfield, IL\"\n2,Ann,\"x\ny\"\n",
