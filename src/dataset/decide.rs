@@ -86,8 +86,14 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
         .iter()
         .any(|it| LocalDays::of(*it).is_some_and(|days| days.clear_order().is_some()));
     let order = order.or(by_comma.filter(|_| is_open));
-    let groups_by_point =
-        columns.iter().any(|it| Numbers::of(*it).is_some_and(Numbers::has_clear_points));
+    let says = Others {
+        decimal,
+        is_told,
+        groups_by_point: any_numbers(columns, Numbers::has_clear_points),
+        has_commas: any_numbers(columns, |it| it.clear_mark() == Some(DecimalMark::Comma)),
+        is_european: hints.is_semicolon || columns.iter().any(|it| LocalDays::are_dotted(*it)),
+        is_comma: hints.is_comma,
+    };
     let read = |seen: &Evidence| {
         if let Some(days) = LocalDays::of(*seen) {
             days.read(hints.date_order, order)
@@ -98,7 +104,7 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
                      makes it a decimal comma",
                 );
             }
-            numbers.read(decimal, is_told, groups_by_point)
+            numbers.read(says)
         } else {
             yes_no(*seen).or_else(|| amounts(*seen)).unwrap_or_else(|| plain(*seen))
         }
@@ -111,6 +117,28 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
 fn agreed<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|it| it == first).then_some(first)
+}
+
+fn any_numbers(columns: &[Evidence], is_it: impl Fn(Numbers) -> bool) -> bool {
+    columns.iter().filter_map(|it| Numbers::of(*it)).any(is_it)
+}
+
+/// What the user and the rest of the file say about the numbers of a column.
+#[derive(Debug, Clone, Copy)]
+struct Others {
+    /// The decimal mark that the user names, or else the one of all columns that leave no other.
+    decimal: Option<DecimalMark>,
+    /// The user names it.
+    is_told: bool,
+    /// In some column points can only be between thousands.
+    groups_by_point: bool,
+    /// In some column commas can only be before fractions, unless they separate the items of lists.
+    has_commas: bool,
+    /// Cells are separated by `;`, or days are written as `31.12.2024`: where people do that, `1.250` may
+    /// be a thousand.
+    is_european: bool,
+    /// Cells are separated by `,`.
+    is_comma: bool,
 }
 
 /// Words for yes and no are truth values where both of a pair occur.
@@ -193,10 +221,11 @@ impl Numbers {
         self.0.has(Evidence::COMMA) && self.is_open(comma) && !self.open().any(is_other)
     }
 
-    fn read(self, decimal: Option<DecimalMark>, is_told: bool, groups_by_point: bool) -> Reading {
+    fn read(self, others: Others) -> Reading {
         if self.is_plain() {
-            return self.read_plain(decimal, is_told, groups_by_point);
+            return self.read_plain(others);
         }
+        let Others { decimal, is_told, .. } = others;
         let why = if is_told { "; as told" } else { "; as in other columns" };
         let open: Vec<NumberForm> = self.open().collect();
         let of = |mark: DecimalMark| open.iter().copied().find(|it| it.decimal == mark);
@@ -207,6 +236,10 @@ impl Numbers {
             (Some(form), _, _) if is_same => self.numbers(form, ""),
             (Some(form), Some(_), Some(DecimalMark::Comma))
             | (Some(_), Some(form), Some(DecimalMark::Point)) => self.numbers(form, why),
+            // Where `,` separates cells, only people who put it between thousands write `5,811`.
+            (Some(_), Some(form), None) if others.is_comma && !others.has_commas => {
+                self.numbers(form, "; `--decimal ,` makes it a decimal comma")
+            }
             (Some(_), Some(_), None) => Reading::ambiguous(
                 "text: `,` may be before a fraction or between thousands, `--decimal` decides",
             ),
@@ -220,22 +253,21 @@ impl Numbers {
         }
     }
 
-    /// Reads a column that programs may have written: its points are before fractions, unless the
-    /// file has decimal commas.
-    fn read_plain(
-        self,
-        decimal: Option<DecimalMark>,
-        is_told: bool,
-        groups_by_point: bool,
-    ) -> Reading {
+    /// Reads a column that programs may have written: its points are before fractions, unless each has
+    /// three digits behind it and the file is written as where points are between thousands.
+    fn read_plain(self, others: Others) -> Reading {
+        let Others { decimal, is_told, groups_by_point, has_commas, is_european, .. } = others;
         let form = NumberForm { decimal: DecimalMark::Comma, group: Group::Point };
         let is_comma = decimal == Some(DecimalMark::Comma);
-        if !is_comma || !self.0.has(Evidence::POINT) || self.is_scientific() {
+        let may_be_groups = decimal.is_none() && (has_commas || is_european);
+        if !(is_comma || may_be_groups) || !self.0.has(Evidence::POINT) || self.is_scientific() {
             return plain(self.0.without(Evidence::NOT_NUMBERS));
         }
+        // Beside `1.250`, a program would write `980.000`, or fractions of other lengths.
+        let is_grouped = is_comma && (groups_by_point || self.0.has(Evidence::INT));
         match (self.is_open(form), is_told) {
             (true, true) => self.numbers(form, "; as told"),
-            (true, false) if groups_by_point => self.numbers(form, "; as in other columns"),
+            (true, false) if is_grouped => self.numbers(form, "; as in other columns"),
             (true, false) => Reading::ambiguous(
                 "text: `.` may be before a fraction or between thousands, `--decimal` decides",
             ),
@@ -368,6 +400,12 @@ impl LocalDays {
             all = all.and(Evidence::CLOCK24);
         }
         Some(LocalDays(all))
+    }
+
+    /// Returns whether a column has days such as `31.12.2024`.
+    fn are_dotted(seen: Evidence) -> bool {
+        let is_dotted = |it: LocalDays| it.0.has(Evidence::DOT) && it.open() != [DateOrder::Ymd];
+        LocalDays::of(seen).is_some_and(is_dotted)
     }
 
     fn has_all(self, kinds: [Evidence; 2]) -> bool {
@@ -600,6 +638,66 @@ mod tests {
         let others = (DType::Float64, "decimal comma".to_owned());
         assert_eq!(first(&["1,2", "1.234,5"], None), others);
         assert_eq!(first(&["1,234,567"], None).0, DType::Int64);
+    }
+
+    /// The first value of each is the one in question; its delimiter precedes the columns.
+    #[track_caller]
+    fn check_first(delimiter: char, columns: &[&[&str]], expected: &str) {
+        let seen: Vec<_> = columns.iter().map(|it| evidence(it.iter())).collect();
+        let (is_semicolon, is_comma) = (delimiter == ';', delimiter == ',');
+        let reading = decide(&seen, Hints { is_semicolon, is_comma, ..Hints::default() }).remove(0);
+        let found = format!("{} {}", reading.dtype().name(), reading.note.unwrap_or_default());
+        assert_eq!(found, expected, "{columns:?}");
+        assert_eq!(reading.is_ambiguous, found.contains("text: `"), "{columns:?}");
+    }
+
+    #[test]
+    fn three_digits_behind_every_point_are_no_fraction_in_silence() {
+        let open = "string text: `.` may be before a fraction or between thousands, `--decimal` \
+                    decides";
+        let points = "int64 `.` between thousands, decimal comma; as in other columns";
+        let column: &[&str] = &["1.250", "12.500", "980"];
+        check_first(';', &[column], open);
+        check_first(';', &[column, &["3,50"]], points);
+        check_first('\t', &[column, &["3,50"]], points);
+        check_first('\t', &[column, &["31.12.2024"]], open);
+        check_first(',', &[column, &["31.12.2024"]], open);
+        check_first(',', &[column, &["3,50"]], open);
+        check_first(';', &[&["1.250", "12.500"], &["3,50"]], open);
+        // Another column says that the file has decimal points, or this one does.
+        for delimiter in [';', ',', '\t'] {
+            check_first(delimiter, &[column, &["0.5"]], "float64 ");
+            check_first(delimiter, &[column, &["0.5"], &["31.12.2024"]], "float64 ");
+            for plain in ["0.125", "1250.125", "1.2500", "1.25", "1250", "1e3"] {
+                check_first(delimiter, &[&["1.250", plain], &["31.12.2024"]], "float64 ");
+            }
+        }
+        check_first(',', &[column], "float64 ");
+        check_first('\t', &[column], "float64 ");
+        check_first(',', &[column, &["2024.12.31"]], "float64 ");
+    }
+
+    #[test]
+    fn commas_between_thousands_need_no_flag_in_a_file_with_commas() {
+        let thousands = "int64 `,` between thousands; `--decimal ,` makes it a decimal comma";
+        let open =
+            "string text: `,` may be before a fraction or between thousands, `--decimal` decides";
+        let column: &[&str] = &["5,811", "24,559", "984"];
+        check_first(',', &[column], thousands);
+        check_first(',', &[&["5,811"]], thousands);
+        check_first(',', &[column, &["1.250"]], thousands);
+        check_first(',', &[column, &["0.5"]], "int64 `,` between thousands; as in other columns");
+        check_first(',', &[column, &["3,50"]], open);
+        check_first(';', &[column], open);
+        check_first('\t', &[column], open);
+        let mixed = "string text: numbers of different forms";
+        check_first(
+            ',',
+            &[&["5,811", "24559"]],
+            "string text: `,` separates cells, so it may \
+            separate numbers as well; `--decimal ,` makes it a decimal comma",
+        );
+        check_first(',', &[&["5,811", "1,5", "1,234,567"]], mixed);
     }
 
     #[test]
