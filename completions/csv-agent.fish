@@ -75,7 +75,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l encoding 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l skip-rows -d 'Lines to skip before the table, which then begins with its header' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l comment -d 'What begins a comment line: a character, or none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l null -d 'Cells that mean nothing is there, separated by commas, such as NA,-' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dtype -d 'Type of a column, such as zip=string. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dtype -d 'Type of a column, such as zip=text or amount=money. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l date-order -d 'Order of days that can be read in two ways, such as 01/02/2024' -r -f -a "dmy\t'Day, month, year'
 mdy\t'Month, day, year'
 ymd\t'Year, month, day'"

@@ -74,6 +74,55 @@ pub struct Column {
     /// Text for no other reason than that its values can be read in two ways.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_ambiguous: bool,
+    /// What its values are beyond their type, if all of them are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<Meaning>,
+    /// The file has no name for it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_unnamed: bool,
+}
+
+/// What the values of a column are, be they text or numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Meaning {
+    /// Amounts of money.
+    Money {
+        /// Their one currency, by its ISO code; none where the user says that they are money and no value
+        /// has a currency.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        currency: Option<String>,
+    },
+    /// Percentages. As a number, `12.5%` is 12.5.
+    Percent,
+    /// Words for yes and no.
+    YesNo,
+}
+
+impl Meaning {
+    /// Returns the meaning in words.
+    pub fn words(&self) -> String {
+        match self {
+            // A catalog may have been made by somebody else: nothing but a code is shown.
+            Meaning::Money { currency: Some(currency) } => {
+                let code = currency.chars().filter(char::is_ascii_alphabetic).take(3);
+                format!("money in {}", code.collect::<String>())
+            }
+            Meaning::Money { currency: None } => "money".to_owned(),
+            Meaning::Percent => "percent".to_owned(),
+            Meaning::YesNo => "yes or no".to_owned(),
+        }
+    }
+}
+
+impl Column {
+    /// Returns what a reader of the schema must know beside name, type and missing values: what the values
+    /// mean, whether the name is made up, and how they were read.
+    pub fn remarks(&self) -> Vec<String> {
+        let meaning = self.meaning.as_ref().map(Meaning::words);
+        let unnamed = self.is_unnamed.then(|| "no name in the file".to_owned());
+        meaning.into_iter().chain(unnamed).chain(self.note.clone()).collect()
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -167,6 +216,21 @@ impl SetAside {
     pub fn sum(&self) -> u64 {
         let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = self;
         preamble + comments + rules + repeated_headers + footer + other_tables
+    }
+
+    /// Returns how many there are of each kind, as far as there are any.
+    pub fn words(&self) -> Vec<String> {
+        let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = *self;
+        let kinds = [
+            (preamble, "preamble line", "preamble lines"),
+            (comments, "comment line", "comment lines"),
+            (rules, "line of a drawing", "lines of a drawing"),
+            (repeated_headers, "repeated header", "repeated headers"),
+            (footer, "footer line", "footer lines"),
+            (other_tables, "line of another table", "lines of other tables"),
+        ];
+        let said = kinds.into_iter().filter(|it| 0 < it.0);
+        said.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).collect()
     }
 
     /// Adds those of another part of the source.

@@ -150,7 +150,15 @@ mod tests {
     }
 
     fn column(name: &str, dtype: DType, nulls: u64) -> Column {
-        Column { name: name.to_owned(), dtype, nulls: Some(nulls), note: None, is_ambiguous: false }
+        Column {
+            name: name.to_owned(),
+            dtype,
+            nulls: Some(nulls),
+            note: None,
+            is_ambiguous: false,
+            meaning: None,
+            is_unnamed: false,
+        }
     }
 
     #[test]

@@ -22,8 +22,8 @@ use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
-use crate::catalog::{DType, Damage, Dataset, SetAside, SourceFormat};
-use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions};
+use crate::catalog::{Column, DType, Damage, Dataset, Meaning, SourceFormat};
+use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
 use crate::session::Session;
 use crate::sink::Format;
 use crate::spark::SCHEME;
@@ -122,14 +122,14 @@ pub struct IngestFlags {
     )]
     pub null: Option<Vec<String>>,
 
-    /// Type of a column, such as zip=string. May be repeated
+    /// Type of a column, such as zip=text or amount=money. May be repeated
     #[arg(
         long,
         value_name = "COLUMN=TYPE",
         value_parser = values::typed_column,
         help_heading = "How to read the file [default: find it out]"
     )]
-    pub dtype: Vec<(String, DType)>,
+    pub dtype: Vec<(String, Wanted)>,
 
     /// Order of days that can be read in two ways, such as 01/02/2024
     #[arg(
@@ -500,9 +500,17 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             }
         }
     }
-    for column in dataset.columns.iter().filter(|it| it.is_ambiguous) {
-        let note = column.note.as_deref().unwrap_or_default();
-        report::warning(&format!("`{name}`: column `{}`: {note}", column.name), colour);
+    for (columns, note) in by_note(dataset, |it| it.is_ambiguous) {
+        report::warning(&format!("`{name}`: {columns}: {note}"), colour);
+    }
+    if !options.quiet {
+        // What a flag would read in another way is worth a line.
+        for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && names_flag(it)) {
+            report::note(&format!("`{name}`: {columns}: {note}"));
+        }
+        if let Some(amounts) = amounts(dataset) {
+            report::note(&format!("`{name}`: {amounts}"));
+        }
     }
     if let Some(doubt) = &dataset.dialect.doubt {
         let encoding = &dataset.dialect.encoding;
@@ -526,7 +534,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         "" => String::new(),
         lines => format!("; first at line {lines}, all in `{}`", rejects.display()),
     };
-    let set_aside = set_aside(dataset.set_aside);
+    let set_aside = dataset.set_aside.words();
     if !set_aside.is_empty() {
         let hint = match dataset.set_aside.other_tables {
             0 => "",
@@ -575,7 +583,7 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
             });
         }
     }
-    parts.extend(set_aside(dataset.set_aside));
+    parts.extend(dataset.set_aside.words());
     if let Some(remote) = dataset.remote() {
         parts.extend(remote.files.map(|it| counted(it, "file", "files")));
         parts.push(format!("at `{}`", remote.endpoint));
@@ -583,18 +591,54 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
     format!("`{name}`: {}", parts.join(", "))
 }
 
-/// Returns how many lines of each kind are no rows, as far as there are any.
-fn set_aside(counts: SetAside) -> Vec<String> {
-    let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = counts;
-    let kinds = [
-        (preamble, "preamble line", "preamble lines"),
-        (comments, "comment line", "comment lines"),
-        (rules, "line of a drawing", "lines of a drawing"),
-        (repeated_headers, "repeated header", "repeated headers"),
-        (footer, "footer line", "footer lines"),
-        (other_tables, "line of another table", "lines of other tables"),
-    ];
-    kinds.into_iter().filter(|it| 0 < it.0).map(|(n, one, many)| counted(n, one, many)).collect()
+/// Returns the columns that `is_it` says, those with the same note together, in the order of the file.
+fn by_note(dataset: &Dataset, is_it: impl Fn(&Column) -> bool) -> Vec<(String, &str)> {
+    let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
+    for column in dataset.columns.iter().filter(|it| is_it(it)) {
+        let note = column.note.as_deref().unwrap_or_default();
+        match all.iter_mut().find(|it| it.1 == note) {
+            Some((names, _)) => names.push(&column.name),
+            None => all.push((vec![&column.name], note)),
+        }
+    }
+    all.into_iter().map(|(names, note)| (columns(&names), note)).collect()
+}
+
+/// Names columns, the first of many.
+fn columns(names: &[&str]) -> String {
+    const NAMED_MAX: usize = 5;
+    let named: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
+    match names.len().saturating_sub(NAMED_MAX) {
+        0 if names.len() == 1 => format!("column {}", named.join(", ")),
+        0 => format!("columns {}", named.join(", ")),
+        n => format!("columns {} and {n} more", named.join(", ")),
+    }
+}
+
+fn names_flag(column: &Column) -> bool {
+    column.note.as_deref().is_some_and(|it| it.contains("`--"))
+}
+
+/// Says which columns of text are amounts, and the flag that makes numbers of them.
+fn amounts(dataset: &Dataset) -> Option<String> {
+    let kind = |it: &Column| match (it.dtype, &it.meaning) {
+        (DType::String, Some(Meaning::Money { .. })) => Some("money"),
+        (DType::String, Some(Meaning::Percent)) => Some("percent"),
+        _ => None,
+    };
+    let known = || dataset.columns.iter().filter_map(|it| Some((it, kind(it)?)));
+    let (first, wanted) = known().next()?;
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    for (column, _) in known() {
+        let words = column.meaning.as_ref().map_or(String::new(), Meaning::words);
+        match said.iter_mut().find(|it| it.0 == words) {
+            Some((_, names)) => names.push(&column.name),
+            None => said.push((words, vec![&column.name])),
+        }
+    }
+    let parts = said.iter().map(|(words, names)| format!("{} ({words})", columns(names)));
+    let (parts, name) = (parts.collect::<Vec<_>>().join(", "), &first.name);
+    Some(format!("kept as text: {parts}; `--dtype '{name}={wanted}'` makes numbers"))
 }
 
 fn counted(n: u64, one: &str, many: &str) -> String {

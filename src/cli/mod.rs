@@ -95,7 +95,7 @@ const INGEST_EXAMPLES: &str = "\
 Examples:
   csv-agent ingest sales.csv stores.csv
   csv-agent ingest export.txt --name orders --delimiter ';' --encoding latin1
-  csv-agent ingest people.csv --dtype zip=string --null NA,-
+  csv-agent ingest people.csv --dtype zip=text --null NA,-
   gunzip -c big.csv.gz | csv-agent ingest - --name big
   csv-agent ingest --remote sc://host:15002 flights=/data/flights/ carriers=db.carriers
 

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::flags::ReportTarget;
-use crate::catalog::DType;
-use crate::dataset::{Comments, DecimalMark, Escape, Quote, is_delimiter};
+use crate::dataset::{Comments, DecimalMark, Escape, Quote, Wanted, is_delimiter};
 use crate::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX};
 use crate::render::report::ReportKind;
 
@@ -219,15 +218,15 @@ pub fn comment(text: &str) -> Result<Comments, String> {
 /// # Errors
 ///
 /// Fails when either side is missing or the type is unknown; the message lists the types.
-pub fn typed_column(text: &str) -> Result<(String, DType), String> {
-    let types = || DType::ALL.map(DType::name).join(", ");
+pub fn typed_column(text: &str) -> Result<(String, Wanted), String> {
+    let types = Wanted::NAMES;
     let Some((column, name)) = text.rsplit_once('=').filter(|(column, _)| !column.is_empty())
     else {
-        return Err(format!("write `COLUMN=TYPE`, such as `zip=string`; types: {}", types()));
+        return Err(format!("write `COLUMN=TYPE`, such as `zip=text`; types: {types}"));
     };
-    match DType::ALL.into_iter().find(|it| it.name() == name) {
-        Some(dtype) => Ok((column.to_owned(), dtype)),
-        None => Err(format!("`{name}` is no type; types: {}", types())),
+    match Wanted::named(name) {
+        Some(wanted) => Ok((column.to_owned(), wanted)),
+        None => Err(format!("`{name}` is not a type; types: {types}")),
     }
 }
 
@@ -364,6 +363,7 @@ mod tests {
         delimiter, duration, escape, language, model, quote, rounds, size, some_time, typed_column,
     };
     use crate::catalog::DType;
+    use crate::dataset::Wanted;
     use crate::dataset::{Escape, Quote};
 
     #[track_caller]
@@ -423,10 +423,12 @@ mod tests {
 
     #[test]
     fn the_last_equals_sign_ends_the_column() {
-        assert_eq!(typed_column("a=b=int64").unwrap(), ("a=b".to_owned(), DType::Int64));
+        let int = Wanted::Type(DType::Int64);
+        assert_eq!(typed_column("a=b=int64").unwrap(), ("a=b".to_owned(), int));
+        assert_eq!(typed_column("*=Money").unwrap(), ("*".to_owned(), Wanted::Money));
         assert!(typed_column("zip").is_err());
         assert!(typed_column("=string").is_err());
-        assert!(typed_column("zip=varchar").unwrap_err().contains("string, int64"));
+        assert!(typed_column("zip=varchar").unwrap_err().contains("text, int, float"));
     }
 
     #[test]

@@ -14,13 +14,16 @@ use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
 
+use super::amount;
 use super::decide::Form;
 use super::infer::{self, Evidence, Nulls, classify};
 use super::local::{DateOrder, Local};
+use super::markers::Markers;
 use super::number;
 use super::odd::{Odds, Usual};
 use super::parse;
 use super::records::Cell;
+use super::wanted::Wanted;
 use crate::catalog::DType;
 
 /// What a column is taken for.
@@ -31,7 +34,7 @@ pub struct Guess {
     /// How the values are written.
     pub form: Form,
     /// The user said so: a value that does not fit is an error, and numbers may be rewritten.
-    pub is_told: bool,
+    pub wanted: Option<Wanted>,
     /// Nothing in the file can change it, so values need not be looked at.
     pub is_settled: bool,
     /// Of a column of text, what nearly all of its values are.
@@ -44,7 +47,7 @@ impl Guess {
         Guess {
             dtype: DType::String,
             form: Form::Plain,
-            is_told: false,
+            wanted: None,
             is_settled: true,
             usual: None,
         }
@@ -78,6 +81,7 @@ pub struct ColumnBuilder {
     /// Rows of text, as long as there is something usual among them, and what is not.
     n_texts: u64,
     odds: Odds,
+    markers: Markers,
 }
 
 enum Values {
@@ -106,8 +110,17 @@ impl ColumnBuilder {
         };
         let nulls = NullBufferBuilder::new(n_rows);
         let evidence = Evidence::default();
-        let odds = Odds::default();
-        ColumnBuilder { guess, values, nulls, evidence, n_rows: 0, misfit: None, n_texts: 0, odds }
+        ColumnBuilder {
+            guess,
+            values,
+            nulls,
+            evidence,
+            n_rows: 0,
+            misfit: None,
+            n_texts: 0,
+            odds: Odds::default(),
+            markers: Markers::default(),
+        }
     }
 
     /// Makes a column that is only looked at.
@@ -130,6 +143,11 @@ impl ColumnBuilder {
         std::mem::take(&mut self.odds)
     }
 
+    /// Takes out the words for what is missing.
+    pub fn take_markers(&mut self) -> Markers {
+        std::mem::take(&mut self.markers)
+    }
+
     /// Appends `cells`, which lie in `slice`.
     pub fn extend(
         &mut self,
@@ -142,44 +160,60 @@ impl ColumnBuilder {
             return self.look(slice, cells, nulls);
         }
         let seen = &mut self.evidence;
-        let is_told = self.guess.is_told;
+        let is_told = self.guess.wanted.is_some();
+        let validity = &mut self.nulls;
+        let missing = Missing { nulls, markers: &mut self.markers };
         let n_fit = match (&mut self.values, self.guess.dtype) {
             (Values::Int(values), DType::Int64) if let Form::Number(form) = self.guess.form => {
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     seen.add(infer::number(it)?);
                     number::int(it, form)
                 })
             }
             (Values::Float(values), _) if let Form::Number(form) = self.guess.form => {
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     seen.add(infer::number(it)?);
                     number::float(it, form)
                 })
             }
+            (Values::Int(values), _) if let Form::Amount(sign, form) = self.guess.form => {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
+                    let (value, evidence) = amount::read(it, sign, form, number::int)?;
+                    seen.add(evidence);
+                    Some(value)
+                })
+            }
+            (Values::Float(values), _) if let Form::Amount(sign, form) = self.guess.form => {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
+                    let (value, evidence) = amount::read(it, sign, form, number::float)?;
+                    seen.add(evidence);
+                    Some(value)
+                })
+            }
             (Values::Date(values), _) if self.guess.form != Form::Plain => {
                 let form = self.guess.form;
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     let (local, order) = local(it, form, seen)?;
                     local.day(order).filter(|_| !local.has_time())
                 })
             }
             (Values::Int(values), DType::Timestamp) if self.guess.form != Form::Plain => {
                 let form = self.guess.form;
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     let (local, order) = local(it, form, seen)?;
                     local.timestamp(order)
                 })
             }
             (Values::Text { .. }, _) => return self.extend_text(slice, cells, nulls),
             (Values::Bool(values), _) => {
-                flags(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                flags(slice, cells.clone(), values, validity, missing, |it| {
                     let (value, evidence) = flag(it, self.guess.form)?;
                     seen.add(evidence);
                     Some(value)
                 })
             }
             (Values::Float(values), _) => {
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     if let Some((value, written)) = parse::float(it) {
                         seen.add(written.into());
                         return Some(value);
@@ -188,12 +222,12 @@ impl ColumnBuilder {
                 })
             }
             (Values::Date(values), _) => {
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     parse::date(it).inspect(|_| seen.add(Evidence::DATE))
                 })
             }
             (Values::Int(values), DType::Int64) => {
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     if let Some(value) = parse::int(it) {
                         seen.add(Evidence::int(value));
                         return Some(value);
@@ -202,13 +236,13 @@ impl ColumnBuilder {
                 })
             }
             (Values::Int(values), DType::Time) => {
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     parse::time(it).inspect(|_| seen.add(Evidence::TIME))
                 })
             }
             (Values::Int(values), dtype) => {
                 let wants_instant = dtype == DType::TimestampUtc;
-                fill(slice, cells.clone(), values, &mut self.nulls, nulls, |it| {
+                fill(slice, cells.clone(), values, validity, missing, |it| {
                     if let Some((value, is_instant)) = parse::timestamp(it) {
                         seen.add(if is_instant {
                             Evidence::instant(it)
@@ -237,18 +271,21 @@ impl ColumnBuilder {
         cells: impl ExactSizeIterator<Item = Cell>,
         nulls: &Nulls,
     ) {
-        let ColumnBuilder { guess, values, nulls: validity, evidence, n_texts, odds, .. } = self;
+        let ColumnBuilder {
+            guess, values, nulls: validity, evidence, n_texts, odds, markers, ..
+        } = self;
         let Values::Text { offsets, bytes } = values else { return };
         let mut look = |it: &[u8]| {
             if !guess.is_settled && !evidence.is_settled() {
                 evidence.add(classify(it, nulls));
             }
         };
+        let missing = Missing { nulls, markers };
         let n_before = *n_texts;
         *n_texts += cells.len() as u64;
         match guess.usual {
-            None => text(slice, cells, offsets, bytes, validity, nulls, |_, it| look(it)),
-            Some(usual) => text(slice, cells, offsets, bytes, validity, nulls, |row, it| {
+            None => text(slice, cells, offsets, bytes, validity, missing, |_, it| look(it)),
+            Some(usual) => text(slice, cells, offsets, bytes, validity, missing, |row, it| {
                 look(it);
                 odds.look(usual, n_before + row, it, nulls);
             }),
@@ -301,15 +338,40 @@ fn primitive<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
 }
 
-/// Reads a truth value in the words of `form`, and what it says.
+/// Reads a truth value, and what it says.
 #[inline]
 fn flag(text: &[u8], form: Form) -> Option<(bool, Evidence)> {
-    match form {
-        Form::YesNo(pair) => {
-            let (found, value) = parse::yes_no(text).filter(|it| it.0 == pair)?;
-            Some((value, Evidence::word(found, value)))
+    if let Some(value) = parse::bool(text) {
+        return Some((value, Evidence::BOOL));
+    }
+    if form != Form::Words {
+        return None;
+    }
+    if let [digit @ (b'0' | b'1')] = text {
+        return Some((*digit == b'1', Evidence::INT));
+    }
+    parse::yes_no(text).map(|(pair, value)| (value, Evidence::word(pair, value)))
+}
+
+/// What is missing in a column that is not text, and the words for it.
+struct Missing<'a> {
+    nulls: &'a Nulls,
+    markers: &'a mut Markers,
+}
+
+impl Missing<'_> {
+    #[inline]
+    fn is_told(&self, text: &[u8]) -> bool {
+        self.nulls.is_told(text)
+    }
+
+    /// Returns whether a text stands for a missing value; counts it if so.
+    fn takes(&mut self, text: &[u8]) -> bool {
+        let is_null = self.nulls.is_null(text);
+        if is_null {
+            self.markers.take(text);
         }
-        _ => Some((parse::bool(text)?, Evidence::BOOL)),
+        is_null
     }
 }
 
@@ -334,7 +396,7 @@ fn fill<T: Default>(
     cells: impl Iterator<Item = Cell>,
     values: &mut Vec<T>,
     validity: &mut NullBufferBuilder,
-    nulls: &Nulls,
+    mut missing: Missing<'_>,
     mut parse: impl FnMut(&[u8]) -> Option<T>,
 ) -> usize {
     let mut n_fit = 0;
@@ -343,10 +405,10 @@ fn fill<T: Default>(
         if raw.is_empty() {
             values.push(T::default());
             validity.append_null();
-        } else if let Some(value) = parse(raw.trim_ascii()).filter(|_| !nulls.is_told(raw)) {
+        } else if let Some(value) = parse(raw.trim_ascii()).filter(|_| !missing.is_told(raw)) {
             values.push(value);
             validity.append_non_null();
-        } else if nulls.is_null(raw) {
+        } else if missing.takes(raw) {
             values.push(T::default());
             validity.append_null();
         } else {
@@ -364,16 +426,16 @@ fn flags(
     cells: impl Iterator<Item = Cell>,
     values: &mut BooleanBufferBuilder,
     validity: &mut NullBufferBuilder,
-    nulls: &Nulls,
+    mut missing: Missing<'_>,
     mut parse: impl FnMut(&[u8]) -> Option<bool>,
 ) -> usize {
     let mut n_fit = 0;
     for cell in cells {
         let raw = cell.raw(slice);
-        if let Some(value) = parse(raw.trim_ascii()).filter(|_| !nulls.is_told(raw)) {
+        if let Some(value) = parse(raw.trim_ascii()).filter(|_| !missing.is_told(raw)) {
             values.append(value);
             validity.append_non_null();
-        } else if nulls.is_null(raw) {
+        } else if missing.takes(raw) {
             values.append(false);
             validity.append_null();
         } else {
@@ -392,15 +454,20 @@ fn text(
     offsets: &mut Vec<i32>,
     bytes: &mut Vec<u8>,
     validity: &mut NullBufferBuilder,
-    nulls: &Nulls,
+    missing: Missing<'_>,
     mut look: impl FnMut(u64, &[u8]),
 ) {
+    let Missing { nulls, markers } = missing;
     for (row, cell) in (0..).zip(cells) {
         let raw = cell.raw(slice);
-        if (raw.is_empty() && !cell.is_quoted()) || nulls.is_told(raw) {
+        if raw.is_empty() && !cell.is_quoted() {
+            validity.append_null();
+        } else if nulls.is_null_text(raw) {
+            markers.take(raw);
             validity.append_null();
         } else {
             look(row, raw);
+            markers.keep(raw);
             if cell.is_escaped() {
                 cell.unescape(slice, bytes);
             } else {

@@ -84,6 +84,8 @@ pub fn ingest(
         nulls: Some(*nulls),
         note: way.note(&source.data_type, source.origin.as_ref()),
         is_ambiguous: false,
+        meaning: None,
+        is_unnamed: false,
     });
     let dataset = Dataset {
         location: Location::Here {

@@ -3,11 +3,13 @@
 //! Pure. A column decides for itself where it can. Where its values can be read in two ways, the
 //! user decides, or else what the other columns show; and if they show nothing, it stays text.
 
+use super::amount::{CURRENCIES, Sign};
 use super::infer::Evidence;
 use super::local::DateOrder;
 use super::number::{DecimalMark, Group, NumberForm};
 use super::parse::YES_NO;
-use crate::catalog::DType;
+use super::wanted::{Wanted, Wants};
+use crate::catalog::{DType, Meaning};
 
 /// How the values of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,8 +21,10 @@ pub enum Form {
     Local(DateOrder),
     /// Numbers in this form.
     Number(NumberForm),
-    /// Words of this pair of [`YES_NO`].
-    YesNo(usize),
+    /// Numbers in this form, with a sign of what they count or without.
+    Amount(Sign, NumberForm),
+    /// Truth values as words of [`YES_NO`], or as 1 and 0.
+    Words,
 }
 
 /// What the user said about all values.
@@ -49,6 +53,8 @@ pub struct Reading {
     pub note: Option<String>,
     /// Text for no other reason than that the values can be read in two ways.
     pub is_ambiguous: bool,
+    /// What the values are beyond their type.
+    pub meaning: Option<Meaning>,
 }
 
 impl Reading {
@@ -70,11 +76,19 @@ impl Reading {
     }
 }
 
-/// Returns what each column is.
+/// Returns what each column is, if the user wants nothing of any.
 pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
+    decide_as(columns, &Wants::default(), hints)
+}
+
+/// Returns what each column is. What the user wants to be an amount or exact is that, if all values are;
+/// other types are up to the caller.
+pub fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Vec<Reading> {
     let may_be_lists = |it: &Numbers| hints.is_comma && it.may_be_lists();
     let numbers = columns.iter().filter_map(|it| Numbers::of(*it));
-    let marks = numbers.filter(|it| !may_be_lists(it)).filter_map(Numbers::clear_mark);
+    let of_amounts = columns.iter().filter_map(|it| Numbers::of_amounts(*it));
+    let marks =
+        numbers.filter(|it| !may_be_lists(it)).chain(of_amounts).filter_map(Numbers::clear_mark);
     let decimal = hints.decimal.or_else(|| agreed(marks));
     let is_told = hints.decimal.is_some();
     let orders = columns.iter().filter_map(|it| LocalDays::of(*it)?.clear_order());
@@ -87,15 +101,18 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
         .any(|it| LocalDays::of(*it).is_some_and(|days| days.clear_order().is_some()));
     let order = order.or(by_comma.filter(|_| is_open));
     let says = Others {
+        hints,
         decimal,
-        is_told,
         groups_by_point: any_numbers(columns, Numbers::has_clear_points),
         has_commas: any_numbers(columns, |it| it.clear_mark() == Some(DecimalMark::Comma)),
         is_european: hints.is_semicolon || columns.iter().any(|it| LocalDays::are_dotted(*it)),
-        is_comma: hints.is_comma,
     };
-    let read = |seen: &Evidence| {
-        if let Some(days) = LocalDays::of(*seen) {
+    let read = |(at, seen): (usize, &Evidence)| {
+        let meaning = meaning(*seen);
+        let wanted = wants.of(at, meaning.as_ref());
+        if let Some(reading) = wanted.and_then(|it| as_wanted(*seen, it, says)) {
+            reading
+        } else if let Some(days) = LocalDays::of(*seen) {
             days.read(hints.date_order, order)
         } else if let Some(numbers) = Numbers::of(*seen) {
             if !is_told && decimal != Some(DecimalMark::Comma) && may_be_lists(&numbers) {
@@ -106,11 +123,14 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
             }
             numbers.read(says)
         } else {
-            yes_no(*seen).or_else(|| amounts(*seen)).unwrap_or_else(|| plain(*seen))
+            let known = meaning.map(|it| Reading { meaning: Some(it), ..Reading::default() });
+            known.or_else(|| amounts(*seen)).unwrap_or_else(|| plain(*seen))
         }
     };
-    let is_plain = |it: &Reading| !hints.is_plain || it.form == Form::Plain;
-    columns.iter().map(|it| Some(read(it)).filter(is_plain).unwrap_or_default()).collect()
+    let is_plain =
+        |it: &Reading| !hints.is_plain || (it.form == Form::Plain && it.meaning.is_none());
+    let readings = columns.iter().enumerate().map(read);
+    readings.map(|it| Some(it).filter(is_plain).unwrap_or_default()).collect()
 }
 
 /// Returns what all say, if they say the same.
@@ -126,10 +146,9 @@ fn any_numbers(columns: &[Evidence], is_it: impl Fn(Numbers) -> bool) -> bool {
 /// What the user and the rest of the file say about the numbers of a column.
 #[derive(Debug, Clone, Copy)]
 struct Others {
+    hints: Hints,
     /// The decimal mark that the user names, or else the one of all columns that leave no other.
     decimal: Option<DecimalMark>,
-    /// The user names it.
-    is_told: bool,
     /// In some column points can only be between thousands.
     groups_by_point: bool,
     /// In some column commas can only be before fractions, unless they separate the items of lists.
@@ -137,35 +156,115 @@ struct Others {
     /// Cells are separated by `;`, or days are written as `31.12.2024`: where people do that, `1.250` may
     /// be a thousand.
     is_european: bool,
-    /// Cells are separated by `,`.
-    is_comma: bool,
 }
 
-/// Words for yes and no are truth values where both of a pair occur.
-fn yes_no(seen: Evidence) -> Option<Reading> {
+impl Others {
+    fn is_told(self) -> bool {
+        self.hints.decimal.is_some()
+    }
+}
+
+/// Returns what text is known as, if every value is that: money of one currency, a percentage, or yes or
+/// no where both words of a pair occur.
+fn meaning(seen: Evidence) -> Option<Meaning> {
     let both = |at: usize| Evidence::word(at, true).and(Evidence::word(at, false));
-    let at = (0..YES_NO.len()).find(|at| seen == both(*at))?;
-    let [yes, no] = YES_NO[at];
-    Some(Reading {
-        dtype: Some(DType::Bool),
-        form: Form::YesNo(at),
-        note: Some(format!("`{yes}` is true, `{no}` is false")),
-        is_ambiguous: false,
-    })
+    if (0..YES_NO.len()).any(|at| seen == both(at)) {
+        return Some(Meaning::YesNo);
+    }
+    if !seen.has(Evidence::AMOUNTS) || !seen.is_only(Evidence::AMOUNTS) {
+        return None;
+    }
+    let is_money = seen.has(Evidence::CURRENCY);
+    match (seen.currencies(), seen.has(Evidence::PERCENT)) {
+        ((Some(at), 1), false) => Some(money(Some(at))),
+        ((None, _), true) if !is_money && !seen.has(Evidence::ACCOUNTING) => Some(Meaning::Percent),
+        _ => None,
+    }
 }
 
-/// Says why amounts stay text.
+fn money(currency: Option<usize>) -> Meaning {
+    Meaning::Money { currency: currency.map(|it| CURRENCIES[it].0.to_owned()) }
+}
+
+/// Says why amounts of no one kind stay text.
 fn amounts(seen: Evidence) -> Option<Reading> {
-    let (kind, what) = [
-        (Evidence::PERCENT, "percentages; as numbers they would lose their `%`"),
-        (Evidence::CURRENCY, "amounts of money; as numbers they would lose their currency"),
-        (Evidence::ACCOUNTING, "numbers in brackets, which may be negative"),
-    ]
-    .into_iter()
-    .find(|(kind, _)| seen.has(*kind))?;
-    let numbers = Evidence::PLAIN_NUMBERS.and(Evidence::LOCAL_NUMBERS);
-    let is_only = seen.is_only(kind.and(Evidence::ACCOUNTING).and(numbers));
-    is_only.then(|| Reading::text(format!("text: {what}")))
+    let is_amount = seen.has(Evidence::AMOUNTS);
+    if !is_amount || !seen.is_only(Evidence::AMOUNTS.and(Evidence::NUMBERS)) {
+        return None;
+    }
+    let (is_money, is_percent) = (seen.has(Evidence::CURRENCY), seen.has(Evidence::PERCENT));
+    let what = match (is_money, is_percent) {
+        (true, true) => "amounts of money and percentages",
+        (true, false) if 1 < seen.currencies().1 => "amounts of money in several currencies",
+        (true, false) => {
+            "amounts of money, some without a currency; `--dtype COLUMN=money` makes them numbers"
+        }
+        (false, true) => {
+            "percentages, some without `%`; `--dtype COLUMN=percent` makes them numbers"
+        }
+        (false, false) => {
+            "numbers in brackets, which may be negative; `--dtype COLUMN=money` makes them so"
+        }
+    };
+    Some(Reading::text(format!("text: {what}")))
+}
+
+/// Returns whether a column was read as the user wants it.
+pub fn is_as_wanted(reading: &Reading, wanted: Wanted) -> bool {
+    match wanted {
+        Wanted::Money => matches!(reading.form, Form::Amount(Sign::Money(_), _)),
+        Wanted::Percent => matches!(reading.form, Form::Amount(Sign::Percent, _)),
+        Wanted::Decimal => {
+            matches!(reading.form, Form::Number(_)) && reading.dtype() == DType::Float64
+        }
+        // `1.250` would be a fraction in silence.
+        Wanted::Type(dtype) => dtype != DType::Float64 || !reading.is_ambiguous,
+    }
+}
+
+/// Reads a column as the user wants it, if all values are of that kind.
+fn as_wanted(seen: Evidence, wanted: Wanted, others: Others) -> Option<Reading> {
+    let (kinds, sign) = match wanted {
+        Wanted::Money => {
+            let kinds = Evidence::AMOUNTS.and(Evidence::NUMBERS).without(Evidence::PERCENT);
+            (kinds, Some(Sign::Money(seen.currencies().0)))
+        }
+        Wanted::Percent => {
+            let kinds = Evidence::AMOUNTS.and(Evidence::NUMBERS);
+            (kinds.without(Evidence::CURRENCY.and(Evidence::ACCOUNTING)), Some(Sign::Percent))
+        }
+        Wanted::Decimal => (Evidence::NUMBERS, None),
+        Wanted::Type(DType::Bool) => {
+            let reading = Reading { form: Form::Words, ..Reading::plain(DType::Bool) };
+            return meaning(seen).filter(|it| *it == Meaning::YesNo).map(|_| reading);
+        }
+        Wanted::Type(_) => return None,
+    };
+    if seen == Evidence::default() || !seen.is_only(kinds) || 1 < seen.currencies().1 {
+        return None;
+    }
+    let numbers = Numbers(seen.numbers());
+    let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
+    let reading = numbers.read(others);
+    let form = match reading.form {
+        Form::Number(form) => form,
+        _ => NumberForm::PLAIN,
+    };
+    match (sign, reading.dtype()) {
+        (None, DType::Int64) if numbers.0.has(long) => None,
+        (None, DType::Int64 | DType::Float64) => {
+            Some(Reading { dtype: Some(DType::Float64), form: Form::Number(form), ..reading })
+        }
+        (Some(sign), DType::Int64 | DType::Float64) => {
+            let meaning = match sign {
+                Sign::Money(currency) => money(currency),
+                Sign::Percent => Meaning::Percent,
+            };
+            Some(Reading { form: Form::Amount(sign, form), meaning: Some(meaning), ..reading })
+        }
+        _ if reading.is_ambiguous => Some(reading),
+        _ => None,
+    }
 }
 
 /// A column of nothing but numbers.
@@ -174,9 +273,15 @@ struct Numbers(Evidence);
 
 impl Numbers {
     fn of(seen: Evidence) -> Option<Self> {
-        let numbers = Evidence::PLAIN_NUMBERS.and(Evidence::LOCAL_NUMBERS);
-        let is_number = seen != Evidence::default() && seen.is_only(numbers);
+        let is_number = seen != Evidence::default() && seen.is_only(Evidence::NUMBERS);
         is_number.then_some(Numbers(seen))
+    }
+
+    /// Takes the numbers of a column of nothing but amounts.
+    fn of_amounts(seen: Evidence) -> Option<Self> {
+        let is_amount =
+            seen.has(Evidence::AMOUNTS) && seen.is_only(Evidence::AMOUNTS.and(Evidence::NUMBERS));
+        is_amount.then(|| Numbers(seen.numbers()))
     }
 
     fn is_plain(self) -> bool {
@@ -225,7 +330,7 @@ impl Numbers {
         if self.is_plain() {
             return self.read_plain(others);
         }
-        let Others { decimal, is_told, .. } = others;
+        let (decimal, is_told) = (others.decimal, others.is_told());
         let why = if is_told { "; as told" } else { "; as in other columns" };
         let open: Vec<NumberForm> = self.open().collect();
         let of = |mark: DecimalMark| open.iter().copied().find(|it| it.decimal == mark);
@@ -235,12 +340,16 @@ impl Numbers {
             (None, None, _) => Reading::text("text: numbers of different forms".to_owned()),
             (Some(form), _, _) if is_same => self.numbers(form, ""),
             (Some(form), Some(_), Some(DecimalMark::Comma))
-            | (Some(_), Some(form), Some(DecimalMark::Point)) => self.numbers(form, why),
+                if is_told || !others.hints.is_comma =>
+            {
+                self.numbers(form, why)
+            }
+            (Some(_), Some(form), Some(DecimalMark::Point)) => self.numbers(form, why),
             // Where `,` separates cells, only people who put it between thousands write `5,811`.
-            (Some(_), Some(form), None) if others.is_comma && !others.has_commas => {
+            (Some(_), Some(form), None) if others.hints.is_comma && !others.has_commas => {
                 self.numbers(form, "; `--decimal ,` makes it a decimal comma")
             }
-            (Some(_), Some(_), None) => Reading::ambiguous(
+            (Some(_), Some(_), _) => Reading::ambiguous(
                 "text: `,` may be before a fraction or between thousands, `--decimal` decides",
             ),
             (Some(_), None, Some(DecimalMark::Point)) if is_told => {
@@ -256,7 +365,8 @@ impl Numbers {
     /// Reads a column that programs may have written: its points are before fractions, unless each has
     /// three digits behind it and the file is written as where points are between thousands.
     fn read_plain(self, others: Others) -> Reading {
-        let Others { decimal, is_told, groups_by_point, has_commas, is_european, .. } = others;
+        let Others { decimal, groups_by_point, has_commas, is_european, .. } = others;
+        let is_told = others.is_told();
         let form = NumberForm { decimal: DecimalMark::Comma, group: Group::Point };
         let is_comma = decimal == Some(DecimalMark::Comma);
         let may_be_groups = decimal.is_none() && (has_commas || is_european);
@@ -296,15 +406,16 @@ impl Numbers {
             dtype: Some(dtype),
             form: Form::Number(form),
             note: Some(format!("{}{why}", form.words())),
-            is_ambiguous: false,
+            ..Reading::default()
         }
     }
 }
 
-/// Returns whether the values of a column are of some type, even if it is open how to read them.
+/// Returns whether the values of a column are of some type or known as something, even if it is open how to
+/// read them.
 pub fn is_typed(seen: Evidence) -> bool {
     let readings = decide(&[seen], Hints::default());
-    readings.iter().any(|it| it.is_ambiguous || it.dtype() != DType::String)
+    readings.iter().any(|it| it.is_ambiguous || it.meaning.is_some() || it.dtype() != DType::String)
 }
 
 /// Reads values that are written as programs write them.
@@ -338,7 +449,7 @@ fn plain(seen: Evidence) -> Reading {
 /// Returns the kinds of values in words.
 fn kinds(seen: Evidence) -> Vec<&'static str> {
     let kinds = [
-        (Evidence::PLAIN_NUMBERS.and(Evidence::LOCAL_NUMBERS), "numbers"),
+        (Evidence::NUMBERS, "numbers"),
         (Evidence::DAYS, "days"),
         (Evidence::TIME, "times of day"),
         (Evidence::BOOL, "truth values"),
@@ -495,27 +606,29 @@ impl LocalDays {
         const TIME: Evidence = Evidence::TIMESTAMP.and(Evidence::LOCAL_TIMESTAMP);
         let dtype = if self.0.has(TIME) { DType::Timestamp } else { DType::Date };
         let years = if self.0.has(Evidence::YEAR2) { "; years are 1969 to 2068" } else { "" };
+        let clock = if self.0.has(Evidence::CLOCK12) { "; times with AM or PM" } else { "" };
         let note = if self.0.has(Evidence::NAMED_MONTH) {
-            format!("months in letters{years}")
+            format!("months in letters{years}{clock}")
         } else {
-            format!("{}: {why}{years}", order.words())
+            format!("{}: {why}{years}{clock}", order.words())
         };
         Reading {
             dtype: Some(dtype),
             form: Form::Local(order),
             note: Some(note),
-            is_ambiguous: false,
+            ..Reading::default()
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Hints, Reading, decide};
+    use super::{Hints, Reading, decide, decide_as};
     use crate::catalog::DType;
     use crate::dataset::infer::{Evidence, Nulls, classify};
     use crate::dataset::local::DateOrder;
     use crate::dataset::number::DecimalMark;
+    use crate::dataset::wanted::{Wanted, Wants};
 
     fn evidence<'a>(values: impl Iterator<Item = &'a &'a str>) -> Evidence {
         let nulls = Nulls::new(None);
@@ -688,6 +801,8 @@ mod tests {
         check_first(',', &[column, &["1.250"]], thousands);
         check_first(',', &[column, &["0.5"]], "int64 `,` between thousands; as in other columns");
         check_first(',', &[column, &["3,50"]], open);
+        check_first(',', &[column, &["1.234,50"]], open);
+        check_first(',', &[column, &["3,5 %"]], open);
         check_first(';', &[column], open);
         check_first('\t', &[column], open);
         let mixed = "string text: numbers of different forms";
@@ -714,27 +829,81 @@ mod tests {
         check_numbers(&["5,5", "12345678901234567"], None, long);
     }
 
-    #[test]
-    fn amounts_with_signs_stay_text_and_are_told_why() {
-        let check = |values: &[&str], expected| check_numbers(values, None, expected);
-        check(&["12.5%", "5 %"], "text: percentages; as numbers they would lose their `%`");
-        let money = "text: amounts of money; as numbers they would lose their currency";
-        check(&["$1,234.50", "(5 €)"], money);
-        check(&["(1,234)", "5"], "text: numbers in brackets, which may be negative");
-        check(&["$5", "12%"], "string ");
+    /// `expected` is what the column is known as, or else why it is text.
+    #[track_caller]
+    fn check_meaning(values: &[&str], expected: &str) {
+        let reading = reading(values, Hints::default());
+        assert_eq!(reading.dtype(), DType::String, "{values:?}");
+        let found = reading.meaning.map(|it| it.words()).or(reading.note);
+        assert_eq!(found.unwrap_or_default(), expected, "{values:?}");
     }
 
     #[test]
-    fn words_are_truth_values_where_both_of_a_pair_occur() {
-        check(&["yes", "No", ""], DType::Bool);
-        check(&["Y", "n"], DType::Bool);
-        check(&["t", "F"], DType::Bool);
-        check(&["on", "OFF"], DType::Bool);
-        check(&["yes", "yes"], DType::String);
-        check(&["yes", "n"], DType::String);
-        check(&["yes", "no", "maybe"], DType::String);
-        check(&["yes", "no", "true"], DType::String);
+    fn amounts_stay_text_and_are_known_as_what_they_are() {
+        check_meaning(&["12.5%", "5 %", "NA"], "percent");
+        check_meaning(&["$1,234.50", "(5 US$)", "-$5", "USD 5", "(1,234.50)", ""], "money in USD");
+        check_meaning(&["1.200,50 €"], "money in EUR");
+        check_meaning(&["£5"], "money in GBP");
+        check_meaning(&["100 kr"], "money in kr");
+        check_meaning(&["$5", "5 €"], "text: amounts of money in several currencies");
+        check_meaning(&["$5", "12%"], "text: amounts of money and percentages");
+        let some = "text: amounts of money, some without a currency; `--dtype COLUMN=money` makes them \
+                    numbers";
+        check_meaning(&["$5", "12"], some);
+        let some =
+            "text: percentages, some without `%`; `--dtype COLUMN=percent` makes them numbers";
+        check_meaning(&["5%", "12"], some);
+        let brackets = "text: numbers in brackets, which may be negative; `--dtype COLUMN=money` makes \
+                        them so";
+        check_meaning(&["(1,234)", "5"], brackets);
+        check_meaning(&["$5", "free"], "");
+        check_meaning(&["$5", "2024-01-01"], "");
+    }
+
+    #[test]
+    fn words_for_yes_and_no_stay_text_and_are_known_where_both_occur() {
+        check_meaning(&["yes", "No", ""], "yes or no");
+        check_meaning(&["Y", "n"], "yes or no");
+        check_meaning(&["t", "F"], "yes or no");
+        check_meaning(&["on", "OFF"], "yes or no");
+        check_meaning(&["ja", "Nein", "NEIN"], "yes or no");
+        for other in
+            [&["yes", "yes"][..], &["yes", "n"], &["yes", "no", "maybe"], &["yes", "no", "true"]]
+        {
+            check_meaning(other, "");
+        }
         check(&["0", "1"], DType::Int64);
+        check(&["TRUE", "false", "True"], DType::Bool);
+    }
+
+    /// `expected` is the type, and what the column is known as.
+    #[track_caller]
+    fn check_wanted(values: &[&str], wanted: Wanted, expected: Option<(DType, &str)>) {
+        let wants = Wants::find(&[("a".to_owned(), wanted)], &["a".to_owned()]).unwrap();
+        let hints = Hints { is_comma: true, ..Hints::default() };
+        let reading = decide_as(&[evidence(values.iter())], &wants, hints).remove(0);
+        let found =
+            reading.dtype.map(|it| (it, reading.meaning.map_or(String::new(), |it| it.words())));
+        assert_eq!(found, expected.map(|it| (it.0, it.1.to_owned())), "{values:?}");
+    }
+
+    #[test]
+    fn what_the_user_wants_to_be_an_amount_is_one_if_every_value_is() {
+        let (int, float) = (DType::Int64, DType::Float64);
+        check_wanted(&["$1,234.50", "(5 US$)"], Wanted::Money, Some((float, "money in USD")));
+        check_wanted(&["$1,234", "$24,559", "7"], Wanted::Money, Some((int, "money in USD")));
+        check_wanted(&["$1234.50", "$5"], Wanted::Money, Some((float, "money in USD")));
+        check_wanted(&["1.234,50 €", "5,00 €"], Wanted::Money, Some((float, "money in EUR")));
+        check_wanted(&["(1,234)", "5"], Wanted::Money, Some((int, "money")));
+        check_wanted(&["12.5%", "5 %", "7"], Wanted::Percent, Some((float, "percent")));
+        check_wanted(&["12,5 %", "5 %"], Wanted::Percent, Some((float, "percent")));
+        check_wanted(&["1", "2"], Wanted::Decimal, Some((float, "")));
+        check_wanted(&["1.5", "1,234.25"], Wanted::Decimal, Some((float, "")));
+        let text = Some((DType::String, ""));
+        check_wanted(&["$5", "5 €"], Wanted::Money, None);
+        check_wanted(&["$5", "5%"], Wanted::Money, None);
+        check_wanted(&["$5", "free"], Wanted::Money, text);
+        check_wanted(&["9007199254740993"], Wanted::Decimal, Some((int, "")));
     }
 
     #[test]

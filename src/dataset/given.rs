@@ -44,8 +44,8 @@ impl IngestOptions {
             ("--date-order", date_order.map(str::to_owned)),
             ("--decimal", decimal.map(str::to_owned)),
         ];
-        let dtypes = self.dtypes.iter().map(|(column, dtype)| {
-            let value = format!("{column}={}", dtype.name());
+        let dtypes = self.dtypes.iter().map(|(column, wanted)| {
+            let value = format!("{column}={}", wanted.name());
             ("--dtype", Some(value))
         });
         let flags = values.into_iter().chain(dtypes);
@@ -58,6 +58,7 @@ impl IngestOptions {
 #[cfg(test)]
 mod tests {
     use crate::catalog::DType;
+    use crate::dataset::Wanted;
     use crate::dataset::{Comments, DateOrder, DecimalMark, Escape, IngestOptions, Quote};
 
     #[test]
@@ -71,7 +72,7 @@ mod tests {
             skip_lines: Some(2),
             comments: Comments::Begin('#'),
             nulls: Some(vec!["NA".to_owned(), "-".to_owned()]),
-            dtypes: vec![("zip".to_owned(), DType::String)],
+            dtypes: vec![("zip".to_owned(), Wanted::Type(DType::String))],
             date_order: Some(DateOrder::Dmy),
             decimal: Some(DecimalMark::Comma),
             ..IngestOptions::default()

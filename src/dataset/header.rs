@@ -24,6 +24,8 @@ use super::{levels, tables};
 pub struct Header {
     /// Unique names; made up where there are none.
     pub names: Vec<String>,
+    /// Of each, whether the file has no name for it.
+    pub is_unnamed: Vec<bool>,
     /// The line of the record that holds them, if one does; the first is 0.
     pub line: Option<u32>,
     /// What the windows show of each column.
@@ -277,6 +279,7 @@ impl Search<'_> {
         }
         let first_rows = First::of(&head[body_start..], self.syntax, width);
         Header {
+            is_unnamed: names.iter().map(|it| it.trim().is_empty()).collect(),
             names: names_of(names),
             line: is_present.then_some(first.line),
             is_settled: body.head.iter().map(|it| it.is_settled()).collect(),
@@ -541,6 +544,7 @@ impl Header {
     fn nothing() -> Self {
         Header {
             names: Vec::new(),
+            is_unnamed: Vec::new(),
             line: None,
             evidence: Vec::new(),
             is_settled: Vec::new(),

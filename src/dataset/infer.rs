@@ -6,13 +6,14 @@
 
 use std::collections::HashSet;
 
+use super::amount::{self, CURRENCIES};
 use super::local::Local;
 use super::number;
 use super::parse::{self, Written};
 
 /// What was seen among the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Evidence(u64);
+pub struct Evidence(u128);
 
 impl Evidence {
     /// A value that no other type can hold.
@@ -94,7 +95,7 @@ impl Evidence {
     pub const PLAIN_NUMBERS: Evidence =
         Self::INT.and(Self::LONG_INT).and(Self::POINT).and(Self::EXPONENT).and(Self::NOT_NUMBERS);
     /// All words for yes and no.
-    pub const WORDS: Evidence = Evidence(0xff << 48);
+    pub const WORDS: Evidence = Evidence(0xffff << 109);
 
     /// An instant with another offset than zero.
     pub const OFFSET: Evidence = Evidence(1 << 56);
@@ -102,10 +103,48 @@ impl Evidence {
     pub const DAYS: Evidence =
         Self::DATE.and(Self::TIMESTAMP).and(Self::INSTANT).and(Self::OFFSET).and(Self::LOCAL_DAYS);
 
+    /// What numbers tell beside a sign of what they count is as far as this from where it is without.
+    const AMOUNT_BITS: u32 = 64;
+    /// All currencies.
+    const CURRENCIES: Evidence = Evidence(((1 << CURRENCIES.len()) - 1) << 70);
+    /// All that numbers tell, however they are written.
+    pub const NUMBERS: Evidence = Self::PLAIN_NUMBERS.and(Self::LOCAL_NUMBERS);
+    /// All that amounts tell.
+    pub const AMOUNTS: Evidence = Self::PERCENT
+        .and(Self::CURRENCY)
+        .and(Self::ACCOUNTING)
+        .and(Self::CURRENCIES)
+        .and(Evidence::of_amount(Self::NUMBERS));
+
+    /// A number with a sign of what it counts.
+    #[must_use]
+    pub const fn of_amount(number: Evidence) -> Evidence {
+        Evidence(number.0 << Self::AMOUNT_BITS)
+    }
+
+    /// Returns what the numbers of amounts tell, and those without a sign.
+    #[must_use]
+    pub const fn numbers(self) -> Evidence {
+        Evidence((self.0 | (self.0 >> Self::AMOUNT_BITS)) & Self::NUMBERS.0)
+    }
+
+    /// Money of the currency at this place of [`CURRENCIES`].
+    pub fn currency(at: usize) -> Evidence {
+        Evidence(1 << (70 + at))
+    }
+
+    /// Returns the first currency that was seen by its place in [`CURRENCIES`], and how many were.
+    pub fn currencies(self) -> (Option<usize>, u32) {
+        let seen = self.0 & Self::CURRENCIES.0;
+        let first = (seen != 0).then(|| seen.trailing_zeros() as usize - 70);
+        (first, seen.count_ones())
+    }
+
     /// An instant, as `text` has it.
     #[inline]
     pub fn instant(text: &[u8]) -> Evidence {
-        let is_zero = text.ends_with(b"Z") || text.ends_with(b"+00:00");
+        let zeros: [&[u8]; 5] = [b"Z", b"+00:00", b"+0000", b"+00", b" UTC"];
+        let is_zero = zeros.iter().any(|it| text.ends_with(it));
         if is_zero { Evidence::INSTANT } else { Evidence::INSTANT.and(Evidence::OFFSET) }
     }
 
@@ -118,7 +157,7 @@ impl Evidence {
     /// A word of this pair of [`YES_NO`](parse::YES_NO).
     #[inline]
     pub fn word(pair: usize, is_yes: bool) -> Evidence {
-        Evidence(1 << (48 + 2 * pair + usize::from(is_yes)))
+        Evidence(1 << (109 + 2 * pair + usize::from(is_yes)))
     }
 
     /// A whole number, written plainly.
@@ -220,6 +259,8 @@ pub struct Nulls {
     /// Null only where the other values are not text: Namibia's code is NA, and people are called
     /// Null.
     usual: &'static [&'static str],
+    /// Whether `\N` is null in every column.
+    has_backslash: bool,
 }
 
 /// What stands for a missing value where the user names nothing.
@@ -233,18 +274,26 @@ impl Nulls {
         Nulls {
             told: told.unwrap_or_default().iter().map(|it| it.clone().into_bytes()).collect(),
             usual: if told.is_some() { &[] } else { USUAL },
+            has_backslash: told.is_none(),
         }
     }
 
     /// Returns what programs write for a number that is none, where nothing stands for what is missing.
     pub fn of_programs() -> Self {
-        Nulls { told: HashSet::new(), usual: &["NaN", "nan"] }
+        Nulls { told: HashSet::new(), usual: &["NaN", "nan"], has_backslash: false }
     }
 
     /// Returns whether the user named `text` a missing value.
     #[inline]
     pub fn is_told(&self, text: &[u8]) -> bool {
         !self.told.is_empty() && self.told.contains(text)
+    }
+
+    /// Returns whether `text` stands for a missing value even in a column of text: what the user named, and
+    /// the `\N` of databases, which nobody is called.
+    #[inline]
+    pub fn is_null_text(&self, text: &[u8]) -> bool {
+        (text == b"\\N" && self.has_backslash) || self.is_told(text)
     }
 
     /// Returns whether `text` stands for a missing value in a column that is not text.
@@ -264,14 +313,14 @@ pub fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
     let Some(&first) = trimmed.first() else { return Evidence::default() };
     let evidence = match first {
         b'0'..=b'9' | b'+' | b'-' | b'.' => {
-            number(trimmed).or_else(|| temporal(trimmed)).or_else(|| number::amount(trimmed))
+            number(trimmed).or_else(|| temporal(trimmed)).or_else(|| amount::evidence(trimmed))
         }
-        b'i' | b'I' => parse::float(trimmed).map(|it| it.1.into()),
-        b'$' | b'(' | 0xc2 | 0xe2 => number::amount(trimmed),
+        b'i' | b'I' if let Some((_, written)) = parse::float(trimmed) => Some(written.into()),
+        b'$' | b'(' | 0xc2 | 0xe0 | 0xe2 => amount::evidence(trimmed),
         b't' | b'T' | b'f' | b'F' if parse::bool(trimmed).is_some() => Some(Evidence::BOOL),
         it if it.is_ascii_alphabetic() => {
             let word = parse::yes_no(trimmed).map(|(pair, is_yes)| Evidence::word(pair, is_yes));
-            word.or_else(|| local(trimmed))
+            word.or_else(|| local(trimmed)).or_else(|| amount::evidence(trimmed))
         }
         _ => None,
     };

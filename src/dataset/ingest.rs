@@ -10,18 +10,19 @@ use anyhow::{Context, ensure};
 use memchr::memchr2;
 use tempfile::{NamedTempFile, TempPath};
 
+use super::amount::Sign;
 use super::aside::{Asides, Comment, Comments, Kind};
 use super::build::Guess;
 use super::charset::Charset;
 use super::columnar;
-use super::decide::{Form, Hints, Reading, decide};
+use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::dialect;
 use super::encoding::{self, Found};
 use super::header::{self, Header, Told};
 use super::infer::{Evidence, Nulls};
 use super::lines::LineWriter;
 use super::local::DateOrder;
-use super::number::DecimalMark;
+use super::number::{DecimalMark, NumberForm};
 use super::odd::Usual;
 use super::pass::{self, Output, Settings, Tally};
 use super::records::{Tokeniser, count_line_ends};
@@ -30,6 +31,7 @@ use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::swallowed::LIKELY_MAX;
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
+use super::wanted::{Wanted, Wants};
 use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch};
@@ -61,8 +63,8 @@ pub struct IngestOptions {
     pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
     pub nulls: Option<Vec<String>>,
-    /// Types of columns by name.
-    pub dtypes: Vec<(String, DType)>,
+    /// What columns are to be, by name; `*` names those that are known as that.
+    pub dtypes: Vec<(String, Wanted)>,
     /// Of days that can be read in two ways, such as `01/02/2024`.
     pub date_order: Option<DateOrder>,
     /// What precedes the fraction of numbers, in every column.
@@ -767,7 +769,8 @@ fn read(
         is_comma: layout.syntax.delimiter.text() == Some(","),
         is_plain: options.is_plain,
     };
-    let readings = decide(&layout.header.evidence, hints);
+    let wants = Wants::find(&options.dtypes, names)?;
+    let readings = decide_as(&layout.header.evidence, &wants, hints);
     let mut guesses: Vec<_> = readings
         .iter()
         .zip(&layout.header.is_settled)
@@ -775,21 +778,15 @@ fn read(
         .map(|((reading, is_settled), usual)| Guess {
             dtype: reading.dtype(),
             form: reading.form,
-            is_told: false,
+            wanted: None,
             is_settled: *is_settled,
             usual: usual.filter(|_| reading.dtype() == DType::String),
         })
         .collect();
-    for (name, dtype) in &options.dtypes {
-        let at = names.iter().position(|it| it == name).ok_or_else(|| {
-            let message = format!("no column `{name}` to read as {}", dtype.name());
-            let shown = names.iter().take(20).map(|it| format!("`{it}`")).collect::<Vec<_>>();
-            let hint = format!("the columns are {}", shown.join(", "));
-            Failure::new(ExitStatus::Usage, message).hint(hint)
-        })?;
-        // What the sample shows of how the values are written holds, if it is of that type.
-        let form = if guesses[at].dtype == *dtype { guesses[at].form } else { Form::Plain };
-        guesses[at] = Guess { dtype: *dtype, form, is_told: true, is_settled: true, usual: None };
+    for (at, guess) in guesses.iter_mut().enumerate() {
+        if let Some(wanted) = wants.of_column(at) {
+            *guess = guess_wanted(guess, wanted);
+        }
     }
     let plan = Plan {
         syntax: layout.syntax,
@@ -809,8 +806,8 @@ fn read(
         (output, tally) = attempt.run(watch)?;
     }
     let mut reasons = Vec::new();
-    let readings = decide(&tally.evidence, hints);
-    let exact = attempt.exact(&readings);
+    let readings = decide_as(&tally.evidence, &wants, hints);
+    let exact = attempt.exact(&readings, &tally.evidence, &wants)?;
     // Among text, the words of the header may be values.
     let is_text_with_header =
         0 < tally.set_aside.repeated_headers && exact.iter().all(|it| it.dtype == DType::String);
@@ -841,21 +838,76 @@ fn read(
         }
         _ => DatasetFiles::default(),
     };
-    let readings = readings.into_iter().chain(std::iter::repeat_with(Reading::default));
-    let guesses = attempt.plan.guesses.iter().zip(&tally.odds);
-    let odds = guesses.map(|(guess, odds)| odds.note(guess.usual?));
-    let odds = odds.chain(std::iter::repeat(None));
-    let parts = columns.into_iter().zip(&tally.nulls).zip(readings).zip(odds);
-    let columns = parts.map(|(((column, nulls), reading), odds)| Column {
-        name: column.name,
-        dtype: column.dtype,
-        nulls: Some(*nulls),
-        // Where the user said the type, the values were not asked.
-        note: if reading.dtype() == column.dtype { reading.note.or(odds) } else { None },
-        is_ambiguous: reading.is_ambiguous,
-    });
+    let readings = readings.into_iter().zip(tally.evidence.iter().copied());
+    let readings = readings.chain(std::iter::repeat_with(Default::default));
+    let odds = attempt.plan.guesses.iter().zip(&tally.odds).map(|(it, odds)| odds.note(it.usual?));
+    let markers = tally.markers.iter().map(Some).chain(std::iter::repeat(None));
+    let notes = odds.chain(std::iter::repeat(None)).zip(markers);
+    let unnamed = layout.header.is_unnamed.iter().copied().chain(std::iter::repeat(false));
+    let parts = columns.into_iter().zip(&tally.nulls).zip(readings).zip(notes).zip(unnamed);
+    let columns =
+        parts.map(|((((column, nulls), (reading, seen)), (odds, markers)), is_unnamed)| {
+            // Where the user said the type, the values were not asked.
+            let is_asked = reading.dtype() == column.dtype;
+            let note = reading.note.or(odds).filter(|_| is_asked);
+            let is_flag = column.dtype == DType::Bool && seen.has(Evidence::WORDS);
+            let note =
+                if is_flag { Some("words for yes and no, as told".to_owned()) } else { note };
+            let words = markers.and_then(|it| it.note(note.as_deref().unwrap_or_default()));
+            let notes: Vec<String> = note.into_iter().chain(words).collect();
+            Column {
+                name: column.name,
+                dtype: column.dtype,
+                nulls: Some(*nulls),
+                note: (!notes.is_empty()).then(|| notes.join("; ")),
+                is_ambiguous: reading.is_ambiguous && is_asked,
+                meaning: reading.meaning.filter(|_| is_asked),
+                is_unnamed,
+            }
+        });
     let columns = columns.collect();
     Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files })
+}
+
+/// Returns how a column is read that the user wants to be something. Of amounts the values of the whole file
+/// decide in which form they are.
+fn guess_wanted(guess: &Guess, wanted: Wanted) -> Guess {
+    let Wanted::Type(dtype) = wanted else {
+        return Guess { is_settled: false, usual: None, ..guess.clone() };
+    };
+    // What the sample shows of how the values are written holds, if it is of that type.
+    let form = match dtype {
+        DType::Bool => Form::Words,
+        _ if guess.dtype == dtype => guess.form,
+        _ => Form::Plain,
+    };
+    Guess { dtype, form, wanted: Some(wanted), is_settled: true, usual: None }
+}
+
+/// Returns how a column is read of which some value is not what the user wants: the next pass finds it.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when every value may be that, but in two ways.
+fn guess_unfit(
+    name: &str,
+    seen: Evidence,
+    wanted: Wanted,
+    reading: &Reading,
+) -> anyhow::Result<Guess> {
+    if reading.is_ambiguous {
+        let message =
+            format!("column `{name}` is wanted as {}, and can be read in two ways", wanted.name());
+        let hint = "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    let form = match wanted {
+        Wanted::Money => Form::Amount(Sign::Money(seen.currencies().0), NumberForm::PLAIN),
+        Wanted::Percent => Form::Amount(Sign::Percent, NumberForm::PLAIN),
+        Wanted::Decimal | Wanted::Type(_) => Form::Number(NumberForm::PLAIN),
+    };
+    let wanted = Some(wanted);
+    Ok(Guess { dtype: DType::Float64, form, wanted, is_settled: true, usual: None })
 }
 
 /// One pass with everything it needs.
@@ -916,17 +968,27 @@ impl Attempt<'_> {
     }
 
     /// Returns the types that the evidence of the whole file decides.
-    fn exact(&self, readings: &[Reading]) -> Vec<Guess> {
-        let decide = |(guess, reading): (&Guess, &Reading)| {
-            if guess.is_settled {
-                return guess.clone();
-            }
+    fn exact(
+        &self,
+        readings: &[Reading],
+        evidence: &[Evidence],
+        wants: &Wants,
+    ) -> anyhow::Result<Vec<Guess>> {
+        let decide = |(at, (guess, reading)): (usize, (&Guess, &Reading))| {
             let dtype = reading.dtype();
+            let wanted = wants.of_column(at).filter(|it| !is_as_wanted(reading, *it));
+            if let Some(wanted) = wanted {
+                let name = &self.layout.header.names[at];
+                return guess_unfit(name, evidence[at], wanted, reading);
+            }
+            if guess.is_settled {
+                return Ok(guess.clone());
+            }
             let usual = guess.usual.or_else(|| Usual::of(guess.dtype));
             let usual = usual.filter(|_| dtype == DType::String);
-            Guess { dtype, form: reading.form, usual, ..guess.clone() }
+            Ok(Guess { dtype, form: reading.form, usual, ..guess.clone() })
         };
-        self.plan.guesses.iter().zip(readings).map(decide).collect()
+        self.plan.guesses.iter().zip(readings).enumerate().map(decide).collect()
     }
 }
 

@@ -17,6 +17,7 @@ use super::ingest::{IngestOptions, Understood, understand};
 use super::records::{Tokeniser, cut};
 use super::source::{Input, Source};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
+use super::wanted::Wanted;
 use crate::catalog::{Column, DType, Dialect, Reading};
 use crate::limits::CSV_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
@@ -111,7 +112,13 @@ pub fn instructions(
 
 /// Fails when an option says what a plain reader does not know.
 fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
-    if let Some((name, _)) = options.dtypes.iter().find(|it| it.1 == DType::Time) {
+    let is_amount = |it: &&(String, Wanted)| matches!(it.1, Wanted::Money | Wanted::Percent);
+    if let Some((name, wanted)) = options.dtypes.iter().find(is_amount) {
+        let message = format!("cannot read `{name}` as {} on the cluster", wanted.name());
+        let hint = "leave it as text, or ingest the files here, without `--remote`";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    if let Some((name, _)) = options.dtypes.iter().find(|it| it.1 == Wanted::Type(DType::Time)) {
         let message =
             format!("cannot read `{name}` as time: Spark has no time of day in all versions");
         let hint = "leave it as text, and compare it as text";

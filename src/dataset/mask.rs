@@ -44,10 +44,26 @@ pub fn masked_schema(catalog: &Catalog, withheld: &Withheld) -> Catalog {
             // A note may quote values.
             column.note = None;
             column.is_ambiguous = false;
+            column.meaning = None;
         }
         masked.insert(name.to_owned(), dataset);
     }
     masked
+}
+
+/// Returns the datasets without the values that notes on columns quote, for where rows are kept back.
+#[must_use]
+pub fn without_quotations(catalog: &Catalog) -> Catalog {
+    let mut unquoted = Catalog::default();
+    for (name, dataset) in catalog.iter() {
+        let mut dataset = dataset.clone();
+        for column in &mut dataset.columns {
+            // A value that is quoted comes with its line.
+            column.note.take_if(|it| it.contains("` on line "));
+        }
+        unquoted.insert(name.to_owned(), dataset);
+    }
+    unquoted
 }
 
 /// Copies all datasets into a directory, with tokens in the place of the values that are kept back. What
@@ -198,7 +214,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{TOKEN, masked, token};
+    use super::{TOKEN, masked, token, without_quotations};
     use crate::catalog::Catalog;
     use crate::withheld::Withheld;
 
@@ -218,6 +234,23 @@ mod tests {
         let error = format!("{:#}", copy().unwrap_err());
         assert!(error.starts_with("cannot keep values of `sales` back: "), "{error}");
         assert_eq!(fs::read_to_string(dir.path().join("sales.parquet")).unwrap(), "rows");
+    }
+
+    #[test]
+    fn notes_that_quote_a_value_are_kept_back_with_the_rows() {
+        let column = |note: &str| json!({"name": "a", "dtype": "string", "nulls": 0, "note": note});
+        let dialect = json!({"encoding": "utf-8", "delimiter": ",", "quote": null, "header": true, "reasons": []});
+        let columns = json!([
+            column("text: 1 value that is no number, `bob` on line 3"),
+            column("decimal comma")
+        ]);
+        let dataset = json!({"path": "sales.parquet", "source": "s", "sha256": "", "bytes": 1, "row_count": 1,
+            "columns": columns, "dialect": dialect, "padded_rows": 0, "surplus_rows": 0, "ingested_at": ""});
+        let catalog: Catalog = serde_json::from_value(json!({"sales": dataset})).unwrap();
+        let unquoted = without_quotations(&catalog);
+        let notes: Vec<_> =
+            unquoted.get("sales").unwrap().columns.iter().map(|it| it.note.as_deref()).collect();
+        assert_eq!(notes, [None, Some("decimal comma")]);
     }
 
     #[test]

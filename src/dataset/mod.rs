@@ -13,6 +13,7 @@
 //! writes a dataset as CSV for code that runs elsewhere, `recipe` says how pandas reads that, `saved`
 //! reads what such code has saved, and `instructions` say how another program reads texts as an ingest would.
 
+mod amount;
 mod aside;
 mod build;
 mod census;
@@ -36,6 +37,7 @@ mod levels;
 mod letters;
 pub mod lines;
 mod local;
+mod markers;
 mod marks;
 mod mask;
 mod number;
@@ -57,6 +59,7 @@ mod source;
 mod swallowed;
 mod syntax;
 mod tables;
+mod wanted;
 mod wrap;
 mod write;
 
@@ -74,13 +77,14 @@ pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
 pub use instructions::{HeadOfFile, Instructions, instructions};
 pub use lines::{line_runs, source_lines, source_trouble};
 pub use local::DateOrder;
-pub use mask::{TOKEN, masked, masked_schema};
+pub use mask::{TOKEN, masked, masked_schema, without_quotations};
 pub use number::DecimalMark;
 pub use recipe::reading_recipe;
 pub use saved::table_of_csv;
 pub use scan::answer;
 pub use source::{Source, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};
+pub use wanted::Wanted;
 pub use write::sync_dir;
 
 use crate::limits::DATASET_NAME_BYTES_MAX;

@@ -40,6 +40,9 @@ pub struct NumberForm {
 }
 
 impl NumberForm {
+    /// As programs write numbers.
+    pub const PLAIN: NumberForm = NumberForm { decimal: DecimalMark::Point, group: Group::None };
+
     /// All but the plain one, those without thousands first.
     pub const ALL: [NumberForm; 7] = [
         NumberForm { decimal: DecimalMark::Comma, group: Group::None },
@@ -68,6 +71,7 @@ impl NumberForm {
     /// Returns the form in words.
     pub fn words(self) -> String {
         let group = match self.group {
+            Group::None if self.decimal == DecimalMark::Point => return "decimal point".to_owned(),
             Group::None => return "decimal comma".to_owned(),
             Group::Comma => "`,`",
             Group::Point => "`.`",
@@ -218,8 +222,15 @@ pub fn float(text: &[u8], form: NumberForm) -> Option<f64> {
 }
 
 fn read<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
-    Shape::of(unsigned(text)).filter(|it| it.fits(form))?;
-    normal(text, form, parse)
+    if form == NumberForm::PLAIN {
+        return parse(text);
+    }
+    match Shape::of(unsigned(text)) {
+        Some(shape) if shape.fits(form) => normal(text, form, parse),
+        // `.5` and `5.` are no shapes, but numbers with a point.
+        None if form.decimal == DecimalMark::Point => parse(text),
+        _ => None,
+    }
 }
 
 /// Parses the number without marks between thousands and with a point before the fraction.
@@ -246,31 +257,9 @@ fn normal<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) 
     parse(&plain[..n])
 }
 
-/// Returns what an amount with a sign of its kind is: `12.5%`, `$1,234.50`, `5,00 €`, `(1,234)`.
-pub fn amount(text: &[u8]) -> Option<Evidence> {
-    const CURRENCIES: [&[u8]; 4] = [b"$", "€".as_bytes(), "£".as_bytes(), "¥".as_bytes()];
-    let is_number = |it: &[u8]| {
-        let it = it.trim_ascii();
-        it.last().is_some_and(u8::is_ascii_digit)
-            && (parse::float(it).is_some() || evidence(it).is_some())
-    };
-    if let Some(number) = text.strip_suffix(b"%") {
-        return is_number(number).then_some(Evidence::PERCENT);
-    }
-    let inner = text.strip_prefix(b"(").and_then(|it| it.strip_suffix(b")"));
-    let body = inner.unwrap_or(text);
-    let body = body.strip_prefix(b"-").unwrap_or(body);
-    let without = |it: &&[u8]| body.strip_prefix(*it).or_else(|| body.strip_suffix(*it));
-    if let Some(number) = CURRENCIES.iter().find_map(without) {
-        return is_number(number).then_some(Evidence::CURRENCY);
-    }
-    (inner.is_some() && is_number(body)).then_some(Evidence::ACCOUNTING)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{DecimalMark, Group, NumberForm, amount, evidence, float, int};
-    use crate::dataset::infer::Evidence;
+    use super::{DecimalMark, Group, NumberForm, evidence, float, int};
 
     const fn form(decimal: DecimalMark, group: Group) -> NumberForm {
         NumberForm { decimal, group }
@@ -325,21 +314,5 @@ mod tests {
         {
             assert_eq!(evidence(text.as_bytes()), None, "{text}");
         }
-    }
-
-    #[test]
-    fn an_amount_has_a_sign_of_its_kind() {
-        let check = |text: &str, expected| assert_eq!(amount(text.as_bytes()), expected, "{text}");
-        check("12.5%", Some(Evidence::PERCENT));
-        check("12,5 %", Some(Evidence::PERCENT));
-        check("$1,234.50", Some(Evidence::CURRENCY));
-        check("-$5", Some(Evidence::CURRENCY));
-        check("5,00 €", Some(Evidence::CURRENCY));
-        check("(£5)", Some(Evidence::CURRENCY));
-        check("(1,234)", Some(Evidence::ACCOUNTING));
-        check("(a)", None);
-        check("$", None);
-        check("%", None);
-        check("50% off", None);
     }
 }

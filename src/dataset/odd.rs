@@ -16,7 +16,7 @@ pub enum Usual {
     Day,
     /// Times of day.
     Time,
-    /// Words for yes and no.
+    /// `true` and `false`.
     Flag,
 }
 
@@ -56,10 +56,10 @@ impl Usual {
 
     fn evidence(self) -> Evidence {
         match self {
-            Usual::Number => Evidence::PLAIN_NUMBERS.and(Evidence::LOCAL_NUMBERS),
+            Usual::Number => Evidence::NUMBERS,
             Usual::Day => Evidence::DAYS,
             Usual::Time => Evidence::TIME,
-            Usual::Flag => Evidence::BOOL.and(Evidence::WORDS),
+            Usual::Flag => Evidence::BOOL,
         }
     }
 

@@ -190,13 +190,24 @@ pub fn bool(text: &[u8]) -> Option<bool> {
     }
 }
 
-/// Words that say yes and no, in any case.
-pub const YES_NO: [[&str; 2]; 4] = [["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"]];
+/// Words that say yes and no, in any case. They stay text unless the user wants truth values.
+pub const YES_NO: [[&str; 2]; 8] = [
+    ["yes", "no"],
+    ["y", "n"],
+    ["t", "f"],
+    ["on", "off"],
+    ["ja", "nein"],
+    ["oui", "non"],
+    ["wahr", "falsch"],
+    ["vrai", "faux"],
+];
 
 /// Returns which pair of [`YES_NO`] a word is of, and whether it says yes.
 #[inline]
 pub fn yes_no(text: &[u8]) -> Option<(usize, bool)> {
-    if 3 < text.len() {
+    /// Letters of the longest word.
+    const WORD_BYTES_MAX: usize = 6;
+    if WORD_BYTES_MAX < text.len() {
         return None;
     }
     let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
@@ -241,7 +252,7 @@ pub fn time(text: &[u8]) -> Option<i64> {
 }
 
 /// Returns the microseconds since 1970 of a day and a time with a blank or a `T` between them, and
-/// whether an offset (`Z`, `+02:00`, `-0330`) made it an instant.
+/// whether an offset (`Z`, `+02:00`, `-0330`, ` +0100`, ` UTC`) made it an instant.
 #[inline]
 pub fn timestamp(text: &[u8]) -> Option<(i64, bool)> {
     if text.len() < 16 || !matches!(text[10], b' ' | b'T') {
@@ -250,8 +261,14 @@ pub fn timestamp(text: &[u8]) -> Option<(i64, bool)> {
     let days = i64::from(date(&text[..10])?);
     let clock = &text[11..];
     let (clock, offset_us) = match clock.iter().position(|it| matches!(it, b'Z' | b'+' | b'-')) {
-        None => (clock, None),
-        Some(at) => (&clock[..at], Some(offset(&clock[at..])?)),
+        None => match clock.strip_suffix(b" UTC") {
+            Some(clock) => (clock, Some(0)),
+            None => (clock, None),
+        },
+        Some(at) => {
+            let local = &clock[..at];
+            (local.strip_suffix(b" ").unwrap_or(local), Some(offset(&clock[at..])?))
+        }
     };
     let local = days * DAY_US + time(clock)?;
     Some((local - offset_us.unwrap_or(0), offset_us.is_some()))
@@ -415,6 +432,10 @@ mod tests {
         check("1970-01-01T00:00:00Z", Some((0, true)));
         check("1970-01-01T02:00:00+02:00", Some((0, true)));
         check("1969-12-31T20:30-0330", Some((0, true)));
+        check("1970-01-01 01:00:00 +0100", Some((0, true)));
+        check("1970-01-01 00:00:00 UTC", Some((0, true)));
+        check("1970-01-01 00:00:00  +0100", None);
+        check("1970-01-01 00:00:00 CET", None);
         check("1970-01-01T00:00:00 ", None);
         check("1970-01-01", None);
     }

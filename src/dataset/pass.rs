@@ -18,6 +18,7 @@ use super::aside::Asides;
 use super::header::Below;
 use super::infer::Evidence;
 use super::lines::LineWriter;
+use super::markers::Markers;
 use super::odd::Odds;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, Plan};
@@ -79,6 +80,8 @@ pub struct Tally {
     pub mark_line: Option<u64>,
     /// Of each column of the plan, the values that are not of its usual kind; the first line is 0.
     pub odds: Vec<Odds>,
+    /// Of each column of the plan, the words for what is missing.
+    pub markers: Vec<Markers>,
     /// Whether every slice was built as the plan wanted.
     pub is_built: bool,
     /// Nulls of each column that was built.
@@ -253,6 +256,7 @@ impl<'a> Collector<'a> {
         let tally = Tally {
             evidence: vec![Evidence::default(); n_columns],
             odds: vec![Odds::default(); n_columns],
+            markers: vec![Markers::default(); n_columns],
             nulls: vec![0; n_columns + usize::from(settings.plan.has_extra)],
             is_built: true,
             ..Tally::default()
@@ -331,6 +335,8 @@ impl<'a> Collector<'a> {
         self.tally.doubtful_line = self.tally.doubtful_line.or(parsed.doubtful_line.map(line));
         let odds = std::mem::take(&mut parsed.odds);
         self.tally.odds.iter_mut().zip(odds).for_each(|(all, odds)| all.add(odds, self.line));
+        let markers = std::mem::take(&mut parsed.markers);
+        self.tally.markers.iter_mut().zip(markers).for_each(|(all, markers)| all.add(markers));
         let before = if parsed.n_rows == 0 { self.n_lines_behind } else { 0 };
         self.n_lines_behind = before + parsed.n_lines_behind;
         self.line += parsed.n_lines;
@@ -374,7 +380,7 @@ impl<'a> Collector<'a> {
         if let Some(misfit) = &parsed.misfit {
             let line = self.line + misfit.line + 1;
             let (column, value) = (&self.settings.names[misfit.column], shown(&misfit.value));
-            let dtype = misfit.dtype.name();
+            let dtype = misfit.wanted.name();
             let message =
                 format!("column `{column}` is wanted as {dtype}, line {line} has `{value}`");
             let hint = misfit.way_out().map_or_else(

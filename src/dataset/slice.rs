@@ -6,12 +6,15 @@ use super::aside::{AsideRule, Asides};
 use super::build::{ColumnBuilder, Guess};
 use super::infer::{Evidence, Nulls};
 use super::local::Local;
+use super::markers::Markers;
 use super::number;
 use super::odd::Odds;
+use super::parse;
 use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::swallowed::Class;
 use super::syntax::Syntax;
+use super::wanted::Wanted;
 use crate::catalog::DType;
 
 /// How every slice of a pass is read.
@@ -75,6 +78,8 @@ pub struct Parsed {
     pub doubtful_line: Option<u32>,
     /// Of each column of the plan, the values that are not of its usual kind, lines counted likewise.
     pub odds: Vec<Odds>,
+    /// Of each column of the plan, the words for what is missing.
+    pub markers: Vec<Markers>,
     /// The first value that does not fit a type that the user wants.
     pub misfit: Option<Misfit>,
 }
@@ -84,7 +89,7 @@ pub struct Misfit {
     /// Position of the column.
     pub column: usize,
     /// The type wanted.
-    pub dtype: DType,
+    pub wanted: Wanted,
     /// The value found.
     pub value: String,
     /// Counted from the beginning of the slice.
@@ -94,13 +99,16 @@ pub struct Misfit {
 impl Misfit {
     /// Returns the flag that may make the value one of the type, if there is one.
     pub fn way_out(&self) -> Option<&'static str> {
+        const DECIMAL: &str =
+            "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
         let text = self.value.trim().as_bytes();
-        match self.dtype {
-            DType::Date | DType::Timestamp => Local::scan(text)
+        match self.wanted {
+            Wanted::Type(DType::Date | DType::Timestamp) => Local::scan(text)
                 .map(|_| "name the order of its days with `--date-order dmy`, or `mdy` or `ymd`"),
-            DType::Int64 | DType::Float64 => number::evidence(text).map(
-                |_| "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`",
-            ),
+            Wanted::Type(DType::Int64 | DType::Float64) => number::evidence(text).map(|_| DECIMAL),
+            Wanted::Decimal if parse::float(text).is_none() => {
+                number::evidence(text).map(|_| DECIMAL)
+            }
             _ => None,
         }
     }
@@ -141,6 +149,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         n_doubtful: 0,
         doubtful_line: None,
         odds: Vec::new(),
+        markers: Vec::new(),
         misfit: None,
     };
 
@@ -161,13 +170,13 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
             let had_misfit = column.misfit().is_some();
             let cells = block.cells[at..].iter().step_by(width).copied();
             column.extend(slice, cells.clone(), &plan.nulls);
-            if let (Some(row), true) = (column.misfit(), plan.guesses[at].is_told && !had_misfit) {
+            let wanted = plan.guesses[at].wanted.filter(|_| !had_misfit);
+            if let (Some(row), Some(wanted)) = (column.misfit(), wanted) {
                 let row = row - usize::try_from(parsed.n_rows).unwrap_or_default();
                 let line = u64::from(block.lines[row]);
                 if parsed.misfit.as_ref().is_none_or(|it| line < it.line) {
                     let value = block.cells[row * width + at].text(slice);
-                    let dtype = plan.guesses[at].dtype;
-                    parsed.misfit = Some(Misfit { column: at, dtype, value, line });
+                    parsed.misfit = Some(Misfit { column: at, wanted, value, line });
                 }
             }
         }
@@ -181,6 +190,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
     parsed.asides.add_marks(&tokeniser);
     parsed.odds = columns.iter_mut().map(ColumnBuilder::take_odds).collect();
     parsed.odds.iter_mut().for_each(|it| it.locate(|row| line_of(&parsed.skips, row)));
+    parsed.markers = columns.iter_mut().map(ColumnBuilder::take_markers).collect();
     parsed.n_lines = u64::from(tokeniser.n_lines());
     parsed.n_lines_behind =
         parsed.n_lines.saturating_sub(line_before.map_or(0, |it: u32| u64::from(it) + 1));

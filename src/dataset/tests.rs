@@ -1,6 +1,7 @@
 //! Whole files in, datasets out, read back with the Parquet reader.
 
 mod accounts;
+mod amounts;
 mod carried;
 mod evidence;
 mod joined;
@@ -30,8 +31,8 @@ use super::ingest::{Tuning, ingest_input};
 use super::lines::lines_at;
 use super::source::Input;
 use super::{
-    Comments, DateOrder, DecimalMark, IngestOptions, Progress, Source, Watch, answer, head, ingest,
-    inspect, name_of,
+    Comments, DateOrder, DecimalMark, IngestOptions, Progress, Source, Wanted, Watch, answer, head,
+    ingest, inspect, name_of,
 };
 use crate::cases::slow_cases;
 use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
@@ -779,7 +780,8 @@ fn late_bytes_of_another_encoding_are_read_in_it() {
 #[test]
 fn a_type_that_the_user_wants_is_given_or_the_value_is_named() {
     let told = |dtype| {
-        Bench::new().with(|it: &mut IngestOptions| it.dtypes = vec![("a".to_owned(), dtype)])
+        Bench::new()
+            .with(|it: &mut IngestOptions| it.dtypes = vec![("a".to_owned(), Wanted::Type(dtype))])
     };
     check_with(&told(DType::Int64), "a,b\n007,1\n", "a:int64 | b:int64\n7 | 1");
     check_with(&told(DType::String), "a,b\n7,1\n", "a:string | b:int64\n7 | 1");
@@ -807,7 +809,8 @@ fn days_may_be_written_as_people_do() {
     check("a,b\n13/2/2024,1/2/2024\n", "a:date | b:date\n2024-02-13 | 2024-02-01");
     let told = Bench::new().with(|it| it.date_order = Some(DateOrder::Mdy));
     check_with(&told, "a\n1/2/2024\n", "a:date\n2024-01-02");
-    let told = Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), DType::Date)]);
+    let told =
+        Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), Wanted::Type(DType::Date))]);
     check_with(&told, "a\n13/2/2024\n", "a:date\n2024-02-13");
 }
 
@@ -816,13 +819,14 @@ fn numbers_and_flags_may_be_written_as_people_do() {
     check(
         "price;total;n;ok;share;day\n1234,5;1.234,56;1 234;yes;5 %;1/2/2024\n\
          -0,25;7,00;56;No;7,5 %;3/4/2024\n;NA;;;;\n",
-        "price:float64 | total:float64 | n:int64 | ok:bool | share:string | day:date
-         1234.5 | 1234.56 | 1234 | true | 5 % | 2024-02-01
-         -0.25 | 7 | 56 | false | 7,5 % | 2024-04-03
+        "price:float64 | total:float64 | n:int64 | ok:string | share:string | day:date
+         1234.5 | 1234.56 | 1234 | yes | 5 % | 2024-02-01
+         -0.25 | 7 | 56 | No | 7,5 % | 2024-04-03
          ~ | ~ | ~ | ~ | ~ | ~",
     );
     check("a,b\n\"1,234\",0.5\n", "a:int64 | b:float64\n1234 | 0.5");
-    check("a,b\n\"1,234\",x\n", "a:string | b:string\n1,234 | x");
+    check("a,b\n\"1,234\",x\n", "a:int64 | b:string\n1234 | x");
+    check("a,b\n\"1,234\",\"3,5\"\n", "a:string | b:string\n1,234 | 3,5");
     let told = Bench::new().with(|it| it.decimal = Some(DecimalMark::Comma));
     check_with(&told, "a,b\n\"1,234\",1.234\n", "a:float64 | b:int64\n1.234 | 1234");
     let bench = Bench::new();

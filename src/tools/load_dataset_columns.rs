@@ -80,6 +80,8 @@ mod tests {
             nulls: Some(0),
             note: None,
             is_ambiguous: false,
+            meaning: None,
+            is_unnamed: false,
         };
         let dialect = Dialect {
             format: SourceFormat::Text,

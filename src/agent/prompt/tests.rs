@@ -24,6 +24,8 @@ pub fn dataset(n_columns: usize) -> Dataset {
         nulls: Some(u64::from(at == 0)),
         note: None,
         is_ambiguous: false,
+        meaning: None,
+        is_unnamed: false,
     };
     let dialect = Dialect {
         format: SourceFormat::Text,

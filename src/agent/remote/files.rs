@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::found::{Asked, Contents, FilesFound, HeadFound, ParquetFound};
 use super::{endings, types};
 use crate::catalog::{Column, DType, Dataset, Reading, Remote, SourceFormat, SparkSource};
-use crate::dataset::{HeadOfFile, IngestOptions, Instructions, instructions};
+use crate::dataset::{HeadOfFile, IngestOptions, Instructions, Wanted, instructions};
 use crate::limits::CLUSTER_FILES_MAX;
 use crate::status::{ExitStatus, Failure};
 
@@ -179,7 +179,7 @@ fn partitions(
     for (name, spark_type) in &mut partitions {
         let Some(at) = options.dtypes.iter().position(|it| it.0 == *name) else { continue };
         let (_, dtype) = options.dtypes.remove(at);
-        if dtype != DType::String {
+        if dtype != Wanted::Type(DType::String) {
             let message = format!(
                 "`{name}` is in the names of directories, where it is {spark_type}; it cannot be read as {}",
                 dtype.name()

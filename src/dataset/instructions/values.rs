@@ -22,7 +22,8 @@ pub(super) fn column_of(
     let nulls = || [vec![String::new()], told.clone().unwrap_or_else(usual)].concat();
     let (value, note) = value_of(guess, seen);
     let (dtype, nulls) = match value {
-        ValueOfText::String => (DType::String, told.unwrap_or_default()),
+        // Nobody is called `\N`.
+        ValueOfText::String => (DType::String, told.unwrap_or_else(|| vec!["\\N".to_owned()])),
         _ => (column.dtype, nulls()),
     };
     let note = note.or(column.note);
@@ -43,8 +44,11 @@ fn value_of(guess: &Guess, seen: Evidence) -> (ValueOfText, Option<String>) {
         }
         (DType::Int64 | DType::Float64, _) => number('.', None),
         (DType::Bool, form) => {
-            let [yes, no] = if let Form::YesNo(at) = form { YES_NO[at] } else { ["true", "false"] };
-            ValueOfText::Bool { yes: vec![yes.to_owned()], no: vec![no.to_owned()] }
+            let words = if form == Form::Words { &YES_NO[..] } else { &[] };
+            let digits = (form == Form::Words).then_some(["1", "0"]);
+            let all = || words.iter().copied().chain(digits).chain([["true", "false"]]);
+            let yes = all().map(|it| it[0].to_owned()).collect();
+            ValueOfText::Bool { yes, no: all().map(|it| it[1].to_owned()).collect() }
         }
         (DType::Date | DType::Timestamp, Form::Local(order)) => {
             ValueOfText::Moment { patterns: vec![pattern(order, guess.dtype, seen)] }
@@ -131,8 +135,10 @@ mod tests {
             &ValueOfText::Moment { patterns: vec![] },
         );
         check_value(&["09:30", "10:15"], DType::String, &ValueOfText::String);
-        let yes_no = ValueOfText::Bool { yes: vec!["yes".to_owned()], no: vec!["no".to_owned()] };
-        check_value(&["yes", "No"], DType::Bool, &yes_no);
+        let truth =
+            ValueOfText::Bool { yes: vec!["true".to_owned()], no: vec!["false".to_owned()] };
+        check_value(&["true", "False"], DType::Bool, &truth);
+        check_value(&["yes", "No"], DType::String, &ValueOfText::String);
     }
 
     #[test]

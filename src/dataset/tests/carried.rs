@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use super::{Bench, rows};
 use crate::cases::slow_cases;
 use crate::catalog::{Column, DType};
+use crate::dataset::Wanted;
 use crate::dataset::build::field;
 use crate::dataset::{csv_of, reading_recipe};
 use crate::limits::READING_RECIPE_BYTES_MAX;
@@ -218,7 +219,7 @@ proptest! {
         const NAMES: [&str; 5] = ["id", "full name", "a, \"b\"", "c; 'd'", "# e"];
         let bench = Bench::new().with(|it| {
             it.is_plain = true;
-            it.dtypes = NAMES.iter().zip(&columns).map(|it| ((*it.0).to_owned(), it.1.0)).collect();
+            it.dtypes = NAMES.iter().zip(&columns).map(|it| ((*it.0).to_owned(), Wanted::Type(it.1.0))).collect();
         });
         let n_columns = columns.len();
         let named = NAMES.iter().zip(columns).map(|(name, it)| (*name, it.0, it.1)).collect();
@@ -246,7 +247,15 @@ proptest! {
 }
 
 fn column(name: &str, dtype: DType, nulls: u64) -> Column {
-    Column { name: name.to_owned(), dtype, nulls: Some(nulls), note: None, is_ambiguous: false }
+    Column {
+        name: name.to_owned(),
+        dtype,
+        nulls: Some(nulls),
+        note: None,
+        is_ambiguous: false,
+        meaning: None,
+        is_unnamed: false,
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Bench, check_refused};
 use crate::catalog::DType;
+use crate::dataset::Wanted;
 
 /// Ingests a column under the header `a`, beside one that keeps the delimiter, and compares its note.
 #[track_caller]
@@ -36,7 +37,11 @@ fn the_first_value_that_makes_a_column_text_is_told_with_its_line() {
         Some("text: 1 value that is no truth value, `perhaps` on line 5"),
     );
     check(&["apple", "pear", "5", "plum"], None);
-    check(&["1", "2", "3", "NA"], None);
+    check(&["1", "2", "3", "NA"], Some("1 `NA` taken for missing"));
+    check(
+        &["1", "2", "3", "MISSING", "NA"],
+        Some("text: 1 value that is no number, `MISSING` on line 5; 1 `NA` kept as text"),
+    );
 }
 
 #[test]
@@ -74,6 +79,26 @@ fn values_of_several_types_are_told() {
 }
 
 #[test]
+fn words_for_what_is_missing_are_told_whether_they_are_null_or_text() {
+    check(&["1", "-", "", "NULL", "3", "-"], Some("2 `-`, 1 `NULL` taken for missing"));
+    check(&["true", "NA", "false"], Some("1 `NA` taken for missing"));
+    check(&["ann", "None", "bob", "None", "NA"], Some("2 `None`, 1 `NA` kept as text"));
+    check(&["ann", "\\N", "bob"], Some("1 `\\N` taken for missing"));
+    check(&["ann", "Natalia", "no"], None);
+}
+
+#[test]
+fn a_column_without_a_name_is_marked() {
+    let bench = Bench::new();
+    let dataset = bench.bytes("id,,x\n1,2,a\n3,4,b\n").unwrap();
+    let unnamed: Vec<bool> = dataset.columns.iter().map(|it| it.is_unnamed).collect();
+    assert_eq!(unnamed, [false, true, false]);
+    let bench = Bench::new().with(|it| it.header = Some(false));
+    let dataset = bench.bytes("1,a\n3,b\n").unwrap();
+    assert!(dataset.columns.iter().all(|it| it.is_unnamed));
+}
+
+#[test]
 fn a_late_value_is_told_however_far_down_it_is() {
     let mut text = "id,name\n".to_owned();
     for row in 0..3_000 {
@@ -98,7 +123,8 @@ fn a_quote_that_is_never_closed_is_told_with_its_line() {
 
 #[test]
 fn a_wanted_type_that_waits_for_an_order_names_its_flag() {
-    let wanted = |dtype| Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), dtype)]);
+    let wanted =
+        |dtype| Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), Wanted::Type(dtype))]);
     let bench = wanted(DType::Date);
     check_refused(
         &bench,

@@ -1,0 +1,243 @@
+//! Amounts with a sign of what they count: `$1,234.50`, `5,00 €`, `USD 5`, `(1,234)`, `12.5 %`.
+//!
+//! Pure, from bytes, without allocation. An amount leaves what its number says, as any number does, and
+//! its sign; the whole column decides whether all are of one kind.
+
+use super::infer::{self, Evidence};
+use super::number::NumberForm;
+
+/// The currencies by their ISO code, each with the signs that are written for it. A sign that several
+/// countries use is that of the first one here; `kr` is the krone of three and is kept as it is.
+pub const CURRENCIES: [(&str, &[&str]); 27] = [
+    ("USD", &["US$", "$"]),
+    ("EUR", &["€"]),
+    ("GBP", &["£"]),
+    ("JPY", &["¥"]),
+    ("CHF", &[]),
+    ("CNY", &["CN¥", "RMB"]),
+    ("INR", &["₹", "Rs.", "Rs"]),
+    ("BRL", &["R$"]),
+    ("CAD", &["CA$", "C$"]),
+    ("AUD", &["AU$", "A$"]),
+    ("NZD", &["NZ$"]),
+    ("SEK", &[]),
+    ("NOK", &[]),
+    ("DKK", &[]),
+    ("kr", &["kr.", "kr"]),
+    ("PLN", &["zł"]),
+    ("CZK", &["Kč"]),
+    ("HUF", &[]),
+    ("RUB", &["₽"]),
+    ("TRY", &["₺"]),
+    ("ZAR", &[]),
+    ("KRW", &["₩"]),
+    ("MXN", &["MX$"]),
+    ("ILS", &["₪"]),
+    ("SGD", &["S$"]),
+    ("HKD", &["HK$"]),
+    ("THB", &["฿"]),
+];
+
+/// What the amounts of a column count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// Money of this place of [`CURRENCIES`], if any value has a sign.
+    Money(Option<usize>),
+    /// Hundredths.
+    Percent,
+}
+
+/// An amount taken apart.
+#[derive(Debug, Clone, Copy)]
+struct Amount<'a> {
+    /// Digits and marks, without a sign.
+    number: &'a [u8],
+    is_negative: bool,
+    is_in_brackets: bool,
+    sign: Option<Sign>,
+}
+
+impl<'a> Amount<'a> {
+    fn scan(text: &'a [u8]) -> Option<Self> {
+        let mut amount =
+            Amount { number: text, is_negative: false, is_in_brackets: false, sign: None };
+        // A sign, a minus and brackets may be around the number in any order, each once.
+        loop {
+            let rest = trim(amount.number);
+            amount.number = rest;
+            if let [b'(', inner @ .., b')'] = rest {
+                amount.negate()?;
+                (amount.is_in_brackets, amount.number) = (true, inner);
+            } else if let Some(rest) = rest.strip_prefix(b"-").or(rest.strip_prefix("−".as_bytes()))
+            {
+                amount.negate()?;
+                amount.number = rest;
+            } else if let Some((sign, rest)) = sign(rest) {
+                if amount.sign.replace(sign).is_some() {
+                    return None;
+                }
+                amount.number = rest;
+            } else {
+                break;
+            }
+        }
+        let is_plain = matches!(amount.number, [b'0'..=b'9', .., b'0'..=b'9'] | [b'0'..=b'9']);
+        (is_plain && (amount.is_in_brackets || amount.sign.is_some())).then_some(amount)
+    }
+
+    fn negate(&mut self) -> Option<()> {
+        let is_first = !self.is_negative;
+        self.is_negative = true;
+        is_first.then_some(())
+    }
+
+    fn evidence(&self) -> Option<Evidence> {
+        // `$1e5` is no amount as people write it.
+        let has_letters = self.number.iter().any(u8::is_ascii_alphabetic);
+        let number = infer::number(self.number).filter(|_| !has_letters)?;
+        let kind = match self.sign {
+            Some(Sign::Percent) => Evidence::PERCENT,
+            Some(Sign::Money(at)) => Evidence::CURRENCY.and(Evidence::currency(at.unwrap_or(0))),
+            None => Evidence::ACCOUNTING,
+        };
+        Some(kind.and(Evidence::of_amount(number)))
+    }
+}
+
+/// Takes a currency or `%` off either end.
+fn sign(text: &[u8]) -> Option<(Sign, &[u8])> {
+    if let Some(rest) = text.strip_suffix(b"%") {
+        return Some((Sign::Percent, rest));
+    }
+    // Most text that is no amount is told by its ends.
+    let is_end = |it: Option<&u8>| it.is_some_and(|it| it.is_ascii_digit() || b"()-".contains(it));
+    if is_end(text.first()) && is_end(text.last()) {
+        return None;
+    }
+    CURRENCIES.iter().enumerate().find_map(|(at, (code, signs))| {
+        let rest = signs.iter().chain([code]).find_map(|it| cut(text, it.as_bytes()))?;
+        Some((Sign::Money(Some(at)), rest))
+    })
+}
+
+/// Takes `word` off either end, if it is there.
+fn cut<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
+    text.strip_prefix(word).or_else(|| text.strip_suffix(word))
+}
+
+/// Takes blanks off both ends, those that do not break as well.
+fn trim(text: &[u8]) -> &[u8] {
+    const BLANKS: [&str; 2] = ["\u{a0}", "\u{202f}"];
+    let mut text = text.trim_ascii();
+    while let Some(rest) = BLANKS.iter().find_map(|it| {
+        let blank = it.as_bytes();
+        text.strip_prefix(blank).or_else(|| text.strip_suffix(blank))
+    }) {
+        text = rest.trim_ascii();
+    }
+    text
+}
+
+/// Returns what an amount says about its column.
+pub fn evidence(text: &[u8]) -> Option<Evidence> {
+    Amount::scan(text)?.evidence()
+}
+
+/// Returns the number of an amount of this kind, or of a number without a sign, and what it says.
+pub fn read<T>(
+    text: &[u8],
+    wanted: Sign,
+    form: NumberForm,
+    parse: impl Fn(&[u8], NumberForm) -> Option<T>,
+) -> Option<(T, Evidence)>
+where
+    T: std::ops::Neg<Output = T>,
+{
+    let Some(amount) = Amount::scan(text) else {
+        return Some((parse(text, form)?, infer::number(text)?));
+    };
+    let fits = match (wanted, amount.sign) {
+        (Sign::Money(at), Some(Sign::Money(found))) => at.is_none() || at == found,
+        (Sign::Percent, Some(Sign::Percent)) | (Sign::Money(_), None) => true,
+        _ => false,
+    };
+    let value = parse(amount.number, form).filter(|_| fits)?;
+    Some((if amount.is_negative { -value } else { value }, amount.evidence()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CURRENCIES, Sign, evidence, read};
+    use crate::dataset::infer::Evidence;
+    use crate::dataset::number::{self, NumberForm};
+
+    /// `expected` is what the amount counts and its number.
+    #[track_caller]
+    fn check(text: &str, expected: Option<(&str, f64)>) {
+        let found = evidence(text.as_bytes()).and_then(|it| it.currencies().0);
+        let signs = [Sign::Money(found), Sign::Percent].into_iter();
+        let forms = [NumberForm::PLAIN].into_iter().chain(NumberForm::ALL);
+        let found = evidence(text.as_bytes()).and_then(|seen| {
+            forms.clone().find_map(|form| {
+                signs.clone().find_map(|sign| {
+                    let (value, read) = read(text.as_bytes(), sign, form, number::float)?;
+                    assert_eq!(read, seen, "{text}");
+                    let name = match sign {
+                        Sign::Money(at) => at.map_or("", |it| CURRENCIES[it].0),
+                        Sign::Percent => "%",
+                    };
+                    Some((name, value))
+                })
+            })
+        });
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn an_amount_is_a_number_and_what_it_counts() {
+        check("6,00 US$", Some(("USD", 6.0)));
+        check("$1,200.50", Some(("USD", 1200.5)));
+        check("$1200.50", Some(("USD", 1200.5)));
+        check("USD 1200", Some(("USD", 1200.0)));
+        check("1.200,50 €", Some(("EUR", 1200.5)));
+        check("1 200,50\u{a0}€", Some(("EUR", 1200.5)));
+        check("5EUR", Some(("EUR", 5.0)));
+        check("£5", Some(("GBP", 5.0)));
+        check("R$ 5,00", Some(("BRL", 5.0)));
+        check("12,50 zł", Some(("PLN", 12.5)));
+        check("100 kr.", Some(("kr", 100.0)));
+        check("CHF 1'234.50", Some(("CHF", 1234.5)));
+        check("-$5", Some(("USD", -5.0)));
+        check("$-5", Some(("USD", -5.0)));
+        check("−5 €", Some(("EUR", -5.0)));
+        check("$(5.00)", Some(("USD", -5.0)));
+        check("($5.00)", Some(("USD", -5.0)));
+        check("(5 €)", Some(("EUR", -5.0)));
+        check("(1,234.50)", Some(("", -1234.5)));
+        check("12.5%", Some(("%", 12.5)));
+        check("12,5 %", Some(("%", 12.5)));
+        check("-3%", Some(("%", -3.0)));
+        check("(3%)", Some(("%", -3.0)));
+    }
+
+    #[test]
+    fn what_is_no_amount_has_none() {
+        for text in [
+            "$", "%", "()", "(a)", "50% off", "5 apples", "$1e5", "$5 €", "-(5)", "--5", "5", "-5",
+            "US", "USD", "$ - 5 -", "(5", "5)", "EUR EUR", "5 5 %", "$a", "$.", "€-", "A1$", "kr",
+            "(2019) x", "Try 5",
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn an_amount_of_one_currency_is_none_of_another() {
+        let euros = Sign::Money(Some(1));
+        assert!(read(b"$5", euros, NumberForm::PLAIN, number::float).is_none());
+        assert!(read(b"5%", euros, NumberForm::PLAIN, number::float).is_none());
+        assert_eq!(read(b"5", euros, NumberForm::PLAIN, number::int).map(|it| it.0), Some(5));
+        assert_eq!(read(b"(5)", euros, NumberForm::PLAIN, number::int).map(|it| it.0), Some(-5));
+        assert!(evidence("5 €".as_bytes()).is_some_and(|it| it.has(Evidence::CURRENCY)));
+    }
+}

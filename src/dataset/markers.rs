@@ -1,0 +1,140 @@
+//! Words for a value that is missing, as far as a column has them.
+//!
+//! Pure. In a column of numbers or days they are null; in a column of text they stay, since Namibia's code
+//! is NA. Both are said: code that compares or counts has to know.
+
+use crate::render::sanitize;
+
+/// Returns whether a text is a word for a value that is missing.
+#[inline]
+fn is_word(text: &[u8]) -> bool {
+    // A match goes by length first, so that other text costs next to nothing.
+    matches!(
+        text,
+        b"-" | b"."
+            | b"?"
+            | b"--"
+            | b"NA"
+            | b"na"
+            | b"\\N"
+            | b"N/A"
+            | b"n/a"
+            | b"NaN"
+            | b"nan"
+            | b"NaT"
+            | b"nil"
+            | b"Nil"
+            | b"NIL"
+            | b"#N/A"
+            | b"N.A."
+            | b"n.a."
+            | b"NULL"
+            | b"null"
+            | b"Null"
+            | b"None"
+            | b"none"
+            | b"NONE"
+            | b"#REF!"
+            | b"#NULL!"
+            | b"#VALUE!"
+            | b"missing"
+            | b"Missing"
+            | b"MISSING"
+            | b"unknown"
+            | b"Unknown"
+            | b"UNKNOWN"
+    )
+}
+
+/// The words of a column, in the order of the file.
+#[derive(Debug, Clone, Default)]
+pub struct Markers {
+    /// Those that are null.
+    taken: Counts,
+    /// Those that are text.
+    kept: Counts,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Counts(Vec<(Vec<u8>, u64)>);
+
+impl Markers {
+    /// Counts a word that is null.
+    pub fn take(&mut self, text: &[u8]) {
+        self.taken.add(text.trim_ascii(), 1);
+    }
+
+    /// Counts a text if it is a word for a value that is missing.
+    #[inline]
+    pub fn keep(&mut self, text: &[u8]) {
+        if is_word(text) {
+            self.kept.add(text, 1);
+        }
+    }
+
+    /// Adds those of another part of the file.
+    pub fn add(&mut self, other: Markers) {
+        for (all, part) in [(&mut self.taken, other.taken), (&mut self.kept, other.kept)] {
+            part.0.into_iter().for_each(|(text, n)| all.add(&text, n));
+        }
+    }
+
+    /// Says which there are. What `told` names already is not said again.
+    pub fn note(&self, told: &str) -> Option<String> {
+        let taken = self.taken.words("").map(|it| format!("{it} taken for missing"));
+        let kept = self.kept.words(told).map(|it| format!("{it} kept as text"));
+        let said: Vec<String> = taken.into_iter().chain(kept).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+impl Counts {
+    fn add(&mut self, text: &[u8], n: u64) {
+        match self.0.iter_mut().find(|it| it.0 == text) {
+            Some(known) => known.1 += n,
+            None if text.is_empty() => {}
+            None => self.0.push((text.to_owned(), n)),
+        }
+    }
+
+    fn words(&self, told: &str) -> Option<String> {
+        /// More are rare, and say no more.
+        const SHOWN_MAX: usize = 4;
+        let shown =
+            |text: &[u8]| format!("`{}`", sanitize::one_line(&String::from_utf8_lossy(text)));
+        let said = self.0.iter().map(|it| (shown(&it.0), it.1)).filter(|it| !told.contains(&it.0));
+        let mut said: Vec<(String, u64)> = said.collect();
+        said.sort_by_key(|it| std::cmp::Reverse(it.1));
+        let n_more = said.len().saturating_sub(SHOWN_MAX);
+        let mut words: Vec<String> =
+            said.iter().take(SHOWN_MAX).map(|(text, n)| format!("{n} {text}")).collect();
+        if 0 < n_more {
+            words.push(format!("{n_more} other words"));
+        }
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Markers;
+
+    #[test]
+    fn words_are_counted_and_the_most_frequent_come_first() {
+        let mut markers = Markers::default();
+        for text in ["None", "DE", "NA", "None", "Mr None", "Natalia", ""] {
+            markers.keep(text.as_bytes());
+        }
+        let mut more = Markers::default();
+        more.keep(b"None");
+        more.keep(b"-");
+        more.take(b" NA ");
+        markers.add(more);
+        let expected = "1 `NA` taken for missing; 3 `None`, 1 `NA`, 1 `-` kept as text";
+        assert_eq!(markers.note("").as_deref(), Some(expected));
+        let told = "text: 3 values that are no numbers, the first `None` on line 2";
+        let expected = "1 `NA` taken for missing; 1 `NA`, 1 `-` kept as text";
+        assert_eq!(markers.note(told).as_deref(), Some(expected));
+        assert_eq!(Markers::default().note(""), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! What the user wants columns to be, whatever their values look like.
+
+use crate::catalog::{DType, Meaning};
+use crate::status::{ExitStatus, Failure};
+
+/// What a column is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Of this type.
+    Type(DType),
+    /// Numbers of which no digit is lost: floats, or the file is refused.
+    Decimal,
+    /// Numbers that are written with a currency, or without.
+    Money,
+    /// Numbers that are written with `%`, or without: `12.5%` is 12.5.
+    Percent,
+}
+
+impl Wanted {
+    /// The names that the help shows.
+    pub const NAMES: &str =
+        "text, int, float, decimal, bool, date, datetime, datetime_utc, time, money, percent";
+
+    /// Returns what a name means, in any case: one of ours, of SQL, of pandas or of Arrow.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "text" | "string" | "str" | "utf8" | "object" => Wanted::Type(DType::String),
+            "int" | "int64" | "integer" | "bigint" | "long" => Wanted::Type(DType::Int64),
+            "float" | "float64" | "double" | "real" | "number" | "numeric" => {
+                Wanted::Type(DType::Float64)
+            }
+            "bool" | "boolean" => Wanted::Type(DType::Bool),
+            "date" | "day" => Wanted::Type(DType::Date),
+            "datetime" | "timestamp" => Wanted::Type(DType::Timestamp),
+            "datetime_utc" | "timestamp_utc" | "timestamptz" => Wanted::Type(DType::TimestampUtc),
+            "time" => Wanted::Type(DType::Time),
+            "decimal" => Wanted::Decimal,
+            "money" | "currency" => Wanted::Money,
+            "percent" | "percentage" => Wanted::Percent,
+            _ => return None,
+        })
+    }
+
+    /// Returns the name that the catalog and messages have.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wanted::Type(dtype) => dtype.name(),
+            Wanted::Decimal => "decimal",
+            Wanted::Money => "money",
+            Wanted::Percent => "percent",
+        }
+    }
+
+    /// Returns whether columns of this meaning are what `*` stands for.
+    fn is_of(self, meaning: Option<&Meaning>) -> bool {
+        matches!(
+            (self, meaning),
+            (Wanted::Money, Some(Meaning::Money { .. }))
+                | (Wanted::Percent, Some(Meaning::Percent))
+                | (Wanted::Type(DType::Bool), Some(Meaning::YesNo))
+        )
+    }
+}
+
+/// What is wanted of the columns of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Wants {
+    /// Of the columns that are named.
+    by_column: Vec<Option<Wanted>>,
+    /// Of all columns that are known as that.
+    of_known: Vec<Wanted>,
+}
+
+impl Wants {
+    /// Finds the columns by their names, without regard to case where that leaves one.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Usage`] when there is no such column, or more than one, or when `*` stands for
+    /// a type that nothing is known as.
+    pub fn find(dtypes: &[(String, Wanted)], names: &[String]) -> anyhow::Result<Self> {
+        let mut wants = Wants { by_column: vec![None; names.len()], of_known: Vec::new() };
+        for (name, wanted) in dtypes {
+            match place(name, names) {
+                Ok(at) => wants.by_column[at] = Some(*wanted),
+                Err(_) if name == "*" => {
+                    if !matches!(
+                        wanted,
+                        Wanted::Money | Wanted::Percent | Wanted::Type(DType::Bool)
+                    ) {
+                        let message = format!("`*` cannot be read as {}", wanted.name());
+                        let hint = "`*` is for `money`, `percent` and `bool`, and means each column that is \
+                                    known as that";
+                        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+                    }
+                    wants.of_known.push(*wanted);
+                }
+                Err(problem) => {
+                    let message = format!("{problem} to read as {}", wanted.name());
+                    let shown =
+                        names.iter().take(20).map(|it| format!("`{it}`")).collect::<Vec<_>>();
+                    let hint = format!("the columns are {}", shown.join(", "));
+                    return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+                }
+            }
+        }
+        Ok(wants)
+    }
+
+    /// Returns what the user wants of a column by its name.
+    pub fn of_column(&self, at: usize) -> Option<Wanted> {
+        self.by_column.get(at).copied().flatten()
+    }
+
+    /// Returns what is wanted of a column that is known to have this meaning.
+    pub fn of(&self, at: usize, meaning: Option<&Meaning>) -> Option<Wanted> {
+        let known = || self.of_known.iter().copied().find(|it| it.is_of(meaning));
+        self.of_column(at).or_else(known)
+    }
+}
+
+fn place(name: &str, names: &[String]) -> Result<usize, String> {
+    if let Some(at) = names.iter().position(|it| it == name) {
+        return Ok(at);
+    }
+    let folded = name.to_lowercase();
+    let mut found = (0..names.len()).filter(|at| names[*at].to_lowercase() == folded);
+    match (found.next(), found.next()) {
+        (Some(at), None) => Ok(at),
+        (Some(_), Some(_)) => Err(format!("more than one column `{name}`")),
+        (None, _) => Err(format!("no column `{name}`")),
+    }
+}
