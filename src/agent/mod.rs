@@ -62,6 +62,7 @@ use crate::catalog::Catalog;
 use crate::conversation::{
     Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
+use crate::dataset;
 use crate::event::{ANSWER_CUT, Confinement, Status};
 use crate::limits::{Limits, REASONING_BYTES_MAX};
 use crate::provider::Provider;
@@ -528,7 +529,9 @@ impl Agent {
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         }
         let names = &self.options.datasets;
-        Ok(catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it)))
+        let chosen = catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it));
+        let keeps_rows = self.options.withheld.rows;
+        Ok(if keeps_rows { dataset::without_quotations(&chosen) } else { chosen })
     }
 
     fn started(&self, catalog: &Catalog, question: &Question, sandbox: Confinement) -> Status {

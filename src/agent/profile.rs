@@ -58,6 +58,10 @@ fn line(column: &Column, frame: &Frame, keeps_rows: bool) -> String {
     if let Some(nulls) = column.nulls {
         let _ = write!(text, ", {nulls} missing");
     }
+    let remarks = column.remarks();
+    if !remarks.is_empty() {
+        let _ = write!(text, ", note {:?}", remarks.join("; "));
+    }
     if let Some(at) = frame.index_of(&column.name) {
         let values = frame.rows.iter().filter_map(|row| row.get(at)).filter(|it| !it.is_null());
         text += &facts(values, keeps_rows);

@@ -10,7 +10,7 @@ use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
 use super::{ingest, out, report, usage};
-use crate::catalog::{Catalog, Dataset};
+use crate::catalog::{Catalog, Column, Dataset};
 use crate::dataset::head;
 use crate::frame::Frame;
 use crate::limits::TABLE_ROWS_MAX;
@@ -112,11 +112,14 @@ fn print(
     } else if let Some(n_rows) = flags.head {
         print_heads(&chosen, n_rows, settings, options)?;
     } else if flags.schema {
-        let listing = Listing {
-            frame: schema_frame(chosen.iter().copied()),
-            documents: chosen.iter().flat_map(|(name, it)| schema_documents(name, it)).collect(),
-        };
+        let frame = schema_frame(chosen.iter().copied());
+        let listing = Listing { documents: frame.objects(), frame };
         out::answer(|out| listing.write(out, options))?;
+        for (name, dataset) in chosen.iter().filter(|it| 0 < it.1.set_aside.sum() && !options.quiet)
+        {
+            let aside = dataset.set_aside.words().join(", ");
+            report::note(&format!("`{name}`: left out of the table: {aside}"));
+        }
     } else {
         let listing = Listing {
             frame: summary_frame(&chosen),
@@ -165,20 +168,24 @@ pub fn document(name: &str, dataset: &Dataset) -> Value {
     Value::Object(document)
 }
 
-/// Returns every column of every dataset as a row.
+/// Returns every column of every dataset as a row, with notes where there are any.
 pub fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) -> Frame {
-    let row = |name: &str, dataset: &Dataset| {
-        let row = |it: &crate::catalog::Column| {
-            vec![json!(name), json!(it.name), json!(it.dtype.name()), json!(it.nulls)]
-        };
-        dataset.columns.iter().map(row).collect::<Vec<_>>()
+    let row = |name: &str, column: &Column| {
+        let remarks = column.remarks().join("; ");
+        let note = if remarks.is_empty() { Value::Null } else { json!(remarks) };
+        vec![json!(name), json!(column.name), json!(column.dtype.name()), json!(column.nulls), note]
     };
-    let rows = datasets.flat_map(|(name, dataset)| row(name, dataset)).collect();
-    listing::frame(&["dataset", "column", "dtype", "nulls"], &["nulls"], rows)
-}
-
-fn schema_documents(name: &str, dataset: &Dataset) -> Vec<Value> {
-    schema_frame([(name, dataset)].into_iter()).objects()
+    let mut rows: Vec<Vec<Value>> = datasets
+        .flat_map(|(name, dataset)| dataset.columns.iter().map(move |it| row(name, it)))
+        .collect();
+    let mut columns = vec!["dataset", "column", "dtype", "nulls", "note"];
+    if rows.iter().all(|it| it.last().is_some_and(Value::is_null)) {
+        columns.pop();
+        for row in &mut rows {
+            row.pop();
+        }
+    }
+    listing::frame(&columns, &["nulls"], rows)
 }
 
 fn summary_frame(chosen: &[(&str, &Dataset)]) -> Frame {

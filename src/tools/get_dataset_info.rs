@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Dataset, Facts, Query, Remote};
+use crate::catalog::{Catalog, Column, Dataset, Facts, Query, Remote};
 use crate::event::ToolOutput;
 use crate::tools::strict::{self, object, string};
 use crate::tools::{Plan, Tool, ToolError, dataset, tell_rows};
@@ -16,8 +16,8 @@ use crate::tools::{Plan, Tool, ToolError, dataset, tell_rows};
 /// The tool.
 pub const TOOL: Tool = Tool {
     name: "get_dataset_info",
-    description: "Returns the schema of one dataset: every column with its type and its count of missing \
-values, and the row count. No data is read, so it is fast at any size. Call it before loading a dataset \
+    description: "Returns the schema of one dataset: every column with its type, its count of missing \
+values and how its values were read, and the row count. No data is read, so it is fast at any size. Call it before loading a dataset \
 whose columns the instructions do not show.",
     parameters,
     plan,
@@ -45,10 +45,13 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Dataset { row_count, columns, .. } = dataset;
     let columns: Vec<Value> = columns
         .iter()
-        .map(|it| json!({"name": it.name, "dtype": it.dtype, "nulls": it.nulls}))
+        .map(|it| with_note(json!({"name": it.name, "dtype": it.dtype, "nulls": it.nulls}), it))
         .collect();
-    let result =
+    let mut result =
         json!({"kind": "schema", "name": name, "row_count": row_count, "columns": columns});
+    if 0 < dataset.set_aside.sum() {
+        result["left_out"] = json!(dataset.set_aside.words());
+    }
     let path = dataset.path().map(Path::to_owned).unwrap_or_default();
     Ok(Plan::read(Query::Check { path }, move |facts| match facts {
         Facts::Whole => Ok(ToolOutput::json(result)),
@@ -58,15 +61,21 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     }))
 }
 
+/// Adds what a reader must know of a column before computing with it.
+fn with_note(mut shown: Value, column: &Column) -> Value {
+    let remarks = column.remarks();
+    if !remarks.is_empty() {
+        shown["note"] = json!(remarks.join("; "));
+    }
+    shown
+}
+
 /// Says what is known of a dataset on a cluster. Nobody counts its missing values.
 fn of_remote(name: &str, dataset: &Dataset, remote: &Remote) -> Value {
     let columns: Vec<Value> = dataset
         .columns
         .iter()
-        .map(|it| match &it.note {
-            Some(note) => json!({"name": it.name, "dtype": it.dtype, "note": note}),
-            None => json!({"name": it.name, "dtype": it.dtype}),
-        })
+        .map(|it| with_note(json!({"name": it.name, "dtype": it.dtype}), it))
         .collect();
     let mut result = json!({"kind": "schema", "name": name, "location": remote.endpoint,
         "source": dataset.source, "columns": columns});

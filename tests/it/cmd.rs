@@ -160,6 +160,37 @@ fn numbers_that_can_be_read_in_two_ways_are_told_until_the_user_decides() {
 }
 
 #[test]
+fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_are() {
+    let shell = Shell::new();
+    let text =
+        "Report 2024,,,\n\nItem,Price,Ok,\na,\"$1,200.50\",Yes,1\nb,($3.00),No,NA\nc,$7,No,2\n";
+    fs::write(shell.path("m.csv"), text).unwrap();
+    let told = String::from_utf8(shell.run(&["ingest", "m.csv"]).stderr).unwrap();
+    let line = "note: `m`: kept as text: column `Price` (money in USD); `--dtype 'Price=money'` makes numbers\n";
+    assert!(told.contains(line), "{told}");
+    let unnamed = "m\tcolumn_4\tint64\t1\tno name in the file; 1 `NA` taken for missing\n";
+    let output = shell.run(&["datasets", "m", "--schema"]);
+    let schema = String::from_utf8(output.stdout).unwrap();
+    let expected = "dataset\tcolumn\tdtype\tnulls\tnote\nm\tItem\tstring\t0\t\n\
+                    m\tPrice\tstring\t0\tmoney in USD\nm\tOk\tstring\t0\tyes or no\n";
+    assert_eq!(schema, expected.to_owned() + unnamed);
+    let left_out = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(left_out, "note: `m`: left out of the table: 1 preamble line\n");
+    shell.succeeds(&["ingest", "m.csv", "--dtype", "PRICE=money", "--dtype", "*=bool"]);
+    let schema = shell.succeeds(&["datasets", "m", "--schema"]);
+    let expected = "dataset\tcolumn\tdtype\tnulls\tnote\nm\tItem\tstring\t0\t\n\
+                    m\tPrice\tfloat64\t0\tmoney in USD; `,` between thousands\n\
+                    m\tOk\tbool\t0\twords for yes and no, as told\n";
+    assert_eq!(schema, expected.to_owned() + unnamed);
+    let head = shell.succeeds(&["datasets", "m", "--head", "2"]);
+    assert_eq!(head, "Item\tPrice\tOk\tcolumn_4\na\t1200.5\ttrue\t1\nb\t-3.0\tfalse\t\n");
+    let stderr = shell.fails(&["ingest", "m.csv", "--dtype", "item=money"], 5);
+    assert!(stderr.contains("column `Item` is wanted as money, line 4 has `a`"), "{stderr}");
+    let stderr = shell.fails(&["ingest", "m.csv", "--dtype", "*=int"], 2);
+    assert!(stderr.contains("`*` cannot be read as int64"), "{stderr}");
+}
+
+#[test]
 fn other_data_under_a_name_is_refused_unless_told_otherwise() {
     let shell = Shell::new();
     shell.succeeds(&["ingest", "sales.csv"]);

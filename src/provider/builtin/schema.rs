@@ -200,7 +200,7 @@ fn table(line: &str, lexicon: &Lexicon) -> Option<Table> {
     })
 }
 
-/// Reads `  - "revenue" float64, 3 missing`.
+/// Reads `  - "revenue" float64, 3 missing, note "decimal comma"`.
 fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
     let rest = line.strip_prefix("  - ")?;
     let mut names = serde_json::Deserializer::from_str(rest).into_iter::<String>();
@@ -209,7 +209,7 @@ fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
     let dtype = facts.next()?;
     // A name that is cut cannot be used in code: `get_dataset_info` has it whole.
     let (mut n_missing, mut is_cut) = (0, false);
-    for fact in facts {
+    for fact in facts.take_while(|it| !it.starts_with("note ")) {
         is_cut |= fact.starts_with("name cut");
         n_missing =
             fact.strip_suffix(" missing").and_then(|it| it.parse().ok()).unwrap_or(n_missing);
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn tables_are_read_out_of_instructions() {
         let text = "Rules.\n- No table: at all.\n- sales: 10 rows, 3 columns\n  - \"the \\\"day\\\"\" date\n  \
-                    - \"revenue\" float64, 2 missing\n  - and 1 more: call get_dataset_info\n";
+                    - \"revenue\" float64, 2 missing, note \"a, 7 missing\"\n  - and 1 more: call get_dataset_info\n";
         let tables = of_instructions(text, &ENGLISH);
         assert_eq!(tables.len(), 1);
         assert_eq!((tables[0].n_rows, tables[0].is_whole()), (10, false));
