@@ -71,6 +71,9 @@ pub struct Column {
     /// How its values were read, and why, where that is no matter of course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What the file says of it in records below its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Text for no other reason than that its values can be read in two ways.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_ambiguous: bool,
@@ -209,18 +212,23 @@ pub struct SetAside {
     /// Of tables below the first one.
     #[serde(default)]
     pub other_tables: u64,
+    /// Totals below the table.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub totals: u64,
 }
 
 impl SetAside {
     /// Returns how many there are in all.
     pub fn sum(&self) -> u64 {
-        let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = self;
-        preamble + comments + rules + repeated_headers + footer + other_tables
+        let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = self;
+        let SetAside { other_tables, totals, .. } = self;
+        preamble + comments + rules + repeated_headers + footer + other_tables + totals
     }
 
     /// Returns how many there are of each kind, as far as there are any.
     pub fn words(&self) -> Vec<String> {
-        let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = *self;
+        let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables, totals } =
+            *self;
         let kinds = [
             (preamble, "preamble line", "preamble lines"),
             (comments, "comment line", "comment lines"),
@@ -228,6 +236,7 @@ impl SetAside {
             (repeated_headers, "repeated header", "repeated headers"),
             (footer, "footer line", "footer lines"),
             (other_tables, "line of another table", "lines of other tables"),
+            (totals, "total", "totals"),
         ];
         let said = kinds.into_iter().filter(|it| 0 < it.0);
         said.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).collect()
@@ -241,6 +250,7 @@ impl SetAside {
         self.repeated_headers += other.repeated_headers;
         self.footer += other.footer;
         self.other_tables += other.other_tables;
+        self.totals += other.totals;
     }
 }
 
@@ -433,6 +443,13 @@ pub struct Dataset {
     /// Quotes that do not enclose a cell.
     #[serde(default, skip_serializing_if = "StrayQuotes::is_none")]
     pub stray_quotes: StrayQuotes,
+    /// What the file says above and below its table, one text a line, as far as there is room.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The line of a last row that is called a total and was kept, since its numbers are not the sums of
+    /// their columns; the first is 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unclear_total: Option<u64>,
     /// RFC 3339, UTC.
     pub ingested_at: String,
 }

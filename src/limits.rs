@@ -25,6 +25,10 @@ pub const SNIFF_WINDOW_BYTES: usize = 32 * 1024;
 pub const SNIFF_WINDOWS: u64 = 7;
 /// Bytes of the lines from which a legacy encoding is guessed. More would not change the guess.
 pub const ENCODING_SAMPLE_BYTES_MAX: usize = 1024 * 1024;
+/// Notes above and below a table that are kept with its schema.
+pub const NOTES_MAX: usize = 12;
+/// Bytes of each.
+pub const NOTE_BYTES_MAX: usize = 240;
 /// Records of notes below a table. More are a table of their own.
 pub const FOOTER_RECORDS_MAX: usize = 20;
 /// Rows that were repaired and are listed one by one; the rest is only counted.

@@ -162,6 +162,7 @@ mod tests {
             is_ambiguous: false,
             meaning: None,
             is_unnamed: false,
+            description: None,
         }
     }
 

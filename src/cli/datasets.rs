@@ -120,6 +120,7 @@ fn print(
             let aside = dataset.set_aside.words().join(", ");
             report::note(&format!("`{name}`: left out of the table: {aside}"));
         }
+        tell_notes(&chosen, options);
     } else {
         let listing = Listing {
             frame: summary_frame(&chosen),
@@ -172,20 +173,41 @@ pub fn document(name: &str, dataset: &Dataset) -> Value {
 pub fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) -> Frame {
     let row = |name: &str, column: &Column| {
         let remarks = column.remarks().join("; ");
-        let note = if remarks.is_empty() { Value::Null } else { json!(remarks) };
-        vec![json!(name), json!(column.name), json!(column.dtype.name()), json!(column.nulls), note]
+        let text = |it: &str| if it.is_empty() { Value::Null } else { json!(it) };
+        let description = column.description.as_deref().unwrap_or_default();
+        vec![
+            json!(name),
+            json!(column.name),
+            json!(column.dtype.name()),
+            json!(column.nulls),
+            text(description),
+            text(&remarks),
+        ]
     };
     let mut rows: Vec<Vec<Value>> = datasets
         .flat_map(|(name, dataset)| dataset.columns.iter().map(move |it| row(name, it)))
         .collect();
-    let mut columns = vec!["dataset", "column", "dtype", "nulls", "note"];
-    if rows.iter().all(|it| it.last().is_some_and(Value::is_null)) {
-        columns.pop();
-        for row in &mut rows {
-            row.pop();
+    let mut columns = vec!["dataset", "column", "dtype", "nulls", "description", "note"];
+    // Few files describe their columns, or have something to be remarked.
+    for at in [5, 4] {
+        if rows.iter().all(|it| it[at].is_null()) {
+            rows.iter_mut().for_each(|it| drop(it.remove(at)));
+            columns.remove(at);
         }
     }
     listing::frame(&columns, &["nulls"], rows)
+}
+
+/// Prints on stderr what the files say above and below their tables.
+fn tell_notes(datasets: &[(&str, &Dataset)], options: &GlobalOptions) {
+    if options.quiet {
+        return;
+    }
+    for (name, dataset) in datasets {
+        for note in &dataset.notes {
+            report::note(&format!("`{name}`: the file says: {note}"));
+        }
+    }
 }
 
 fn summary_frame(chosen: &[(&str, &Dataset)]) -> Frame {

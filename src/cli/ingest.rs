@@ -547,6 +547,13 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     if let Some(sentence) = dataset.stray_quotes.sentence() {
         report::warning(&format!("`{name}`: {sentence}"), colour);
     }
+    if let Some(line) = dataset.unclear_total {
+        let message = format!(
+            "`{name}`: the row on line {line} is called a total and was kept: its numbers are not the sums \
+             of their columns"
+        );
+        report::warning(&message, colour);
+    }
     let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
         let rows = counted(dataset.padded_rows, "row", "rows");

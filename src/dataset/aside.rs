@@ -99,10 +99,16 @@ impl Asides {
     /// Adds what lies below the table.
     pub fn add_below(&mut self, below: &Below, syntax: Syntax) {
         let (notes, tables) = below.text.split_at(below.n_notes);
-        self.add_all(Kind::Footer, notes, syntax);
-        let mut behind = Asides::default();
-        behind.add_all(Kind::OtherTable, tables, syntax);
-        self.append(behind, u64::from(count_line_ends(notes)));
+        let (totals, notes) = notes.split_at(below.n_total);
+        let mut n_lines = 0;
+        for (kind, text) in
+            [(Kind::Total, totals), (Kind::Footer, notes), (Kind::OtherTable, tables)]
+        {
+            let mut behind = Asides::default();
+            behind.add_all(kind, text, syntax);
+            self.append(behind, n_lines);
+            n_lines += u64::from(count_line_ends(text));
+        }
     }
 
     /// Adds what lies `n_lines` lines further on.
@@ -128,6 +134,7 @@ impl Asides {
             Kind::Rule => (&mut self.counts.rules, "line of a drawing"),
             Kind::RepeatedHeader => (&mut self.counts.repeated_headers, "the header again"),
             Kind::Footer => (&mut self.counts.footer, "footer"),
+            Kind::Total => (&mut self.counts.totals, "total"),
             Kind::OtherTable => (&mut self.counts.other_tables, "another table"),
         };
         *count += 1;
@@ -150,6 +157,8 @@ pub enum Kind {
     RepeatedHeader,
     /// It stands below the table.
     Footer,
+    /// It holds the sums of the columns.
+    Total,
     /// It is of a table below the first.
     OtherTable,
 }

@@ -23,6 +23,7 @@ use super::number;
 use super::odd::{Odds, Usual};
 use super::parse;
 use super::records::Cell;
+use super::totals::Sum;
 use super::wanted::Wanted;
 use crate::catalog::DType;
 
@@ -146,6 +147,30 @@ impl ColumnBuilder {
     /// Takes out the words for what is missing.
     pub fn take_markers(&mut self) -> Markers {
         std::mem::take(&mut self.markers)
+    }
+
+    /// Returns what the values add up to.
+    pub fn sum(&self) -> Sum {
+        let mut sum = Sum::default();
+        match &self.values {
+            Values::Int(values) if self.guess.dtype == DType::Int64 => {
+                sum.whole = values.iter().map(|it| i128::from(*it)).sum();
+                sum.n_values = values.len() as u64;
+            }
+            Values::Float(values) => {
+                sum.real = values.iter().sum();
+                sum.n_values = values.len() as u64;
+            }
+            Values::Text { offsets, bytes } => {
+                for it in offsets.windows(2) {
+                    let span = usize::try_from(it[0]).ok().zip(usize::try_from(it[1]).ok());
+                    let text = span.and_then(|(start, end)| bytes.get(start..end));
+                    sum.add_text(&String::from_utf8_lossy(text.unwrap_or_default()));
+                }
+            }
+            Values::Int(_) | Values::Date(_) | Values::Bool(_) => {}
+        }
+        sum
     }
 
     /// Appends `cells`, which lie in `slice`.

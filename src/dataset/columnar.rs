@@ -83,6 +83,7 @@ pub fn ingest(
         dtype: way.dtype(),
         nulls: Some(*nulls),
         note: way.note(&source.data_type, source.origin.as_ref()),
+        description: None,
         is_ambiguous: false,
         meaning: None,
         is_unnamed: false,
@@ -113,6 +114,8 @@ pub fn ingest(
         surplus_rows: 0,
         set_aside: SetAside::default(),
         stray_quotes: StrayQuotes::default(),
+        notes: Vec::new(),
+        unclear_total: None,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     Ok((dataset, files))

@@ -7,11 +7,13 @@
 use memchr::memmem;
 use serde::de::IgnoredAny;
 
+use super::extent::records;
 use super::ingest::IngestOptions;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use super::{fields, lead, tails};
 use crate::status::{ExitStatus, Failure};
 
 /// What the user said; everything else is found out.
@@ -70,12 +72,28 @@ impl Told {
 /// Delimiters in the order of preference, should two score the same.
 pub const USUAL: [&str; 4] = [",", ";", "\t", "|"];
 /// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
-const OTHERS: [&str; 10] = [" ", "::", ":", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
+const OTHERS: [&str; 12] =
+    [" ", "::", ":", "@@", "$$", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
 /// Records of a window that are looked at; more would not change the picture.
 const RECORDS_MAX: usize = 1_000;
 
 /// Returns how cells are told apart, with a sentence for each decision.
-pub fn find(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
+pub fn find(windows: &mut Windows, told: &Told) -> (Syntax, Vec<String>) {
+    let lead = windows.head.drain(..lead::n_bytes(&windows.head)).collect::<Vec<_>>();
+    let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
+    let found = match found {
+        Some(delimiter) => {
+            let reason = format!("delimiter `{}`: as in the names", shown(delimiter));
+            (Syntax::usual(delimiter), vec![reason])
+        }
+        None => find_below(windows, told),
+    };
+    windows.head.splice(..0, lead);
+    found
+}
+
+/// Finds the same, with nothing above the table.
+fn find_below(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
     let mut best: Option<Trial> = None;
     for (delimiter, is_usual) in delimiters(windows, told) {
         for quote in quotes(windows, told) {
@@ -91,11 +109,14 @@ pub fn find(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
         let reasons = aligned.reasons(told);
         return (aligned.syntax, reasons);
     }
-    let Some(best) = best else { return one_column(windows, told) };
+    let Some(best) = best else {
+        return tails(windows, told).unwrap_or_else(|| one_column(windows, told));
+    };
     let best = best
         .without_quotes(windows, told)
         .escaped(windows, told)
         .twice(windows, told)
+        .framed(windows, told)
         .spaced(windows);
     let reasons = best.reasons(told);
     (best.syntax, reasons)
@@ -199,6 +220,31 @@ fn aligned(windows: &Windows, told: &Told, best: Option<&Trial>) -> Option<Trial
     trials
         .max_by(|a, b| a.score.value().total_cmp(&b.score.value()))
         .filter(|it| 1 < it.score.width)
+}
+
+/// Returns how cells are told apart where rows leave out their empty cells at the end, so that no number
+/// of cells is the usual one.
+fn tails(windows: &Windows, told: &Told) -> Option<(Syntax, Vec<String>)> {
+    let trials = delimiters(windows, told).into_iter().filter(|it| it.1).filter_map(|(it, _)| {
+        let quote = told.quote.map_or(Some(QUOTE), Quote::char);
+        let trial = Trial::of(windows, told, it, quote, true);
+        let head = windows.head(trial.syntax);
+        let shapes = records(head, trial.syntax, RECORDS_MAX);
+        Some((tails::width(head, &shapes, trial.syntax)?, trial))
+    });
+    let (width, trial) = trials.max_by_key(|it| it.0)?;
+    let mut reasons = trial.reasons(told);
+    if told.delimiter.is_none() {
+        let delimiter = shown(trial.syntax.delimiter);
+        reasons[0] = format!(
+            "delimiter `{delimiter}`: there are {width} names, and rows leave out empty cells at the end"
+        );
+    }
+    Some((trial.syntax, reasons))
+}
+
+fn shown(delimiter: Delimiter) -> String {
+    delimiter.text().unwrap_or_default().escape_debug().to_string()
 }
 
 fn one_column(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
@@ -306,7 +352,9 @@ impl Trial {
         if !is_quoted_well || self.is_usual {
             return is_quoted_well;
         }
-        let is_even = 3 <= score.n_records && 0.8 <= part(score.n_modal, score.n_records);
+        // R has no name for the row names.
+        let n_even = score.n_modal + usize::from(score.is_first_short);
+        let is_even = 3 <= score.n_records && 0.8 <= part(n_even, score.n_records);
         // Words make rows, too.
         let is_common = matches!(self.syntax.delimiter.bytes(), b" " | b":");
         let n_filled = score.n_cells - score.n_empty;
@@ -384,13 +432,48 @@ impl Trial {
     /// Takes a delimiter that always stands there twice for one.
     fn twice(self, windows: &Windows, told: &Told) -> Trial {
         let text = self.syntax.delimiter.text().unwrap_or_default();
-        let can_be = told.delimiter.is_none() && ["|", ":", "^", "~"].contains(&text);
+        let can_be = told.delimiter.is_none() && ["|", ":", "^", "~", ";"].contains(&text);
         if !can_be || self.score.n_cells < self.score.n_odd_filled * 20 || self.score.width < 3 {
             return self;
         }
         let Some(delimiter) = Delimiter::new(&text.repeat(2)) else { return self };
         let syntax = Syntax { delimiter, ..self.syntax };
         Trial { syntax, score: Score::of(windows, syntax), ..self }
+    }
+
+    /// Takes the signs that stand on both sides of every delimiter for a part of it: `~|~`, `|~|`.
+    fn framed(self, windows: &Windows, told: &Told) -> Trial {
+        const SIGNS: &[u8] = b"~^|#@$%&*!;:=";
+        let [sign] = *self.syntax.delimiter.bytes() else { return self };
+        let head = windows.head.as_slice();
+        let Some(at) = memchr::memchr(sign, head).filter(|_| told.delimiter.is_none()) else {
+            return self;
+        };
+        let n = |text: &[u8]| memmem::find_iter(head, text).count();
+        let n_signs = memchr::memchr_iter(sign, head).count();
+        let before = at.checked_sub(1).map_or(0, |it| head[it]);
+        let (next, third) = (head.get(at + 1).copied(), head.get(at + 2).copied());
+        let next = next.unwrap_or_default();
+        let is_frame = SIGNS.contains(&before) && before == next || (before, next) == (b'<', b'>');
+        let text = if is_frame && n(&[before, sign, next]) == n_signs {
+            [before, sign, next]
+        } else if SIGNS.contains(&next)
+            && third == Some(sign)
+            && n(&[sign, next, sign]) * 2 == n_signs
+        {
+            [sign, next, sign]
+        } else {
+            return self;
+        };
+        let delimiter = std::str::from_utf8(&text).ok().and_then(Delimiter::new);
+        let Some(delimiter) = delimiter.filter(|_| 1 < n(&text)) else { return self };
+        let syntax = Syntax { delimiter, ..self.syntax };
+        let score = Score::of(windows, syntax);
+        if score.evenness() < self.score.evenness() {
+            self
+        } else {
+            Trial { syntax, score, ..self }
+        }
     }
 
     /// Takes the blank that follows every delimiter for a part of it.
@@ -408,7 +491,7 @@ impl Trial {
     fn reasons(&self, told: &Told) -> Vec<String> {
         let Syntax { delimiter, quote, escape, blanks } = self.syntax;
         let Score { n_modal, n_records, width, n_quoted, n_escapes, .. } = self.score;
-        let delimiter = delimiter.text().unwrap_or_default().escape_debug().to_string();
+        let delimiter = shown(delimiter);
         let mut reasons = vec![if told.delimiter.is_some() {
             format!("delimiter `{delimiter}`: as told")
         } else {
@@ -483,6 +566,8 @@ struct Score {
     n_modal: usize,
     /// Whether the first record has as many.
     is_first_modal: bool,
+    /// Whether the first record has one less.
+    is_first_short: bool,
     /// How much the cells look like single values, 0 to 1 on average.
     cells: f64,
     n_cells: usize,
@@ -537,6 +622,7 @@ impl Score {
         }
         (score.width, score.n_modal) = (width, n_modal);
         score.is_first_modal = n_first == Some(width);
+        score.is_first_short = n_first.is_some_and(|it| it + 1 == width);
         score.n_records = widths.len();
         #[expect(clippy::cast_precision_loss, reason = "a count of cells in a few windows")]
         let n_cells = score.n_cells.max(1) as f64;
@@ -658,8 +744,8 @@ mod tests {
     use crate::dataset::syntax::{Blanks, Escape, QUOTE, Syntax};
 
     fn found(text: &str) -> Syntax {
-        let windows = Windows::whole(text.as_bytes());
-        find(&windows, &Told::default()).0
+        let mut windows = Windows::whole(text.as_bytes());
+        find(&mut windows, &Told::default()).0
     }
 
     #[track_caller]
@@ -688,6 +774,11 @@ mod tests {
         check_delimiter("id§name\n1§anna\n2§bert\n", Some("§"));
         check_delimiter("a||b||c\n1||2||3\n4||||6\n", Some("||"));
         check_delimiter("a|b|c\n1||3\n4|5|6\n", Some("|"));
+        for delimiter in ["||", "::", ";;", "@@", "$$", "~|~", "|~|", "^|^", "~^~", "<|>", "|#|"] {
+            let rows = [["id", "name"], ["1", "Anna"], ["2", "Bert, jr"], ["3", "c@d.de"]];
+            let lines = rows.map(|it| it.join(delimiter) + "\n");
+            check_delimiter(&lines.concat(), Some(delimiter));
+        }
         check_delimiter("day n x\n2024-01-01 5 a\n2024-01-02 6 \"b c\"\n", Some(" "));
     }
 

@@ -6,7 +6,7 @@
 
 use super::aside::{Comment, is_marked};
 use super::dialect::mode;
-use super::records::{Cell, Tokeniser, count_line_ends};
+use super::records::{Cell, Tokeniser, count_line_ends, texts_of};
 use super::sniff::Windows;
 use super::syntax::Syntax;
 use crate::limits::FOOTER_RECORDS_MAX;
@@ -102,12 +102,28 @@ pub fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
 pub fn width_of(shapes: &[Shape]) -> usize {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).filter(|it| 1 < *it).collect();
     let (width, n) = mode(&mut widths);
+    if let (2, Some(width)) = (width, width_below_pairs(shapes)) {
+        return width;
+    }
     if shapes.len() <= 2 * n || width == 0 {
         return width.max(1);
     }
     // Many lines of prose may have the same number of commas. The table is what has most cells.
     let runs = widths.chunk_by(|a, b| a == b);
     runs.max_by_key(|it| it.len() * it[0]).map_or(width, |it| it[0])
+}
+
+/// Returns the width of a small table below a few names with their values, where all of its records have it.
+fn width_below_pairs(shapes: &[Shape]) -> Option<usize> {
+    const PAIRS_MAX: usize = 12;
+    const RECORDS_MIN: usize = 3;
+    let n_pairs = shapes.iter().take_while(|it| it.width <= 2).count();
+    let rest = &shapes[n_pairs..];
+    let width = rest.first()?.width;
+    let is_table = RECORDS_MIN <= rest.len()
+        && rest.iter().all(|it| it.width == width)
+        && rest[0].n_filled == width;
+    (n_pairs <= PAIRS_MAX && is_table).then_some(width)
 }
 
 /// Returns what begins the comment lines among the records, if there are any.
@@ -155,6 +171,18 @@ pub struct Footer {
     /// Whether a blank line or a row of empty cells sets it apart from the table. In a table of two
     /// columns, a row without its second cell below a row without any may be one as well.
     pub is_apart: bool,
+    /// Whether a row of delimiters stands above it, and no row of the table lacks its second cell.
+    pub is_below_hollow: bool,
+}
+
+/// Returns whether a record with no more than its first cell begins as notes do.
+fn begins_as_note(shape: &Shape, text: &[u8], syntax: Syntax) -> bool {
+    const BEGINNINGS: [&str; 6] = ["source:", "sources:", "note:", "notes:", "©", "* "];
+    let begins = |text: &str| BEGINNINGS.iter().any(|it| text.starts_with(it));
+    shape.n_filled == 1 && shape.is_first_filled && {
+        let first = texts_of(&text[shape.start..shape.end], syntax).into_iter().next();
+        first.is_some_and(|it| begins(&it.trim().to_lowercase()))
+    }
 }
 
 /// Returns the notes at the end of `tail`, which is the end of a file, as far as shape tells.
@@ -188,11 +216,16 @@ pub fn footer_of(
         let is_narrow = n_narrow <= width && notes.iter().all(|it| it.width == 1);
         let Some(above) = at.checked_sub(1).map(|it| &shapes[it]) else { return false };
         let has_note = notes.iter().any(|it| 0 < it.n_filled && !is_comment(it));
-        above.width == width && has_note && (is_narrow || is_apart(*at))
+        let is_of_table = above.width == width || (above.width < width && is_apart(*at));
+        is_of_table
+            && has_note
+            && (is_narrow || is_apart(*at) || begins_as_note(&notes[0], tail, syntax))
     };
     let at = (first..shapes.len()).find(begins)?;
     let may_be_rows =
         width == 2 && shapes[at..].iter().all(|it| it.width == width && !it.is_behind_blank);
+    let mut table = shapes[..at].iter().skip_while(|it| it.n_filled <= 1);
+    let is_below_hollow = shapes[at].n_filled == 0 && table.all(|it| it.n_filled != 1);
     let is_apart = is_apart(at) && !may_be_rows;
-    Some(Footer { bytes: tail.len() - shapes[at].start, is_apart })
+    Some(Footer { bytes: tail.len() - shapes[at].start, is_apart, is_below_hollow })
 }

@@ -17,7 +17,9 @@ use super::sniff::Windows;
 use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::wrap::Rules;
-use super::{levels, tables};
+use super::{fields, lead, levels, shape, tables, tails, totals};
+
+mod above;
 
 /// What is known about the table before the file is read.
 #[derive(Debug)]
@@ -52,6 +54,10 @@ pub struct Header {
     pub rule: AsideRule,
     /// The text below the table, to the end of the file.
     pub below: Below,
+    /// Whether it names all columns but the first.
+    pub is_short: bool,
+    /// What records below the names say of the columns; empty where there are none.
+    pub descriptions: Vec<String>,
 }
 
 /// What lies below a table.
@@ -61,6 +67,8 @@ pub struct Below {
     pub text: Vec<u8>,
     /// Where the other tables begin in it.
     pub n_notes: usize,
+    /// Where the notes begin in it, behind rows that may be totals.
+    pub n_total: usize,
 }
 
 /// What the user said about the place of the table.
@@ -74,6 +82,8 @@ pub struct Told {
     pub is_placed: bool,
     /// A program wrote the file: below the names, every record is a row.
     pub is_plain: bool,
+    /// The last row of the table is one, whatever it is called.
+    pub keeps_totals: bool,
     /// What was found out: the lines of the drawing, where the table is drawn.
     pub rules: Option<Rules>,
 }
@@ -106,13 +116,23 @@ fn find_first(
     nulls: &Nulls,
     reasons: &mut Vec<String>,
 ) -> Header {
-    let shapes = records(windows.head(syntax), syntax, RECORDS_MAX);
-    let width = width_of(&shapes);
+    let head = windows.head(syntax);
+    let shapes = records(head, syntax, RECORDS_MAX);
+    let may_have_lead = !told.is_placed && told.comments == Comments::FindOut;
+    let n_lead = if may_have_lead { lead::n_bytes(head) } else { 0 };
+    let below: Vec<Shape> = shapes.iter().filter(|it| n_lead <= it.start).cloned().collect();
+    let is_log = shapes
+        .iter()
+        .any(|it| it.start < n_lead && fields::names(&head[it.start..it.end]).is_some());
+    let width = tails::width(head, &below, syntax).unwrap_or_else(|| width_of(&below));
     let rules = || rule_row(windows.head(syntax), syntax, width, &shapes);
     let rules = told.rules.clone().or_else(|| (told.comments == Comments::FindOut).then(rules)?);
     let told = &Told { rules, ..told.clone() };
     let comment = match (&told.rules, told.comments) {
         (Some(rules), _) => Some(Comment::Drawn(rules.clone())),
+        (None, Comments::FindOut) if is_log => {
+            Some(Comment::Marked { marker: "#".to_owned(), is_sure: true })
+        }
         (None, Comments::FindOut) => comment_of(windows, syntax, width),
         (None, Comments::None) => None,
         (None, Comments::Begin(char)) => {
@@ -120,20 +140,24 @@ fn find_first(
         }
     };
     let footer = || footer_of(windows.tail(syntax), syntax, width, comment.as_ref());
-    let Some(footer) = (!told.is_plain).then(footer).flatten() else {
-        return Search { windows, syntax, nulls, told, width, comment }.find(&shapes, reasons);
-    };
-    let text = windows.hide_end(footer.bytes);
-    let search = Search { windows, syntax, nulls, told, width, comment: comment.clone() };
-    let mut footer_reasons = Vec::new();
-    let header = search.find(&shapes, &mut footer_reasons);
-    if is_footer(&text, &footer, &header, syntax, nulls) {
-        reasons.append(&mut footer_reasons);
-        return Header { below: Below { n_notes: text.len(), text }, ..header };
+    let footer = (!told.is_plain).then(footer).flatten();
+    let notes = footer.as_ref().map_or_else(Vec::new, |it| windows.hide_end(it.bytes));
+    let total = || totals::candidate(windows.tail(syntax), syntax, width, comment.as_ref());
+    let n_total = (!told.is_plain && !told.keeps_totals).then(total).flatten().unwrap_or(0);
+    let total = windows.hide_end(n_total);
+    let search = Search { windows, syntax, nulls, told, width, n_lead, comment: comment.clone() };
+    let mut header_reasons = Vec::new();
+    let header = search.find(&shapes, &mut header_reasons);
+    let is_hidden = |it: &Footer| is_footer(&notes, it, &header, syntax, nulls);
+    if footer.as_ref().is_none_or(is_hidden) {
+        reasons.append(&mut header_reasons);
+        let text = [total, notes].concat();
+        return Header { below: Below { n_notes: text.len(), text, n_total }, ..header };
     }
     // What looked like notes may be rows that were cut short.
-    windows.show_end(&text);
-    Search { windows, syntax, nulls, told, width, comment }.find(&shapes, reasons)
+    windows.show_end(&total);
+    windows.show_end(&notes);
+    Search { windows, syntax, nulls, told, width, n_lead, comment }.find(&shapes, reasons)
 }
 
 /// Returns the row of strokes that stands below the names, as programs print it for people.
@@ -152,6 +176,13 @@ fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[Shape]) -> Opti
 
 /// Returns whether notes are text, and no values of the first column where nothing sets them apart.
 fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, nulls: &Nulls) -> bool {
+    let first_of = |it: &Shape| texts_of(&text[it.start..it.end], syntax).into_iter().next();
+    // Below rows of which each has all cells, one sentence tells what the others are.
+    let is_told = footer.is_below_hollow && {
+        let notes = records(text, syntax, usize::MAX);
+        let mut notes = notes.iter().filter(|it| 0 < it.n_filled).filter_map(first_of);
+        notes.any(|it| looks_like_note(&it) || is_sentence(&it))
+    };
     let is_first_typed = header.evidence.first().is_some_and(|it| is_typed(*it));
     let is_drawn = matches!(header.rule.comment, Some(Comment::Drawn(_)));
     records(text, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).all(|it| {
@@ -165,8 +196,16 @@ fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, null
             Some(cell) => looks_like_note(cell),
             None => looks_like_note(&String::from_utf8_lossy(note)),
         };
-        is_text && (footer.is_apart || is_first_typed || looks_like_note())
+        is_text && (footer.is_apart || is_told || is_first_typed || looks_like_note())
     })
+}
+
+/// Returns whether text is a sentence: some words with a full stop, or many.
+fn is_sentence(text: &str) -> bool {
+    const WORDS_MIN: usize = 3;
+    const WORDS_MANY: usize = 7;
+    let n_words = text.split_whitespace().count();
+    WORDS_MANY <= n_words || (WORDS_MIN <= n_words && text.trim_end().ends_with('.'))
 }
 
 /// Returns whether text is what people write below a table, not into its first column.
@@ -186,6 +225,8 @@ struct Search<'a> {
     told: &'a Told,
     /// Columns that most records have.
     width: usize,
+    /// Bytes of comments and sentences above the table.
+    n_lead: usize,
     comment: Option<Comment>,
 }
 
@@ -204,25 +245,18 @@ impl Search<'_> {
         let head = self.windows.head(self.syntax);
         let place = self.place(shapes);
         let Some(first) = place.shapes.get(place.first) else { return Header::nothing() };
-        let mut labels = self.labels(first);
-        if let (true, Some(Comment::Marked { marker, .. }), Some(label)) =
-            (place.is_commented, &self.comment, labels.first_mut())
-        {
-            let name = label.trim_start().trim_start_matches(marker.as_str()).trim_start();
-            if !name.is_empty() {
-                *label = name.to_owned();
-            }
-        }
-
+        let (mut labels, is_log) = self.labels_of(&place, first);
         let mut others = &place.shapes[place.first + 1..];
         let modal = modal_width(others);
         let body = self.sample(labels.len().max(modal), first.after.0, Vec::new());
         let found = || match self.told.rules {
             Some(_) => (true, "a rule line stands below it"),
+            None if is_log => (true, "the line `#Fields:` has the names"),
             None => self.is_header(&labels, &body, first.after.0),
         };
         let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as told"));
         let mut header = vec![*first];
+        let mut descriptions = Vec::new();
         let levels = match self.told.rules {
             _ if !is_present || place.is_commented || self.told.is_plain => None,
             Some(_) => self.levels_above_rule(shapes, first),
@@ -232,11 +266,17 @@ impl Search<'_> {
             let (below, rows) = others.split_at(levels.len() - 1);
             header.extend(below);
             others = rows;
-            labels = levels::joined(&levels);
             let n = header.len();
-            let why = match self.told.rules {
-                Some(_) => "a rule line stands below them",
-                None => "none of them fits the columns below",
+            // Names that need no others stay as they are.
+            let why = if self.told.rules.is_some() {
+                labels = levels::joined(&levels);
+                "a rule line stands below them"
+            } else if levels::are_complete(&levels[0]) {
+                descriptions = levels::described(&levels);
+                "the first has the names, and the others describe the columns"
+            } else {
+                labels = levels::joined(&levels);
+                "none of them fits the columns below"
             };
             reasons.push(format!("header of {n} records: {why}"));
         } else {
@@ -248,11 +288,18 @@ impl Search<'_> {
         let mut width = names.len();
         // Else the rows that are longer have a surplus.
         let n_longer = others.iter().filter(|it| width < it.width).count();
-        if 1 < others.len() && width < modal && others.len() * 9 <= n_longer * 10 {
+        // R writes row names without a label, in front; a delimiter at the end of each row
+        // makes an empty cell behind.
+        let is_in_front = is_present && modal == width + 1 && !body.is_empty(modal - 1);
+        let is_most = others.len() * 9 <= n_longer * 10
+            || is_in_front && others.len() * 3 <= n_longer * 4 && self.are_row_names(others);
+        let mut is_short = false;
+        if 1 < others.len() && width < modal && is_most {
             let n_missing = modal - width;
-            // R writes row names without a label, in front; a delimiter at the end of each row
-            // makes an empty cell behind.
-            let is_in_front = is_present && n_missing == 1 && !body.is_empty(modal - 1);
+            is_short = is_in_front;
+            if is_in_front && !descriptions.is_empty() {
+                descriptions.insert(0, String::new());
+            }
             for _ in 0..n_missing {
                 names.insert(if is_in_front { 0 } else { names.len() }, String::new());
             }
@@ -260,6 +307,9 @@ impl Search<'_> {
             let reason = format!("most rows have {modal} cells, the first has {width}");
             reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
             width = modal;
+        } else if width < modal && others.len() < n_longer * 2 {
+            let reason = "the names may belong to other columns than they stand above";
+            reasons.push(format!("{n_longer} rows have more cells than the header: {reason}"));
         }
         let last = header.last().unwrap_or(first);
         let mut asides = self.asides(shapes, &header);
@@ -294,7 +344,34 @@ impl Search<'_> {
             asides,
             rule,
             below: Below::default(),
+            is_short,
+            descriptions,
         }
+    }
+
+    /// Returns the labels of the first record of the table, and whether it is the line of a log.
+    fn labels_of(&self, place: &Place<'_>, first: &Shape) -> (Vec<String>, bool) {
+        if let Some(fields) = self.fields(first) {
+            return (fields, true);
+        }
+        let mut labels = self.labels(first);
+        if let (true, Some(Comment::Marked { marker, .. }), Some(label)) =
+            (place.is_commented, &self.comment, labels.first_mut())
+        {
+            let name = label.trim_start().trim_start_matches(marker.as_str()).trim_start();
+            if !name.is_empty() {
+                *label = name.to_owned();
+            }
+        }
+        (labels, false)
+    }
+
+    /// Returns whether the first cells of rows may name them: no two are the same.
+    fn are_row_names(&self, rows: &[&Shape]) -> bool {
+        let names = rows.iter().filter_map(|it| self.labels(it).into_iter().next());
+        let names: Vec<String> = names.collect();
+        let distinct: HashSet<&String> = names.iter().collect();
+        distinct.len() == names.len()
     }
 
     /// Returns the labels of each record of a header that spans more than its first.
@@ -340,6 +417,12 @@ impl Search<'_> {
         texts_of(&self.windows.head(self.syntax)[shape.start..shape.end], self.syntax)
     }
 
+    /// Returns the names in a record, if it is the line of a log that has them.
+    fn fields(&self, shape: &Shape) -> Option<Vec<String>> {
+        fields::names(&self.windows.head(self.syntax)[shape.start..shape.end])
+            .filter(|_| self.told.comments == Comments::FindOut)
+    }
+
     fn is_comment(&self, shape: &Shape) -> bool {
         let head = self.windows.head(self.syntax);
         self.comment.as_ref().is_some_and(|it| it.marks(&head[shape.start..shape.end]))
@@ -347,11 +430,12 @@ impl Search<'_> {
 
     /// Returns whether the first record holds names, and why; the others begin at `start`.
     fn is_header(&self, labels: &[String], body: &Sample, start: usize) -> (bool, &'static str) {
-        if !body.is_typed() {
-            let head = &self.windows.head(self.syntax)[start..];
-            if resembles_rows(labels, head, self.syntax) {
-                return (false, "the first record is like those below it");
-            }
+        let head = &self.windows.head(self.syntax)[start..];
+        if let Some(reason) = is_one_of(labels, head, self.syntax) {
+            return (false, reason);
+        }
+        if !body.is_typed() && resembles_rows(labels, head, self.syntax) {
+            return (false, "the first record is like those below it");
         }
         is_header(labels, body, self.nulls)
     }
@@ -368,6 +452,9 @@ impl Search<'_> {
         let all: Vec<&Shape> = shapes.collect();
         let n_lead = all.iter().take_while(|it| self.is_comment(it)).count();
         let is_sure = self.comment.as_ref().is_some_and(Comment::is_sure);
+        if let Some(first) = all[..n_lead].iter().rposition(|it| self.fields(it).is_some()) {
+            return Place { shapes: all, first, is_commented: true };
+        }
         if let (Some(last), false) = (n_lead.checked_sub(1).map(|it| all[it]), is_sure)
             && self.is_commented_header(last, all.get(n_lead).copied())
         {
@@ -378,7 +465,11 @@ impl Search<'_> {
         };
         let kept = all.into_iter().enumerate().filter(is_kept).map(|it| it.1);
         let shapes: Vec<&Shape> = kept.collect();
-        let first = if self.told.is_placed { 0 } else { self.first(&shapes) };
+        let first = if self.told.is_placed {
+            0
+        } else {
+            self.below_sentences(&shapes).unwrap_or_else(|| self.first(&shapes))
+        };
         Place { shapes, first, is_commented: false }
     }
 
@@ -408,6 +499,9 @@ impl Search<'_> {
         let is_first = |at: &usize| shapes[*at].is_full(width) && !is_sentence(*at);
         let at = (0..shapes.len()).find(is_first).unwrap_or(0);
         if self.told.rules.is_some() {
+            return at;
+        }
+        if let Some(at) = self.below_titles(shapes) {
             return at;
         }
         if let Some(at) = self.below_notes(shapes, at).or_else(|| self.below_values(shapes, at)) {
@@ -558,6 +652,8 @@ impl Header {
             asides: Asides::default(),
             rule: AsideRule::default(),
             below: Below::default(),
+            is_short: false,
+            descriptions: Vec::new(),
         }
     }
 }
@@ -648,6 +744,31 @@ impl Steps {
     }
 }
 
+/// Returns why the first record is one of the rows below it, where that shows whatever their types are.
+fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static str> {
+    /// A header comes again where files were joined, and then each time above a row.
+    const AGAIN_MIN: usize = 10;
+    const ROWS_MAX: usize = 1_000;
+    let mut block = Block::default();
+    Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
+    let rows = || block.cells.chunks_exact(labels.len());
+    let is_again =
+        |row: &&[Cell]| row.iter().zip(labels).all(|(it, label)| it.text(body) == *label);
+    let n_again = rows().filter(is_again).count();
+    if AGAIN_MIN <= n_again && block.n_rows() < 2 * n_again {
+        return Some("the first record comes again and again");
+    }
+    let is_amount = |column: usize| {
+        shape::is_amount(labels[column].as_bytes()) && {
+            let mut filled =
+                rows().map(|it| it[column].raw(body)).filter(|it| !it.trim_ascii().is_empty());
+            let is_value = filled.next().is_some_and(shape::is_value);
+            is_value && filled.all(shape::is_value)
+        }
+    };
+    (1..labels.len()).any(is_amount).then_some("the first record has amounts like those below it")
+}
+
 /// Returns whether a record of text is one more of the rows of text below it: its values come again
 /// where values do that, and are made like those of columns whose values are all made alike.
 fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
@@ -710,10 +831,30 @@ fn pattern(text: &str) -> String {
     pattern
 }
 
+/// Takes single quotes off labels where all of them have some, and makes those that are doubled single.
+fn without_single_quotes(labels: Vec<String>) -> Vec<String> {
+    let inner = |it: &str| Some(it.strip_prefix('\'')?.strip_suffix('\'')?.to_owned());
+    let are_quoted = labels.iter().all(|it| it.is_empty() || inner(it).is_some());
+    let plain = |label: String| match inner(&label) {
+        Some(inner) if are_quoted || inner.is_empty() => inner.replace("''", "'").trim().to_owned(),
+        _ if is_doubled_within(&label) => label.replace("''", "'"),
+        _ => label,
+    };
+    labels.into_iter().map(plain).collect()
+}
+
+/// Returns whether two single quotes stand between letters: alone they mean inches or seconds.
+fn is_doubled_within(label: &str) -> bool {
+    label.match_indices("''").any(|(at, quotes)| {
+        label[..at].ends_with(char::is_alphabetic)
+            && label[at + quotes.len()..].starts_with(char::is_alphabetic)
+    })
+}
+
 /// Makes names usable: trimmed, on one line, never empty, and unique whatever their case.
 pub fn names_of(labels: Vec<String>) -> Vec<String> {
     let one_line = |it: String| it.trim().replace("\r\n", " ").replace(['\r', '\n'], " ");
-    let labels: Vec<String> = labels.into_iter().map(one_line).collect();
+    let labels = without_single_quotes(labels.into_iter().map(one_line).collect());
     let mut taken: HashSet<String> = HashSet::new();
     let mut names = Vec::with_capacity(labels.len());
     for (at, label) in labels.into_iter().enumerate() {
@@ -742,7 +883,7 @@ mod tests {
 
     fn found(text: &[u8], told: &Told) -> Header {
         let mut windows = Windows::whole(text);
-        let (syntax, _) = dialect::find(&windows, &dialect::Told::default());
+        let (syntax, _) = dialect::find(&mut windows, &dialect::Told::default());
         find(&mut windows, syntax, told, &Nulls::new(None), &mut vec![])
     }
 

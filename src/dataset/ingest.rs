@@ -18,14 +18,14 @@ use super::columnar;
 use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::dialect;
 use super::encoding::{self, Found};
-use super::header::{self, Header, Told};
+use super::header::{self, Below, Header, Told};
 use super::infer::{Evidence, Nulls};
 use super::lines::LineWriter;
 use super::local::DateOrder;
 use super::number::{DecimalMark, NumberForm};
 use super::odd::Usual;
 use super::pass::{self, Output, Settings, Tally};
-use super::records::{Tokeniser, count_line_ends};
+use super::records::{Tokeniser, count_line_ends, texts_of};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
@@ -34,7 +34,7 @@ use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
 use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
-use super::{Progress, Watch};
+use super::{Progress, Watch, notes, totals};
 use crate::catalog::{
     Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes,
 };
@@ -222,6 +222,8 @@ pub(super) struct Understood {
     pub comment: Option<Comment>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
+    /// Records of nothing but delimiters.
+    pub n_hollow: u64,
     /// Quotes that began a cell and were never closed.
     pub n_unclosed: u64,
     /// Lines that began with a byte order mark.
@@ -252,18 +254,27 @@ fn ingest_text(
     tuning: Tuning,
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Understood, DatasetFiles)> {
-    let mut layout = Layout::find(input, shown_name, options, None, watch)?;
-    let read = match read(input, &layout, target, options, tuning, watch) {
+    let mut layout = Layout::find(input, shown_name, options, None, false, watch)?;
+    let mut result = match read(input, &layout, target, options, tuning, watch) {
         // What lies between the windows tells otherwise.
         Err(error) if error.is::<Undecodable>() && options.encoding.is_none() => {
             let found = found_in_all(input, layout.found, layout.text.end, watch)?;
-            layout = Layout::find(input, shown_name, options, Some(found), watch)?;
+            layout = Layout::find(input, shown_name, options, Some(found), false, watch)?;
             read(input, &layout, target, options, tuning, watch)
         }
         read => read,
     };
+    let mut unclear_total = None;
+    if let Some(total) = result.as_ref().ok().and_then(|it| it.refuted_total(&layout)) {
+        // It is a row like the others.
+        drop(result);
+        unclear_total = total;
+        let found = Some(layout.found);
+        layout = Layout::find(input, shown_name, options, found, true, watch)?;
+        result = read(input, &layout, target, options, tuning, watch);
+    }
     let Read { columns, guesses, tally, reasons, files } =
-        read.map_err(|error| match error.downcast() {
+        result.map_err(|error| match error.downcast() {
             Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
             Err(error) => error,
         })?;
@@ -301,6 +312,12 @@ fn ingest_text(
         surplus_rows: tally.n_surplus,
         set_aside: tally.set_aside,
         stray_quotes,
+        notes: notes::of(
+            &layout.asides,
+            (0 < tally.set_aside.footer).then_some(&layout.header.below),
+            layout.syntax,
+        ),
+        unclear_total,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     let understood = Understood {
@@ -314,6 +331,7 @@ fn ingest_text(
         comment: layout.header.rule.comment,
         any_quoted: tally.any_quoted,
         n_unclosed: tally.n_unclosed,
+        n_hollow: tally.n_hollow,
         n_marks: tally.n_marks,
     };
     Ok((understood, files))
@@ -343,6 +361,9 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
     if 0 < tally.n_blank {
         sentences.push(format!("{} blank lines skipped", tally.n_blank));
     }
+    if 0 < tally.n_hollow {
+        sentences.push(format!("{} rows of nothing but delimiters skipped", tally.n_hollow));
+    }
     sentences.extend(stray_quotes(tally).sentence());
     if let Some(line) = tally.mark_line {
         let n = tally.n_marks;
@@ -355,7 +376,8 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
 
 /// Returns a sentence for each kind of line that is no row.
 fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
-    let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables } = counts;
+    let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables, totals } =
+        counts;
     let mut sentences = Vec::new();
     if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
         let text = &first.text[..first.text.floor_char_boundary(60)];
@@ -374,15 +396,26 @@ fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
         sentences.push(format!("{repeated_headers} times the header came again"));
     }
     if 0 < footer {
-        let text = String::from_utf8_lossy(&layout.header.below.text);
-        let text = text.lines().next().unwrap_or_default();
-        let text = &text[..text.floor_char_boundary(60)];
+        let text = first_line(&layout.header.below.text[layout.header.below.n_total..]);
         sentences.push(format!("footer: {footer} lines, the first is `{text}`"));
+    }
+    if 0 < totals {
+        let text = first_line(&layout.header.below.text);
+        sentences.push(format!(
+            "{totals} rows of totals left out, the first is `{text}`: they hold the sums of their columns"
+        ));
     }
     if 0 < other_tables {
         sentences.push(format!("other tables below the first: {other_tables} lines"));
     }
     sentences
+}
+
+/// Returns as much of the first line as a sentence has room for.
+fn first_line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let text = text.lines().next().unwrap_or_default();
+    text[..text.floor_char_boundary(60)].to_owned()
 }
 
 /// Takes the first lines out of a text, if it has more.
@@ -424,6 +457,7 @@ impl Layout {
         shown_name: &str,
         options: &IngestOptions,
         mut surveyed: Option<Found>,
+        keeps_totals: bool,
         watch: &Watch<'_>,
     ) -> anyhow::Result<Layout> {
         let refuse = |found: &str, hint: &str| no_csv(shown_name, found, hint);
@@ -505,8 +539,8 @@ impl Layout {
             } else {
                 Nulls::new(options.nulls.as_deref())
             };
-            let mut header =
-                header::find(&mut windows, syntax, &place(options, rules), &nulls, &mut reasons);
+            let place = Told { keeps_totals, ..place(options, rules) };
+            let mut header = header::find(&mut windows, syntax, &place, &nulls, &mut reasons);
             if header.names.is_empty() {
                 if is_whole {
                     return Err(refuse("it has only blank lines", "check how the file was made"));
@@ -556,6 +590,7 @@ fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
         comments,
         is_placed: is_plain || skip_lines.is_some(),
         is_plain,
+        keeps_totals: false,
         rules,
     }
 }
@@ -797,6 +832,8 @@ fn read(
         classes: layout.header.classes.clone(),
         keeps_likely: false,
         rule: layout.header.rule.clone(),
+        keeps_hollow: options.is_plain,
+        wants_sums: 0 < layout.header.below.n_total,
     };
     let mut attempt = Attempt { input, layout, target, options, tuning, plan };
     let (mut output, mut tally) = attempt.run(watch)?;
@@ -829,6 +866,12 @@ fn read(
         ensure!(tally.is_built, "the second pass over the file met other values than the first");
         reasons.push("read twice: the first guess of the types did not hold".to_owned());
     }
+    if tally.n_rows == 0 && 0 < tally.n_hollow {
+        // A table of nothing else has rows without a value.
+        drop(output.take());
+        attempt.plan.keeps_hollow = true;
+        (output, tally) = attempt.run(watch)?;
+    }
     input.check_unchanged()?;
     let columns = attempt.columns();
     let files = match (output, target) {
@@ -859,13 +902,15 @@ fn read(
                 name: column.name,
                 dtype: column.dtype,
                 nulls: Some(*nulls),
+                description: None,
                 note: (!notes.is_empty()).then(|| notes.join("; ")),
                 is_ambiguous: reading.is_ambiguous && is_asked,
                 meaning: reading.meaning.filter(|_| is_asked),
                 is_unnamed,
             }
         });
-    let columns = columns.collect();
+    let mut columns: Vec<Column> = columns.collect();
+    describe(&mut columns, &layout.header);
     Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files })
 }
 
@@ -908,6 +953,36 @@ fn guess_unfit(
     };
     let wanted = Some(wanted);
     Ok(Guess { dtype: DType::Float64, form, wanted, is_settled: true, usual: None })
+}
+
+impl Read {
+    /// Returns the line of the first row below the table if such rows were taken for totals and are none;
+    /// no line where it has another name than that of a total.
+    #[expect(
+        clippy::option_option,
+        reason = "whether there is a line only matters if it is no total"
+    )]
+    fn refuted_total(&self, layout: &Layout) -> Option<Option<u64>> {
+        let Below { text, n_total, .. } = &layout.header.below;
+        let text = &text[..*n_total];
+        if !self.tally.has_total || totals::are_totals(text, layout.syntax, &self.tally.sums) {
+            return None;
+        }
+        let cells = texts_of(text, layout.syntax);
+        Some(totals::plain_label(&cells).map(|_| self.tally.n_lines + 1))
+    }
+}
+
+/// Adds what the header says of columns beside their names.
+fn describe(columns: &mut [Column], header: &Header) {
+    const UNNAMED: &str = "the header has one name fewer than the rows have cells, as where names of \
+                           rows come first";
+    for (column, text) in columns.iter_mut().zip(&header.descriptions) {
+        column.description = Some(text.clone()).filter(|it| !it.is_empty());
+    }
+    if let (true, Some(first)) = (header.is_short, columns.first_mut()) {
+        first.note.get_or_insert_with(|| UNNAMED.to_owned());
+    }
 }
 
 /// One pass with everything it needs.

@@ -207,9 +207,11 @@ fn obstacle(looks: &Understood) -> Option<(String, &'static str)> {
         (aside.rules, "line", "of a drawing between rows"),
         (aside.repeated_headers, "header", "again among the rows"),
         (aside.footer, "line", "below the table"),
+        (aside.totals, "total", "below the table"),
         (aside.other_tables, "line", "of other tables below it"),
         (dataset.padded_rows, "row", "with fewer cells than the others"),
         (dataset.surplus_rows, "row", "with more cells than the others"),
+        (looks.n_hollow, "row", "of nothing but delimiters"),
         (looks.n_unclosed, "quote", "never closed"),
         (looks.n_marks, "byte order mark", "among the rows"),
     ];

@@ -3,21 +3,34 @@
 //! Pure. Whether a record belongs to the header is decided by what it leaves open and what the types
 //! of the columns below it are; its labels become one name a column.
 
+use std::collections::HashSet;
+
 use super::decide::is_typed;
 use super::infer::{Evidence, Nulls, classify};
 use super::sample::Sample;
 
 /// Records that a header may span.
 pub const RECORDS_MAX: usize = 3;
+/// Bytes of what is kept of the description of a column.
+const DESCRIPTION_BYTES_MAX: usize = 300;
+/// How Qualtrics tells which column it is.
+const IMPORT_ID: &str = "{\"ImportId\":";
 
 /// Returns whether all records behind the first of `levels` belong to the header, above `n_rows` rows
 /// of which `body` is the evidence.
 pub fn are_levels(levels: &[Vec<String>], body: &Sample, n_rows: usize, nulls: &Nulls) -> bool {
     let Some((first, below)) = levels.split_first() else { return false };
+    let are_import_ids = |it: &Vec<String>| it.iter().all(|it| is_import_id(it));
+    if are_complete(first) && below.last().is_some_and(are_import_ids) {
+        return true;
+    }
     let mut above = first;
     below.iter().all(|level| {
         let is_level = is_level(above, level, body, n_rows, nulls);
-        above = level;
+        // Names that need no others are what each record below describes.
+        if !are_complete(first) {
+            above = level;
+        }
         is_level
     })
 }
@@ -26,7 +39,8 @@ pub fn are_levels(levels: &[Vec<String>], body: &Sample, n_rows: usize, nulls: &
 pub fn may_be_level(labels: &[String], nulls: &Nulls) -> bool {
     let filled = || labels.iter().filter(|it| !it.trim().is_empty());
     let is_word = |it: &String| classify(it.as_bytes(), nulls).is_name();
-    filled().next().is_some() && (filled().all(is_word) || are_years(filled()))
+    filled().next().is_some()
+        && (filled().all(is_word) || are_years(filled()) || are_answers(labels))
 }
 
 fn is_level(
@@ -49,6 +63,10 @@ fn is_level(
             misfits.push(label.trim());
         }
     }
+    let is_complete = are_complete(above);
+    if are_answers(labels) {
+        return true;
+    }
     if fills {
         let is_beside_names =
             labels.first().is_some_and(is_empty) && !above.first().is_some_and(is_empty);
@@ -57,9 +75,66 @@ fn is_level(
     }
     // Below names that leave nothing open: units, or the names in another language. A row whose
     // numbers are all unknown is none.
+    // A description is of several words or longer than the name; a word for a value that is missing is not.
+    let is_described = |(above, it): (&String, &String)| {
+        let it = it.trim();
+        it.is_empty() || it.contains([' ', '!', '{', '?']) || above.trim().len() < it.len()
+    };
+    let is_description = is_complete
+        && n_fit == 0
+        && (misfits.iter().all(|it| it.contains("!!")) || 2 <= misfits.len() && 2 <= n_rows)
+        && !misfits.is_empty()
+        && misfits.iter().all(|it| it.contains([' ', '!', '{', '?', '(']))
+        && above.iter().zip(labels).all(is_described)
+        && are_complete(&labels.iter().filter(|it| !is_empty(it)).cloned().collect::<Vec<_>>());
+    if is_description {
+        return true;
+    }
     let is_unit = |it: &&str| it.starts_with(['(', '[']);
     let are_alike = misfits.windows(2).all(|it| it[0] == it[1]);
     4 <= n_rows && n_fit == 0 && 2 <= misfits.len() && (!are_alike || misfits.iter().all(is_unit))
+}
+
+/// Returns whether labels name all columns by themselves.
+pub fn are_complete(labels: &[String]) -> bool {
+    let distinct: HashSet<String> = labels.iter().map(|it| it.trim().to_lowercase()).collect();
+    distinct.len() == labels.len() && !distinct.contains("")
+}
+
+/// Returns what the levels below the first one say of each column. Where a program says in its own words
+/// which column it is, that is no description.
+pub fn described(levels: &[Vec<String>]) -> Vec<String> {
+    const BETWEEN: &str = "; ";
+    let Some((names, others)) = levels.split_first() else { return Vec::new() };
+    let describe = |(column, name): (usize, &String)| {
+        let mut parts: Vec<String> = Vec::new();
+        for label in others.iter().filter_map(|it| it.get(column)) {
+            let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_new = !label.is_empty() && label != name.trim() && !parts.contains(&label);
+            if is_new && !is_import_id(&label) {
+                parts.push(label);
+            }
+        }
+        let mut text = parts.join(BETWEEN);
+        text.truncate(text.floor_char_boundary(DESCRIPTION_BYTES_MAX));
+        text
+    };
+    names.iter().enumerate().map(describe).collect()
+}
+
+/// Returns whether labels are the second record of an export of `SurveyMonkey`: nothing below the names of
+/// what it knows itself, and what kind of answer each question has.
+fn are_answers(labels: &[String]) -> bool {
+    const KINDS: [&str; 2] = ["Response", "Open-Ended Response"];
+    labels.first().is_some_and(|it| it.trim().is_empty())
+        && labels.iter().any(|it| KINDS.contains(&it.trim()))
+}
+
+/// Returns whether a label is what Qualtrics writes in the third record of its exports.
+fn is_import_id(label: &str) -> bool {
+    let text: String =
+        label.chars().filter(|it| !it.is_whitespace()).take(IMPORT_ID.len()).collect();
+    text == IMPORT_ID
 }
 
 /// Returns one label a column: those of all levels, where a group names the columns to its right
@@ -101,7 +176,7 @@ fn spread_over<'a>(labels: &'a [String], is_below: &[bool]) -> Vec<&'a str> {
 }
 
 /// Returns whether labels are consecutive years, up or down, or one group of them after another.
-fn are_years<'a>(labels: impl Iterator<Item = &'a String>) -> bool {
+pub fn are_years<'a>(labels: impl Iterator<Item = &'a String>) -> bool {
     let years: Option<Vec<i32>> = labels.map(|it| it.trim().parse().ok()).collect();
     let Some(years) = years else { return false };
     let is_run = years.windows(2).all(|it| (it[1] - it[0]).abs() == 1 || it[1] == years[0]);

@@ -39,10 +39,15 @@ pub fn masked_schema(catalog: &Catalog, withheld: &Withheld) -> Catalog {
     let mut masked = Catalog::default();
     for (name, dataset) in catalog.iter() {
         let mut dataset = dataset.clone();
+        if dataset.columns.iter().any(|it| withheld.has(name, &it.name)) {
+            // They are of the file, and nobody knows of which columns.
+            dataset.notes.clear();
+        }
         for column in dataset.columns.iter_mut().filter(|it| withheld.has(name, &it.name)) {
             column.dtype = DType::String;
             // A note may quote values.
             column.note = None;
+            column.description = None;
             column.is_ambiguous = false;
             column.meaning = None;
         }

@@ -23,6 +23,7 @@ use super::odd::Odds;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, Plan};
 use super::source::{Slices, check_cancelled};
+use super::totals::Sum;
 use super::write::{Encoder, ParquetFile};
 use super::{Progress, Watch};
 use crate::catalog::SetAside;
@@ -62,6 +63,8 @@ pub struct Tally {
     pub set_aside: SetAside,
     /// Blank lines, which are no rows.
     pub n_blank: u64,
+    /// Records of nothing but delimiters, which are no rows either.
+    pub n_hollow: u64,
     /// Quotes that began a cell and were never closed.
     pub n_unclosed: u64,
     /// The line of the first of them.
@@ -82,6 +85,12 @@ pub struct Tally {
     pub odds: Vec<Odds>,
     /// Of each column of the plan, the words for what is missing.
     pub markers: Vec<Markers>,
+    /// Of each column of the plan, what it adds up to, where that is wanted.
+    pub sums: Vec<Sum>,
+    /// Lines before what lies below the table.
+    pub n_lines: u64,
+    /// Whether rows that may be totals lie below it.
+    pub has_total: bool,
     /// Whether every slice was built as the plan wanted.
     pub is_built: bool,
     /// Nulls of each column that was built.
@@ -257,6 +266,7 @@ impl<'a> Collector<'a> {
             evidence: vec![Evidence::default(); n_columns],
             odds: vec![Odds::default(); n_columns],
             markers: vec![Markers::default(); n_columns],
+            sums: vec![Sum::default(); n_columns],
             nulls: vec![0; n_columns + usize::from(settings.plan.has_extra)],
             is_built: true,
             ..Tally::default()
@@ -301,6 +311,7 @@ impl<'a> Collector<'a> {
         for (all, seen) in self.tally.evidence.iter_mut().zip(&parsed.evidence) {
             all.add(*seen);
         }
+        self.tally.sums.iter_mut().zip(&parsed.sums).for_each(|(all, sum)| all.add(*sum));
         self.tally.is_built &= columns.is_some();
         self.tally.nulls.iter_mut().zip(&nulls).for_each(|(all, nulls)| *all += nulls);
         if let Some((parquet, lines, _)) = &mut self.sinks {
@@ -326,6 +337,7 @@ impl<'a> Collector<'a> {
         self.tally.n_surplus += parsed.n_surplus;
         self.tally.any_quoted |= parsed.any_quoted;
         self.tally.n_blank += parsed.n_blank;
+        self.tally.n_hollow += parsed.n_hollow;
         self.tally.n_unclosed += parsed.n_unclosed;
         self.tally.n_split += parsed.n_split;
         self.tally.n_likely += parsed.n_likely;
@@ -351,6 +363,8 @@ impl<'a> Collector<'a> {
     /// Lists what stands below the table.
     fn end(&mut self, below: &Below) -> anyhow::Result<()> {
         let mut asides = Asides::default();
+        self.tally.n_lines = self.line;
+        self.tally.has_total = 0 < below.n_total;
         asides.add_below(below, self.settings.plan.syntax);
         self.list(&[], &asides, self.line)
     }

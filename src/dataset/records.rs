@@ -259,6 +259,8 @@ pub struct Tokeniser<'a> {
     /// The line on which it begins.
     line: u32,
     n_blank: u64,
+    n_hollow: u64,
+    keeps_hollow: bool,
     n_unclosed: u64,
     unclosed_line: Option<u32>,
     n_marks: u64,
@@ -293,6 +295,8 @@ impl<'a> Tokeniser<'a> {
             at: 0,
             line: 0,
             n_blank: 0,
+            n_hollow: 0,
+            keeps_hollow: false,
             n_unclosed: 0,
             unclosed_line: None,
             n_marks: 0,
@@ -313,6 +317,16 @@ impl<'a> Tokeniser<'a> {
     /// Returns how many blank lines were passed over.
     pub fn n_blank(&self) -> u64 {
         self.n_blank
+    }
+
+    /// Returns how many records of nothing but delimiters were passed over.
+    pub fn n_hollow(&self) -> u64 {
+        self.n_hollow
+    }
+
+    /// Takes records of nothing but delimiters for rows of missing values, as programs write them.
+    pub fn keep_hollow(&mut self) {
+        self.keeps_hollow = true;
     }
 
     /// Returns how many quotes began a cell, were never closed, and so were text.
@@ -409,6 +423,11 @@ impl<'a> Tokeniser<'a> {
             }
             if record.is_blank || (1 < width && n_cells == 1 && self.is_blank(&record)) {
                 self.n_blank += 1;
+                block.cells.truncate(n_before);
+                continue;
+            }
+            if 1 < width && !self.keeps_hollow && self.is_hollow(record.start, record.end) {
+                self.n_hollow += 1;
                 block.cells.truncate(n_before);
                 continue;
             }

@@ -9,6 +9,14 @@ pub fn is_value(text: &[u8]) -> bool {
     text.len() <= 40 && (is_number(text) || is_moment(text) || is_word(text) || names_month(text))
 }
 
+/// Returns whether `text` looks like a number that counts or measures and so names nothing: with thousands
+/// set apart, of a currency, or in percent.
+pub fn is_amount(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let has_sign = text.iter().any(|it| b",$%".contains(it)) || text.ends_with("€".as_bytes());
+    has_sign && text.len() <= 40 && is_number(text)
+}
+
 fn is_word(text: &[u8]) -> bool {
     const WORDS: [&str; 10] =
         ["true", "false", "yes", "no", "na", "n/a", "null", "none", "nan", "\\n"];

@@ -14,6 +14,7 @@ use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::swallowed::Class;
 use super::syntax::Syntax;
+use super::totals::Sum;
 use super::wanted::Wanted;
 use crate::catalog::DType;
 
@@ -35,6 +36,10 @@ pub struct Plan {
     pub classes: Vec<Class>,
     /// Whether the file has many quoted cells whose lines are likely rows, so that they are none.
     pub keeps_likely: bool,
+    /// Records of nothing but delimiters are rows.
+    pub keeps_hollow: bool,
+    /// Whether it is to be known what columns add up to.
+    pub wants_sums: bool,
 }
 
 /// What one slice held.
@@ -45,6 +50,8 @@ pub struct Parsed {
     pub n_lines: u64,
     /// Of each column of the plan.
     pub evidence: Vec<Evidence>,
+    /// Of each column of the plan, what it adds up to, where that is wanted.
+    pub sums: Vec<Sum>,
     /// The columns, the one for surplus cells last; `None` once the guess has failed.
     pub columns: Option<Vec<ColumnBuilder>>,
     /// Rows that were padded.
@@ -64,6 +71,8 @@ pub struct Parsed {
     pub any_quoted: bool,
     /// Blank lines, which are no rows.
     pub n_blank: u64,
+    /// Records of nothing but delimiters, which are no rows either.
+    pub n_hollow: u64,
     /// Quotes that began a cell and were never closed.
     pub n_unclosed: u64,
     /// The line of the first of them, counted likewise.
@@ -133,6 +142,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         n_rows: 0,
         n_lines: 0,
         evidence: Vec::new(),
+        sums: Vec::new(),
         columns: None,
         n_short: 0,
         n_surplus: 0,
@@ -142,6 +152,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         n_lines_behind: 0,
         any_quoted: false,
         n_blank: 0,
+        n_hollow: 0,
         n_unclosed: 0,
         unclosed_line: None,
         n_split: 0,
@@ -155,6 +166,9 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
 
     let mut tokeniser =
         Tokeniser::new(slice, plan.syntax).with_classes(&plan.classes, plan.keeps_likely);
+    if plan.keeps_hollow {
+        tokeniser.keep_hollow();
+    }
     let mut block = Block::default();
     let mut line_before = None;
     loop {
@@ -185,6 +199,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
     }
 
     parsed.n_blank = tokeniser.n_blank();
+    parsed.n_hollow = tokeniser.n_hollow();
     parsed.n_unclosed = tokeniser.n_unclosed();
     parsed.unclosed_line = tokeniser.unclosed_line();
     parsed.asides.add_marks(&tokeniser);
@@ -196,6 +211,9 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         parsed.n_lines.saturating_sub(line_before.map_or(0, |it: u32| u64::from(it) + 1));
     parsed.evidence = columns.iter().map(ColumnBuilder::evidence).collect();
     if !is_broken && columns.iter().all(|it| it.misfit().is_none()) {
+        if plan.wants_sums {
+            parsed.sums = columns.iter().map(ColumnBuilder::sum).collect();
+        }
         columns.extend(extra.0);
         parsed.columns = Some(columns);
     }

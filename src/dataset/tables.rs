@@ -8,8 +8,10 @@ use super::dialect::{mode, ratio};
 use super::extent::{Shape, records};
 use super::header::is_header;
 use super::infer::{Nulls, classify};
+use super::lead;
 use super::records::texts_of;
 use super::sample::Sample;
+use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::Syntax;
 
@@ -25,7 +27,9 @@ pub fn end_of_first(windows: &Windows, syntax: Syntax, nulls: &Nulls) -> Option<
         return None;
     }
     let text = windows.head(syntax);
-    let shapes = records(text, syntax, usize::MAX);
+    let mut shapes = records(text, syntax, usize::MAX);
+    let n_lead = lead::n_bytes(text);
+    shapes.retain(|it| n_lead <= it.start);
     let place = Places { text, syntax, nulls, shapes: &shapes };
     let at = place.candidates().take(PLACES_MAX).find(|at| place.begins_table(*at))?;
     // Before a table that is much longer, a short one is preamble.
@@ -65,6 +69,14 @@ impl Places<'_> {
         // A table of the same width begins behind a blank line; of the other one, nothing comes again.
         let n_back = rows.iter().filter(|it| it.width == width).count();
         if if width == head.width { !head.is_behind_blank } else { rows.len() < 5 * n_back } {
+            return false;
+        }
+        // Names with their values have a value where a table has a name.
+        let firsts = texts_of(&self.text[above[0].start..above[0].end], self.syntax);
+        if width == 2
+            && width < head.width
+            && firsts.get(1).is_some_and(|it| is_value(it.as_bytes()))
+        {
             return false;
         }
         let labels = texts_of(&self.text[head.start..head.end], self.syntax);

@@ -45,12 +45,24 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Dataset { row_count, columns, .. } = dataset;
     let columns: Vec<Value> = columns
         .iter()
-        .map(|it| with_note(json!({"name": it.name, "dtype": it.dtype, "nulls": it.nulls}), it))
+        .map(|it| {
+            let mut column = json!({"name": it.name, "dtype": it.dtype, "nulls": it.nulls});
+            if let Some(description) = &it.description {
+                column["description"] = json!(description);
+            }
+            with_note(column, it)
+        })
         .collect();
     let mut result =
         json!({"kind": "schema", "name": name, "row_count": row_count, "columns": columns});
     if 0 < dataset.set_aside.sum() {
         result["left_out"] = json!(dataset.set_aside.words());
+    }
+    if !dataset.notes.is_empty() {
+        result["notes_of_the_file"] = json!(dataset.notes);
+    }
+    if let Some(line) = dataset.unclear_total {
+        result["line_of_row_called_total"] = json!(line);
     }
     let path = dataset.path().map(Path::to_owned).unwrap_or_default();
     Ok(Plan::read(Query::Check { path }, move |facts| match facts {

@@ -79,6 +79,7 @@ mod tests {
             dtype: DType::Int64,
             nulls: Some(0),
             note: None,
+            description: None,
             is_ambiguous: false,
             meaning: None,
             is_unnamed: false,
@@ -108,6 +109,8 @@ mod tests {
             surplus_rows: 0,
             set_aside: SetAside::default(),
             stray_quotes: StrayQuotes::default(),
+            notes: Vec::new(),
+            unclear_total: None,
             ingested_at: String::new(),
         };
         let mut catalog = Catalog::default();

@@ -23,6 +23,8 @@ const LINE_BYTES_MIN: usize = 8;
 const PARTITIONS_LISTED_MAX: usize = 4;
 /// Bytes of a note on a column; `get_dataset_info` has it whole.
 const NOTE_BYTES_MAX: usize = 160;
+/// Bytes of what the file says around its table; `get_dataset_info` has all of it.
+const NOTES_BYTES_MAX: usize = 600;
 /// Bytes of the lines that say what is left out.
 const REMARK_BYTES: usize = 60;
 
@@ -99,7 +101,8 @@ impl Entry<'_> {
         };
         Entry {
             dataset,
-            line: format!("- {name}: {about}{n_rows} rows, {n_columns} columns{place}\n{aside}"),
+            line: format!("- {name}: {about}{n_rows} rows, {n_columns} columns{place}\n{aside}")
+                + &notes(dataset),
             columns: dataset.columns.iter().take(1 + room / LINE_BYTES_MIN).map(column).collect(),
         }
     }
@@ -132,6 +135,9 @@ fn column(column: &Column) -> String {
     if let Some(nulls @ 1..) = column.nulls {
         let _ = write!(line, ", {nulls} missing");
     }
+    if let Some(description) = &column.description {
+        let _ = write!(line, ", described as {}", quoted(description));
+    }
     if let Some(meaning) = &column.meaning {
         let _ = write!(line, ", {}", meaning.words());
     }
@@ -144,6 +150,27 @@ fn column(column: &Column) -> String {
         let _ = write!(line, ", note {}", quoted(&format!("{}{more}", &note[..end])));
     }
     line + "\n"
+}
+
+/// Returns a line on each thing that the file says of its table, and that a row of it may be a total.
+fn notes(dataset: &Dataset) -> String {
+    let mut lines = String::new();
+    if let Some(line) = dataset.unclear_total {
+        let _ = writeln!(
+            lines,
+            "  the row of line {line} of the file is called a total: leave it out of sums"
+        );
+    }
+    let mut n_bytes = 0;
+    let fits = |it: &&String| {
+        n_bytes += it.len();
+        n_bytes <= NOTES_BYTES_MAX
+    };
+    for note in dataset.notes.iter().take_while(fits) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "  the file says: {}", quoted(note));
+    }
+    lines
 }
 
 /// Says that a dataset is on the cluster, and by which columns its files are divided: a filter on these reads

@@ -23,6 +23,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         dtype: DType::Float64,
         nulls: Some(u64::from(at == 0)),
         note: None,
+        description: None,
         is_ambiguous: false,
         meaning: None,
         is_unnamed: false,
@@ -52,6 +53,8 @@ pub fn dataset(n_columns: usize) -> Dataset {
         surplus_rows: 0,
         set_aside: SetAside::default(),
         stray_quotes: StrayQuotes::default(),
+        notes: Vec::new(),
+        unclear_total: None,
         ingested_at: String::new(),
     }
 }

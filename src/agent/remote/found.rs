@@ -151,6 +151,8 @@ impl Asked<'_> {
             surplus_rows: 0,
             set_aside: SetAside::default(),
             stray_quotes: StrayQuotes::default(),
+            notes: Vec::new(),
+            unclear_total: None,
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         }
     }

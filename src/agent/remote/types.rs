@@ -21,6 +21,7 @@ pub fn column(name: &str, spark_type: &str) -> Column {
         is_ambiguous: false,
         meaning: None,
         is_unnamed: false,
+        description: None,
     }
 }
 

@@ -134,7 +134,9 @@ fn account(text: &str, bench: &Bench, dataset: &Dataset) -> Result<(), TestCaseE
     for (line, (what, n)) in &account.0 {
         prop_assert!(end <= *line, "line {line} is {what} and within what is before it");
         let between = &lines[end - 1..line - 1];
-        let is_blank = |it: &String| it.trim_matches([' ', '\t']).is_empty();
+        let delimiter = dataset.dialect.delimiter.clone().unwrap_or_default();
+        let is_blank =
+            |it: &String| it.trim_matches([' ', '\t']).replace(&delimiter, "").trim().is_empty();
         prop_assert!(between.iter().all(is_blank), "{between:?} is nothing before line {line}");
         prop_assert!(!lines[line - 1].is_empty(), "blank line {line} is {what}");
         end = line + n;

@@ -255,6 +255,7 @@ fn column(name: &str, dtype: DType, nulls: u64) -> Column {
         is_ambiguous: false,
         meaning: None,
         is_unnamed: false,
+        description: None,
     }
 }
 

@@ -159,9 +159,11 @@ impl Dialect {
         for row in self.has_header.then_some(&header).into_iter().chain(table) {
             let mut cells = Vec::new();
             is_quoted.push(Vec::new());
-            for cell in row {
+            // A row of nothing would be none.
+            let is_blank = row.iter().all(|it| it.trim().is_empty());
+            for (at, cell) in row.iter().enumerate() {
                 n += 1;
-                let quotes = self.quotes(cell, n, n_columns);
+                let quotes = self.quotes(cell, n) || (is_blank && at == 0);
                 cells.push(if quotes { self.quoted(cell) } else { cell.clone() });
                 is_quoted.last_mut().unwrap().push(quotes);
             }
@@ -175,17 +177,14 @@ impl Dialect {
         Text { text, is_quoted }
     }
 
-    fn quotes(&self, cell: &str, n: usize, n_columns: usize) -> bool {
+    fn quotes(&self, cell: &str, n: usize) -> bool {
         let is_syntax = |it: char| {
             it == self.quote
                 || self.delimiter.contains(it)
                 || ['\r', '\n'].contains(&it)
                 || self.escape.char().is_some_and(|escape| it == char::from(escape))
         };
-        // A line of nothing would be no row.
-        let is_blank_line = n_columns == 1 && !self.trails && cell.trim().is_empty();
-        is_blank_line
-            || cell.contains(is_syntax)
+        cell.contains(is_syntax)
             || match self.quoting {
                 Quoting::None => false,
                 Quoting::Texts => cell.parse::<f64>().is_err(),

@@ -209,7 +209,9 @@ fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
     let dtype = facts.next()?;
     // A name that is cut cannot be used in code: `get_dataset_info` has it whole.
     let (mut n_missing, mut is_cut) = (0, false);
-    for fact in facts.take_while(|it| !it.starts_with("note ")) {
+    // What the file says of the column comes last, and may say anything.
+    let is_said = |it: &&str| it.starts_with("described as") || it.starts_with("note ");
+    for fact in facts.take_while(|it| !is_said(it)) {
         is_cut |= fact.starts_with("name cut");
         n_missing =
             fact.strip_suffix(" missing").and_then(|it| it.parse().ok()).unwrap_or(n_missing);

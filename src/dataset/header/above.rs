@@ -1,0 +1,108 @@
+//! Titles, notes, and names with values above the header, one or two cells a record.
+//!
+//! Offices and programs write them right above the names, behind blank lines or rows of delimiters, and with
+//! as many delimiters as a row has. That they are none shows in what is below: a record of names that fills
+//! every column, or rows that do.
+
+use super::super::extent::Shape;
+use super::super::levels::are_years;
+use super::super::shape::is_value;
+use super::super::tails::are_names;
+use super::Search;
+
+/// Records above a table that are looked at.
+const RECORDS_MAX: usize = 50;
+/// Rows that show a habit.
+const ROWS_MIN: usize = 2;
+
+impl Search<'_> {
+    /// Returns the position of the first record of the table below such records, the first of them being
+    /// the first of all.
+    pub(super) fn below_titles(&self, shapes: &[&Shape]) -> Option<usize> {
+        let n = shapes.iter().take(RECORDS_MAX).take_while(|it| self.is_above(it)).count();
+        let (above, rest) = shapes.split_at(n);
+        let (first, rows) = rest.split_first()?;
+        let last = above.last()?;
+        if self.width < 2 || first.width != self.width || rows.is_empty() {
+            return None;
+        }
+        let is_title = |it: &&&Shape| it.n_filled <= 1 || it.is_prose;
+        let are_titles = above.iter().all(|it| is_title(&it));
+        let labels = self.labels(first);
+        if are_labels(&labels) {
+            // A group above the names leaves the first cell open, or that below it.
+            let body = self.sample(self.width, first.after.0, Vec::new());
+            let is_named = first.is_first_filled || are_titles;
+            let is_typed = || body.is_typed() && !self.is_row(first, &body);
+            let is_header = is_named && (is_typed() || self.have_amounts(rows, &labels));
+            if is_header {
+                return Some(n);
+            }
+        }
+        if !are_titles {
+            return None;
+        }
+        let is_apart = last.n_filled == 0 || first.is_behind_blank;
+        let n_filled = rows.iter().filter(|it| 1 < it.n_filled).count();
+        let is_filled = 1 < first.n_filled && rows.len() <= n_filled * 2;
+        let n_words = |it: &&Shape| self.labels(it).concat().split_whitespace().count();
+        let n_words_max = above.iter().map(n_words).max().unwrap_or_default();
+        // Nothing sets them apart but that every row has a value where they have none.
+        let rows: Vec<&&Shape> = rows.iter().take_while(|it| 1 < it.n_filled).collect();
+        let is_whole = ROWS_MIN <= rows.len() && rows.iter().all(|it| it.n_filled == self.width);
+        let is_above = (is_apart && is_filled && 2 <= n_words_max)
+            || (3 <= n_words_max && is_whole && are_labels(&labels));
+        is_above.then_some(n)
+    }
+
+    /// Returns the position of the header below sentences, which may have as many commas as it.
+    pub(super) fn below_sentences(&self, shapes: &[&Shape]) -> Option<usize> {
+        let n = shapes.iter().take_while(|it| it.start < self.n_lead).count();
+        let (lead, rest) = shapes.split_at(n);
+        let at = if lead.is_empty() { return None } else { n + self.first(rest) };
+        let header = shapes.get(at).filter(|it| it.width == self.width && !it.is_prose)?;
+        let labels = self.labels(header);
+        let body = self.sample(self.width, header.after.0, Vec::new());
+        let is_header = if body.is_typed() {
+            !self.is_row(header, &body)
+        } else {
+            1 < n || header.is_behind_blank
+        };
+        (are_labels(&labels) && is_header).then_some(at)
+    }
+
+    /// Returns whether rows have numbers in a column that is called something else.
+    fn have_amounts(&self, rows: &[&Shape], labels: &[String]) -> bool {
+        const ROWS_MAX: usize = 5;
+        let rows: Vec<Vec<String>> = rows.iter().take(ROWS_MAX).map(|it| self.labels(it)).collect();
+        let is_value = |it: &String| is_value(it.as_bytes());
+        let has_values = |column: &usize| {
+            let mut cells = rows.iter().map_while(|it| it.get(*column));
+            cells.clone().count() == rows.len() && cells.all(is_value)
+        };
+        ROWS_MIN <= rows.len()
+            && (1..labels.len()).any(|it| !is_value(&labels[it]) && has_values(&it))
+    }
+
+    /// Returns whether a record may be a title, a note, or a name with its value.
+    fn is_above(&self, shape: &Shape) -> bool {
+        if shape.n_filled <= 1 {
+            return shape.n_filled == 0 || shape.is_first_filled;
+        }
+        let is_pair = || {
+            let labels = self.labels(shape);
+            labels.iter().take(2).all(|it| !it.trim().is_empty())
+        };
+        shape.width != self.width && shape.is_prose
+            || shape.n_filled == 2 && 2 < self.width && is_pair()
+    }
+}
+
+/// Returns whether labels are names of columns, years among them, none the same.
+fn are_labels(labels: &[String]) -> bool {
+    let Some((first, others)) = labels.split_first() else { return false };
+    if first.trim().is_empty() {
+        return are_names(others) || are_years(others.iter());
+    }
+    are_names(labels) || (are_names(&labels[..1]) && are_years(others.iter()))
+}

@@ -1,0 +1,132 @@
+//! Lines above a table that are none of it: comments, and sentences such as those of a licence.
+//!
+//! Pure. They have no vote on how cells are told apart and how many columns there are: a long text above a
+//! small table would win.
+
+/// What begins a comment line.
+const MARKERS: [&[u8]; 7] = [b"#", b"//", b"%", b"--", b"*", b"\"#", b"\xef\xbb\xbf#"];
+/// Words of a line that make it a sentence.
+const WORDS_MIN: usize = 6;
+/// Lines in a row that may be titles.
+const TITLES_MAX: usize = 5;
+/// Lines below that must be none of it.
+const LINES_BELOW_MIN: usize = 2;
+/// Lines below that are looked at for sentences.
+const LINES_BELOW_MAX: usize = 50;
+
+/// Returns how many bytes of `head` are lines of comments and sentences above others that are neither.
+pub fn n_bytes(head: &[u8]) -> usize {
+    let (mut n_marked, mut n_sentences, mut n_plain) = (0, 0, 0);
+    // Behind the last line that is surely none of the table, and behind lines that may be titles.
+    let (mut end, mut at, mut n_titles, mut is_below) = (0, 0, 0, false);
+    for line in head.split_inclusive(|it| *it == b'\n') {
+        let kind = kind(line);
+        match kind {
+            // Rows without a sign that separates cells may have comments among them.
+            Kind::Marked if 0 < n_titles && 0 < n_marked => break,
+            Kind::Marked => n_marked += 1,
+            Kind::Sentence => n_sentences += 1,
+            Kind::Plain if TITLES_MAX < n_titles => break,
+            Kind::Plain => n_titles += 1,
+            Kind::Blank => {}
+            Kind::Other => {
+                is_below = true;
+                break;
+            }
+        }
+        at += line.len();
+        if matches!(kind, Kind::Marked | Kind::Sentence) {
+            n_plain += n_titles;
+            (end, n_titles) = (at, 0);
+        }
+    }
+    if is_below {
+        (end, n_plain) = (at, n_plain + n_titles);
+    }
+    let (lead, rest) = head.split_at(end);
+    // A quote that is open may go on behind the lines.
+    let is_closed = memchr::memchr_iter(b'"', lead).count().is_multiple_of(2);
+    let below = || rest.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty());
+    let is_text = || below().take(LINES_BELOW_MAX).any(|it| matches!(kind(it), Kind::Sentence));
+    let is_clear = 0 < n_marked || (0 < n_sentences && !is_text());
+    let n_below_min = LINES_BELOW_MIN + if n_marked + n_sentences < n_plain { n_plain } else { 0 };
+    let is_above = n_below_min <= below().take(n_below_min).count();
+    if is_closed && is_clear && is_above { end } else { 0 }
+}
+
+/// What a line is by itself.
+enum Kind {
+    /// It begins as comments do.
+    Marked,
+    /// It has words like a sentence.
+    Sentence,
+    /// It has nothing that separates cells.
+    Plain,
+    Blank,
+    Other,
+}
+
+fn kind(line: &[u8]) -> Kind {
+    let line = line.trim_ascii();
+    if MARKERS.iter().any(|it| line.starts_with(it)) {
+        return Kind::Marked;
+    }
+    if line.is_empty() {
+        return Kind::Blank;
+    }
+    let (mut n_signs, mut n_spaced) = (0, 0);
+    for (at, byte) in line.iter().enumerate() {
+        match byte {
+            b'\t' | b'|' => return Kind::Other,
+            b',' | b';' => {
+                n_signs += 1;
+                n_spaced += usize::from(line.get(at + 1).is_none_or(|it| *it == b' '));
+            }
+            _ => {}
+        }
+    }
+    let is_word = |it: &&[u8]| it.iter().any(u8::is_ascii_alphabetic);
+    let n_words = || line.split(|it| *it == b' ').filter(is_word).count();
+    if n_signs == 0 {
+        Kind::Plain
+    } else if n_spaced == n_signs && WORDS_MIN <= n_words() {
+        Kind::Sentence
+    } else {
+        Kind::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::n_bytes;
+
+    #[track_caller]
+    fn check(lead: &str, rest: &str) {
+        assert_eq!(n_bytes(format!("{lead}{rest}").as_bytes()), lead.len(), "{lead}{rest}");
+    }
+
+    #[test]
+    fn rows_without_a_usual_delimiter_are_none_of_it() {
+        let log = "#Version: 1.0\n#Fields: day time n\n";
+        let rows = "2024-01-01 10:00 1\n2024-01-01 10:01 2\n";
+        check(log, rows);
+        check(log, &format!("{rows}{log}{rows}"));
+        check("", &format!("a\nb\nc\nd\n# x\n{}", "e;f\n1;2\n"));
+    }
+
+    #[test]
+    fn comments_and_sentences_above_a_table_are_told_from_it() {
+        let rows = "a,b\n1,2\n3,4\n";
+        check("# one, two, three\n#\n# four; five\n", rows);
+        check("Some rights reserved, see the terms of it, please\nMIT License\n\n", rows);
+        check("", rows);
+        check("", "Title\n\na,b\n1,2\n");
+        check("", "text\nthis is a sentence, and a long one\nso, is this\n");
+        check(
+            "",
+            "text\nthis is a sentence, and a long one\na,b\nthis is a sentence, and a long one\n",
+        );
+        check("", "#1,x\n#2,y\n");
+        check("", "# \"open\n, and closed\" by the next,\na,b\n1,2\n");
+    }
+}

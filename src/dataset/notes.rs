@@ -1,0 +1,35 @@
+//! What a file says above and below its table: titles, sources, what the numbers mean.
+//!
+//! Pure. The lines are no rows, but whoever reads the table needs them.
+
+use super::aside::Asides;
+use super::extent::records;
+use super::header::Below;
+use super::records::texts_of;
+use super::syntax::Syntax;
+use crate::limits::{NOTE_BYTES_MAX, NOTES_MAX};
+
+/// Returns the texts of what stands above a table, and of the notes below it, as far as there is room.
+pub fn of(above: &Asides, below: Option<&Below>, syntax: Syntax) -> Vec<String> {
+    let is_note = |reason: &str| reason.starts_with("preamble") || reason.starts_with("comment");
+    let above = above.listed.iter().filter(|it| is_note(&it.reason));
+    let above = above.filter_map(|it| note(it.text.as_bytes(), syntax));
+    let below = below.map_or(&[][..], |it| &it.text[it.n_total..it.n_notes]);
+    let below = records(below, syntax, NOTES_MAX)
+        .into_iter()
+        .filter_map(|it| note(&below[it.start..it.end], syntax))
+        .collect::<Vec<_>>();
+    // Half of the room is for each, and what one leaves is for the other.
+    let n_above = NOTES_MAX.saturating_sub(below.len().min(NOTES_MAX / 2));
+    above.take(n_above).chain(below).take(NOTES_MAX).collect()
+}
+
+/// Returns the cells of a record as one text.
+fn note(record: &[u8], syntax: Syntax) -> Option<String> {
+    let cells = texts_of(record, syntax);
+    let cells = cells.iter().map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+    let cells: Vec<String> = cells.filter(|it| !it.is_empty()).collect();
+    let mut text = cells.join(", ").trim_start_matches(['#', '%', '/', '-', '*', ' ']).to_owned();
+    text.truncate(text.floor_char_boundary(NOTE_BYTES_MAX));
+    text.contains(char::is_alphanumeric).then_some(text)
+}

@@ -1,0 +1,51 @@
+//! Rows that leave out their empty cells at the end, below a header that names all columns.
+//!
+//! Pure. Programs that write so make rows of any width up to the header's, so no width is the usual one.
+
+use std::collections::HashSet;
+
+use super::extent::Shape;
+use super::infer::{Nulls, classify};
+use super::records::texts_of;
+use super::syntax::Syntax;
+
+/// Records among which the header is looked for.
+const RECORDS_ABOVE_MAX: usize = 20;
+/// Fewer columns are made by the commas of a text as well.
+const WIDTH_MIN: usize = 3;
+/// Fewer rows show no habit.
+const ROWS_MIN: usize = 3;
+/// Characters of a name; a longer one is a sentence.
+const NAME_CHARS_MAX: usize = 60;
+
+/// Returns how many columns the header names, where the rows below it have different numbers of cells, none
+/// more than that.
+pub fn width(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
+    let width = shapes.iter().map(|it| it.width).max().filter(|it| WIDTH_MIN <= *it)?;
+    let above = shapes.iter().take(RECORDS_ABOVE_MAX);
+    let at = above.clone().position(|it| it.width == width)?;
+    let (header, rows) = (&shapes[at], &shapes[at + 1..]);
+    if header.n_filled < width || header.is_prose || rows.len() < ROWS_MIN {
+        return None;
+    }
+    let n_cut = rows.iter().filter(|it| it.width < width).count();
+    let is_uneven = rows.iter().any(|it| it.width != rows[0].width);
+    // Rows that make the width by themselves need no header for that.
+    if !is_uneven || n_cut * 2 < rows.len() {
+        return None;
+    }
+    let n_split = rows.iter().filter(|it| 1 < it.width).count();
+    let n_prose = rows.iter().filter(|it| 1 < it.width && it.is_prose).count();
+    let are_cells = rows.len() <= n_split * 2 && n_prose * 10 <= n_split;
+    (are_cells && are_names(&texts_of(&text[header.start..header.end], syntax))).then_some(width)
+}
+
+/// Returns whether labels are what columns are called: words, no two the same.
+pub fn are_names(labels: &[String]) -> bool {
+    let nulls = Nulls::new(None);
+    let is_name = |it: &String| {
+        classify(it.as_bytes(), &nulls).is_name() && it.chars().count() <= NAME_CHARS_MAX
+    };
+    let distinct: HashSet<String> = labels.iter().map(|it| it.trim().to_lowercase()).collect();
+    labels.iter().all(is_name) && distinct.len() == labels.len()
+}

@@ -1,0 +1,254 @@
+//! What is around a table and what its records are: titles, notes, blank rows, totals, rows that are cut.
+
+use std::fmt::Write;
+
+use proptest::prelude::{Just, Strategy, prop, prop_assert_eq, prop_oneof, proptest};
+use proptest::sample::select;
+
+use super::{Bench, check, check_aside, table};
+use crate::cases::slow_cases;
+
+/// Ingests text; returns the table, the notes and the descriptions of the columns.
+fn looked_at(text: &str) -> (String, Vec<String>, Vec<String>) {
+    let bench = Bench::new();
+    let dataset = bench.bytes(text).unwrap();
+    let described = dataset.columns.iter().map(|it| it.description.clone().unwrap_or_default());
+    let described = described.collect();
+    (table(&bench, &dataset), dataset.notes, described)
+}
+
+const NAMES: [&str; 6] = ["place", "n", "share", "kind", "more", "last"];
+
+/// Cells of rows of six columns, with a text in the first.
+fn rows() -> impl Strategy<Value = Vec<[String; 6]>> {
+    let cells =
+        ("[A-Z][a-z]{2,8}", 1_u32..9_999, 10_u32..99, "[a-z]{3,5}", 1_u32..99, "[a-z]{2,4}");
+    let row = cells.prop_map(|(place, n, share, kind, more, last)| {
+        [place, n.to_string(), format!("{share}.5"), kind, more.to_string(), last]
+    });
+    prop::collection::vec(row, 4..20)
+}
+
+/// Writes a table as [`table`] shows it.
+fn shown(n_columns: usize, rows: &[Vec<String>]) -> String {
+    const TYPES: [&str; 6] = ["string", "int64", "float64", "string", "int64", "string"];
+    let columns = NAMES.iter().zip(TYPES).take(n_columns);
+    let head = columns.map(|(name, dtype)| format!("{name}:{dtype}")).collect::<Vec<_>>();
+    let row = |row: &Vec<String>| {
+        let cell = |at| row.get(at).cloned().unwrap_or_else(|| "~".to_owned());
+        (0..n_columns).map(cell).collect::<Vec<_>>().join(" | ")
+    };
+    [head.join(" | ")].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>().join("\n")
+}
+
+proptest! {
+    #![proptest_config(slow_cases(60, 600))]
+
+    #[test]
+    fn rows_may_leave_out_their_empty_tails(
+        rows in rows(),
+        widths in prop::collection::vec(2_usize..7, 20),
+        delimiter in select(vec![",", ";", "\t", "|"]),
+    ) {
+        let mut rows: Vec<Vec<String>> =
+            rows.iter().zip(&widths).map(|(row, width)| row[..*width].to_vec()).collect();
+        // Each type is seen, and no width is that of all.
+        rows[0] = ["Oslo", "1", "1.5", "x", "2", "y"].map(str::to_owned).to_vec();
+        rows[1].truncate(2);
+        rows[2].truncate(3);
+        let lines = rows.iter().map(|it| it.join(delimiter) + "\n");
+        let text = NAMES.join(delimiter) + "\n" + &lines.collect::<String>();
+        prop_assert_eq!(looked_at(&text).0, shown(6, &rows));
+    }
+
+    #[test]
+    fn titles_blank_rows_and_notes_around_a_table_are_none_of_it(
+        rows in rows(),
+        n_columns in 2_usize..7,
+        (n_titles, n_blank, n_notes) in (1_usize..3, 0_usize..3, 0_usize..4),
+        (is_padded, has_blanks_between) in (prop_oneof![4 => Just(true), 1 => Just(false)], Just(true)),
+    ) {
+        const TITLES: [&str; 2] = ["\"Areas: reports of fraud, 2023\"", "Table 1 of the report"];
+        const NOTES: [&str; 3] =
+            ["\"Areas are defined by the office, 2020.\"", "Source: the office.", "Figures may not add up."];
+        let padding = ",".repeat(n_columns - 1);
+        let blank = if is_padded { format!("{padding}\n") } else { "\n".to_owned() };
+        let padded = |it: &&str| format!("{it}{}\n", if is_padded { &padding } else { "" });
+        let rows: Vec<Vec<String>> = rows.iter().map(|it| it[..n_columns].to_vec()).collect();
+        let mut text: String = TITLES[..n_titles].iter().map(padded).collect();
+        text += &blank.repeat(n_blank);
+        text += &(NAMES[..n_columns].join(",") + "\n");
+        text.extend(rows.iter().map(|it| it.join(",") + "\n"));
+        for (at, note) in NOTES[..n_notes].iter().enumerate() {
+            if at == 0 || has_blanks_between {
+                text += &blank;
+            }
+            text += &padded(note);
+        }
+        let (found, notes, _) = looked_at(&text);
+        prop_assert_eq!(found, shown(n_columns, &rows), "{}", text);
+        let said = TITLES[..n_titles].iter().chain(&NOTES[..n_notes]).map(|it| it.replace('"', ""));
+        prop_assert_eq!(notes, said.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn comments_and_licences_do_not_outvote_a_small_table(
+        rows in rows(),
+        n_columns in 2_usize..7,
+        lines in prop::collection::vec((1_usize..9, 1_u32..99), 1..40),
+        marker in select(vec!["# ", "// ", "% ", ""]),
+    ) {
+        let rows: Vec<Vec<String>> = rows.iter().map(|it| it[..n_columns].to_vec()).collect();
+        let line = |(n, year): &(usize, u32)| {
+            format!("{marker}Copyright of those who made this in {year}{}\n", ", and others".repeat(*n))
+        };
+        let mut text: String = lines.iter().map(line).collect();
+        text += &(NAMES[..n_columns].join(",") + "\n");
+        text.extend(rows.iter().map(|it| it.join(",") + "\n"));
+        prop_assert_eq!(looked_at(&text).0, shown(n_columns, &rows), "{}", text);
+    }
+
+    #[test]
+    fn a_last_row_that_holds_the_sums_is_left_out(
+        rows in rows(),
+        label in select(vec!["Total", "Grand Total:", "Summe", "Totaal", "Total general", "Sum of all"]),
+        (is_apart, off) in (select(vec!["", "\n", ",,\n"]), 0_i32..3),
+    ) {
+        let rows: Vec<Vec<String>> = rows.iter().map(|it| it[..3].to_vec()).collect();
+        let n: i32 = rows.iter().map(|it| it[1].parse::<i32>().unwrap()).sum();
+        let share: f64 = rows.iter().map(|it| it[2].parse::<f64>().unwrap()).sum();
+        let share = share + f64::from(off);
+        let mut text = NAMES[..3].join(",") + "\n";
+        text.extend(rows.iter().map(|it| it.join(",") + "\n"));
+        writeln!(text, "{is_apart}{label},{},{share:.1}", n + off).unwrap();
+        let mut expected = rows.clone();
+        if off != 0 {
+            let share = share.to_string();
+            expected.push(vec![label.to_owned(), (n + off).to_string(), share]);
+        }
+        prop_assert_eq!(looked_at(&text).0, shown(3, &expected), "{}", text);
+    }
+}
+
+#[test]
+fn names_and_values_above_the_names_are_no_header() {
+    let rows = "North,100,110,120\nSouth,200,210,220\nWest,1,2,3\n";
+    let columns = "Region:string | 2000:int64 | 2001:int64 | 2002:int64";
+    let table =
+        format!("{columns}\nNorth | 100 | 110 | 120\nSouth | 200 | 210 | 220\nWest | 1 | 2 | 3");
+    let names = "Region,2000,2001,2002\n";
+    check(format!("{names}{rows}"), &table);
+    for above in [
+        "From,2023,,\n",
+        "From,2000,,\nTo,2002,,\n",
+        "Report,Sales,,\nFrom,2023,,\n,,,\n",
+        "A title\n\nFrom,2023\nTo,2024\n\n",
+    ] {
+        check(format!("{above}{names}{rows}"), &table);
+    }
+}
+
+#[test]
+fn a_first_row_of_amounts_is_no_header() {
+    check(
+        "\"Reports of fraud, 2023\",\n,\nNumber of reports,\"2,600,678\",\nLoss,\"$10,000\",\n",
+        "column_1:string | column_2:string | column_3:string\n\
+         Number of reports | 2,600,678 | ~\nLoss | $10,000 | ~",
+    );
+}
+
+#[test]
+fn a_row_that_is_called_a_total_and_holds_no_sums_stays_and_is_told() {
+    let bench = Bench::new();
+    let dataset = bench.bytes("name,n\nanna,1\nbert,2\nTotal,9\n").unwrap();
+    assert_eq!((dataset.row_count, dataset.unclear_total), (3, Some(4)));
+    let dataset = Bench::new().bytes("film,votes\nAlien,1\nBrazil,2\nTotal War,9\n").unwrap();
+    assert_eq!((dataset.row_count, dataset.unclear_total), (3, None));
+}
+
+#[test]
+fn a_total_is_listed_with_what_is_no_row() {
+    check_aside(
+        "name,n,rate\nanna,1,2.5\nbert,2,3.5\n\nTotal,3,3.0\nSource: me,,\n",
+        "name:string | n:int64 | rate:float64\nanna | 1 | 2.5\nbert | 2 | 3.5",
+        &["5 total", "6 footer"],
+    );
+}
+
+#[test]
+fn records_below_complete_names_describe_the_columns() {
+    let id = |it: &str| format!("\"{{\"\"ImportId\"\":\"\"{it}\"\"}}\"");
+    let (one, two) = (id("QID1"), id("QID2_TEXT"));
+    let qualtrics = format!("Q1,Q2\nHow are you?,Why?\n{one},{two}\nGood,1\nBad,2\n");
+    let (table, _, described) = looked_at(&qualtrics);
+    assert_eq!(table, "Q1:string | Q2:int64\nGood | 1\nBad | 2");
+    assert_eq!(described, ["How are you?", "Why?"]);
+
+    let (table, _, described) = looked_at(
+        "GEO_ID,NAME,B01_001E\nGeography,Geographic Area Name,Estimate!!Total\nUS01,Alabama,4876250\n\
+         US02,Alaska,737068\n",
+    );
+    let columns = "GEO_ID:string | NAME:string | B01_001E:int64";
+    assert_eq!(table, format!("{columns}\nUS01 | Alabama | 4876250\nUS02 | Alaska | 737068"));
+    assert_eq!(described, ["Geography", "Geographic Area Name", "Estimate!!Total"]);
+
+    let (table, _, described) = looked_at(
+        "Respondent ID,Your name?,Your age?\n,Open-Ended Response,Response\n114,Anna,18-24\n115,Bert,25-34\n",
+    );
+    let columns = "Respondent ID:int64 | Your name?:string | Your age?:string";
+    assert_eq!(table, format!("{columns}\n114 | Anna | 18-24\n115 | Bert | 25-34"));
+    assert_eq!(described, ["", "Open-Ended Response", "Response"]);
+}
+
+#[test]
+fn a_log_of_the_w3c_has_its_names_in_a_comment() {
+    let names = "#Fields: date time cs-method cs(User-Agent) sc-status\n";
+    let lead = format!("#Software: a server 10.0\n#Date: 2024-01-01 00:00:00\n{names}");
+    let row = "2024-01-01 00:00:01 GET Mozilla/5.0+(X) 200\n";
+    let shown = "2024-01-01 | 00:00:01 | GET | Mozilla/5.0+(X) | 200";
+    let columns =
+        "date:date | time:time | cs-method:string | cs(User-Agent):string | sc-status:int64";
+    check(format!("{lead}{row}{row}{lead}{row}"), &format!("{columns}\n{shown}\n{shown}\n{shown}"));
+}
+
+#[test]
+fn a_first_record_that_comes_again_and_again_is_a_row() {
+    let rows = "ok,up\n".repeat(12) + "bad,down\n";
+    let found = looked_at(&rows).0;
+    assert!(found.starts_with("column_1:string | column_2:string\nok | up\n"), "{found}");
+    assert_eq!(found.lines().count(), 14);
+}
+
+#[test]
+fn names_of_r_are_one_short_and_the_column_says_so() {
+    for text in [
+        "\"mpg\" \"cyl\"\n\"Mazda RX4\" 21.0 6\n\"Datsun 710\" 22.8 4\n",
+        "mpg,cyl\nMazda RX4,21.0,6\nDatsun 710,22.8,4\n",
+    ] {
+        let bench = Bench::new();
+        let dataset = bench.bytes(text).unwrap();
+        let rows = "Mazda RX4 | 21 | 6\nDatsun 710 | 22.8 | 4";
+        let expected = format!("column_1:string | mpg:float64 | cyl:int64\n{rows}");
+        assert_eq!(table(&bench, &dataset), expected);
+        assert!(dataset.columns[0].note.as_ref().unwrap().starts_with("no name in the file"));
+    }
+}
+
+#[test]
+fn single_quotes_are_no_part_of_names() {
+    check(
+        "'id','it''s',''\n1,2,3\n4,5,6\n",
+        "id:int64 | it's:int64 | column_3:int64\n1 | 2 | 3\n4 | 5 | 6",
+    );
+    check(
+        "id,'',it''s\n1,2,3\n4,5,6\n",
+        "id:int64 | column_2:int64 | it's:int64\n1 | 2 | 3\n4 | 5 | 6",
+    );
+    check("id,5'' pipe\n1,2\n4,5\n", "id:int64 | 5'' pipe:int64\n1 | 2\n4 | 5");
+}
+
+#[test]
+fn a_table_of_nothing_but_delimiters_keeps_its_rows() {
+    check("a,b\n,\n,\n", "a:string | b:string\n~ | ~\n~ | ~");
+    check("a,b\n1,2\n,\n3,4\n", "a:int64 | b:int64\n1 | 2\n3 | 4");
+}

@@ -1,0 +1,316 @@
+//! Totals below a table: last rows that are called so and hold the sums of their columns.
+//!
+//! Pure. A sum over a column that has its total among the rows is twice what it should be. What a row is
+//! called shows that it may be a total, and only the sums show that it is one: the rows are read without it,
+//! and again with it where the sums are others.
+
+use super::aside::Comment;
+use super::extent::{Shape, records};
+use super::records::texts_of;
+use super::syntax::Syntax;
+
+/// Rows of totals and averages below each other.
+const ROWS_MAX: usize = 4;
+
+/// What a row is called that holds sums.
+const TOTALS: [&str; 33] = [
+    "total",
+    "totals",
+    "sum",
+    "sums",
+    "grand total",
+    "grand totals",
+    "overall total",
+    "overall",
+    "total sum",
+    "column total",
+    "total general",
+    "total général",
+    "totaux",
+    "somme",
+    "suma",
+    "suma total",
+    "totale",
+    "totale generale",
+    "totaal",
+    "eindtotaal",
+    "gesamt",
+    "gesamtsumme",
+    "summe",
+    "insgesamt",
+    "gesamtergebnis",
+    "zusammen",
+    "razem",
+    "ogółem",
+    "celkem",
+    "итого",
+    "всего",
+    "合计",
+    "合計",
+];
+/// How the name of such a row begins.
+const BEGINNINGS: [&str; 12] = [
+    "total ",
+    "sum of ",
+    "sum for ",
+    "totals ",
+    "grand total ",
+    "summe ",
+    "gesamt ",
+    "suma ",
+    "somme ",
+    "total: ",
+    "sum: ",
+    "subtotal ",
+];
+/// What a row beside them is called that holds something else of the columns.
+const OTHERS: [&str; 12] = [
+    "average",
+    "avg",
+    "mean",
+    "median",
+    "min",
+    "max",
+    "minimum",
+    "maximum",
+    "count",
+    "durchschnitt",
+    "mittelwert",
+    "moyenne",
+];
+
+/// What a column adds up to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Sum {
+    /// Of whole numbers.
+    pub whole: i128,
+    /// Of numbers with a fraction.
+    pub real: f64,
+    /// Values that are there.
+    pub n_values: u64,
+    /// Values that are no numbers.
+    pub n_others: u64,
+}
+
+impl Sum {
+    /// Adds the sum of further rows.
+    pub fn add(&mut self, other: Sum) {
+        self.whole += other.whole;
+        self.real += other.real;
+        self.n_values += other.n_values;
+        self.n_others += other.n_others;
+    }
+
+    /// Adds a value that is written as people write amounts.
+    pub fn add_text(&mut self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        match amount(text) {
+            Some((value, _)) => {
+                self.real += value;
+                self.n_values += 1;
+            }
+            None => self.n_others += 1,
+        }
+    }
+
+    fn value(self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "compared within what is shown of it")]
+        let whole = self.whole as f64;
+        whole + self.real
+    }
+}
+
+/// What a cell of a total says of its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Finding {
+    /// It is the sum.
+    Sum,
+    /// It may be an average, a count, or a sum of values that were rounded.
+    Open,
+    /// It can be nothing of the kind.
+    Other,
+}
+
+/// Returns how many bytes at the end of `tail`, which is the end of a file, are rows that may be totals.
+pub fn candidate(
+    tail: &[u8],
+    syntax: Syntax,
+    width: usize,
+    comment: Option<&Comment>,
+) -> Option<usize> {
+    if width < 2 {
+        return None;
+    }
+    let shapes = records(tail, syntax, usize::MAX);
+    let label = |it: &Shape| label_of(&texts_of(&tail[it.start..it.end], syntax));
+    let is_comment =
+        |it: &Shape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
+    let is_of = |it: &Shape| {
+        1 < it.n_filled && it.width <= width + 1 && !is_comment(it) && label(it).is_some()
+    };
+    let is_candidate = |it: &&Shape| it.n_filled == 0 || is_of(it);
+    let rows: Vec<&Shape> = shapes.iter().rev().take(ROWS_MAX).take_while(is_candidate).collect();
+    let first = rows.iter().rev().find(|it| 0 < it.n_filled)?;
+    let has_total = rows.iter().any(|it| label(it) == Some(Label::Total));
+    // A table of nothing else is no table.
+    let n_above = shapes.iter().take_while(|it| it.start < first.start).count();
+    (has_total && 2 <= n_above).then(|| tail.len() - first.start)
+}
+
+/// What a row is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    Total,
+    Other,
+}
+
+/// Returns whether the first filled cell of a record calls it a total, or something beside one.
+fn label_of(cells: &[String]) -> Option<Label> {
+    let first = cells.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
+    let label = first.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
+    if TOTALS.contains(&label.as_str()) || BEGINNINGS.iter().any(|it| label.starts_with(it)) {
+        return Some(Label::Total);
+    }
+    OTHERS.contains(&label.as_str()).then_some(Label::Other)
+}
+
+/// Returns what a row is called that has no other name: who is not called so may be anything.
+pub fn plain_label(cells: &[String]) -> Option<&str> {
+    let first = cells.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
+    let label = first.trim_matches(['*', ':', '=', ' ', '.']).to_lowercase();
+    TOTALS.contains(&label.as_str()).then_some(first)
+}
+
+/// Returns whether the rows in `text` are totals of columns that add up to `sums`.
+pub fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
+    let rows = records(text, syntax, usize::MAX);
+    rows.iter().filter(|it| 0 < it.n_filled).all(|it| {
+        let cells = texts_of(&text[it.start..it.end], syntax);
+        let label = label_of(&cells);
+        let is_plain = plain_label(&cells).is_some();
+        let behind = cells.iter().position(|it| !it.trim().is_empty()).map_or(0, |it| it + 1);
+        let pairs = cells.iter().zip(sums).skip(behind);
+        let found: Vec<Finding> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
+        let n_sums = found.iter().filter(|it| **it == Finding::Sum).count();
+        let n_open = found.iter().filter(|it| **it == Finding::Open).count();
+        let is_clear = n_open <= n_sums || is_plain;
+        !found.contains(&Finding::Other)
+            && (label == Some(Label::Other) || (0 < n_sums && is_clear))
+    })
+}
+
+/// Compares a cell with the sum of its column; none where either is no number.
+fn finding(cell: &str, sum: Sum) -> Option<Finding> {
+    let (value, n_decimals) = amount(cell.trim())?;
+    // Years and codes in a column of words say nothing.
+    if sum.n_values <= 4 * sum.n_others {
+        return None;
+    }
+    let wanted = sum.value();
+    let distance = (value - wanted).abs();
+    let step = 0.5 * 10_f64.powi(-n_decimals);
+    #[expect(clippy::cast_precision_loss, reason = "a count of rows, for a tolerance")]
+    let n_values = sum.n_values as f64;
+    let is_same = distance <= 1e-9 * wanted.abs().max(1.0)
+        || (0 < n_decimals && distance <= step * 1.000_001);
+    let is_rounded = distance <= step * (n_values + 1.0) && distance <= 0.01 * wanted.abs();
+    let is_within = wanted.min(0.0) <= value && value <= wanted.max(0.0);
+    Some(match () {
+        () if is_same && value != 0.0 && sum.n_others == 0 => Finding::Sum,
+        () if is_same || is_rounded || is_within => Finding::Open,
+        () => Finding::Other,
+    })
+}
+
+/// Returns the number in an amount as people write it, and how many decimals it has: `$1,234.50`,
+/// `1.234,50 €`, `(12)`, `45 %`.
+fn amount(text: &str) -> Option<(f64, i32)> {
+    const SIGNS: [char; 12] =
+        ['$', '€', '£', '¥', '%', ' ', '\u{a0}', '\u{202f}', '\'', '+', '(', ')'];
+    const CODES: [&str; 8] = ["USD", "US", "EUR", "GBP", "CHF", "SEK", "NOK", "DKK"];
+    let is_negative = text.starts_with('(') && text.ends_with(')') || text.contains('-');
+    let text = text.trim_start_matches('-').trim_end_matches('-');
+    let mut text = text.replace(SIGNS, "");
+    if let Some(code) = CODES.iter().find(|it| text.starts_with(**it) || text.ends_with(**it)) {
+        text = text.replace(code, "");
+    }
+    let text = text.trim_start_matches('-');
+    let is_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',');
+    if !text.contains(|it: char| it.is_ascii_digit()) || !text.chars().all(is_number) {
+        return None;
+    }
+    let (last, n_marks) = (text.rfind(['.', ',']), text.matches(['.', ',']).count());
+    let decimal = last.filter(|at| {
+        let mark = &text[*at..=*at];
+        let n_behind = text.len() - at - 1;
+        let is_only = text.matches(mark).count() == 1;
+        // Three digits behind the only mark are thousands, behind a comma; `1.234` is what programs write.
+        is_only && (n_behind != 3 || mark == "." || 1 < n_marks)
+    });
+    let (whole, fraction) = decimal.map_or((text, ""), |at| (&text[..at], &text[at + 1..]));
+    let digits: String = whole.chars().filter(char::is_ascii_digit).collect();
+    let value: f64 = format!("{digits}.{fraction}0").parse().ok()?;
+    let n_decimals = i32::try_from(fraction.len()).ok()?;
+    Some((if is_negative { -value } else { value }, n_decimals))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sum, amount, are_totals, candidate, label_of};
+    use crate::dataset::syntax::{Delimiter, Syntax};
+
+    #[test]
+    fn amounts_are_numbers_however_they_are_written() {
+        for (text, value) in [
+            ("6.00", 6.0),
+            ("$1,200.50", 1200.5),
+            ("1.234,50 €", 1234.5),
+            ("24,559", 24559.0),
+            ("1,234,567", 1_234_567.0),
+            ("(12)", -12.0),
+            ("-3.5", -3.5),
+            ("45 %", 45.0),
+            ("1.234", 1.234),
+        ] {
+            assert_eq!(amount(text).map(|it| it.0), Some(value), "{text}");
+        }
+        for text in ["", "-", "n/a", "2024-01-01x", "abc"] {
+            assert_eq!(amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_are_totals_where_their_numbers_are_sums() {
+        let comma = Syntax::usual(Delimiter::new(",").unwrap());
+        let whole = |whole, n_values| Sum { whole, n_values, ..Sum::default() };
+        let text = Sum { n_others: 3, ..Sum::default() };
+        let check = |row: &str, is_total| {
+            let sums = [text, whole(6, 3), whole(60, 3)];
+            assert_eq!(are_totals(row.as_bytes(), comma, &sums), is_total, "{row}");
+        };
+        check("Total,6,60\n", true);
+        check("Total,6,20\n", true);
+        check("Total,6,\nAverage,2,20\n", true);
+        check("Total,7,61\n", false);
+        check("Total,6,61\n", false);
+        check("Total War,3,60\n", true);
+        check("Total,,\n", false);
+    }
+
+    #[test]
+    fn what_may_be_a_total_is_called_so() {
+        let comma = Syntax::usual(Delimiter::new(",").unwrap());
+        let found = |text: &str| candidate(text.as_bytes(), comma, 2, None);
+        assert_eq!(found("a,n\nx,1\ny,2\nTotal,3\n"), Some("Total,3\n".len()));
+        assert_eq!(
+            found("a,n\nx,1\ny,2\n\nGrand Total:,3\n,\n"),
+            Some("Grand Total:,3\n,\n".len())
+        );
+        assert_eq!(found("a,n\nx,1\ny,2\n"), None);
+        assert_eq!(found("a,n\nx,1\ny,2\nTotal,\n"), None);
+        assert!(label_of(&["Totally".to_owned()]).is_none());
+    }
+}
