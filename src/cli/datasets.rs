@@ -173,15 +173,13 @@ pub fn document(name: &str, dataset: &Dataset) -> Value {
 pub fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) -> Frame {
     let row = |name: &str, column: &Column| {
         let remarks = column.remarks().join("; ");
-        let text = |it: &str| if it.is_empty() { Value::Null } else { json!(it) };
-        let description = column.description.as_deref().unwrap_or_default();
         vec![
             json!(name),
             json!(column.name),
             json!(column.dtype.name()),
             json!(column.nulls),
-            text(description),
-            text(&remarks),
+            json!(column.description),
+            if remarks.is_empty() { Value::Null } else { json!(remarks) },
         ]
     };
     let mut rows: Vec<Vec<Value>> = datasets

@@ -56,6 +56,10 @@ pub struct Header {
     pub below: Below,
     /// Whether it names all columns but the first.
     pub is_short: bool,
+    /// Records that it spans.
+    pub n_records: usize,
+    /// Whether it is the line of a log that begins with `#Fields:`.
+    pub is_log: bool,
     /// What records below the names say of the columns; empty where there are none.
     pub descriptions: Vec<String>,
 }
@@ -318,6 +322,7 @@ impl Search<'_> {
         while above.record(&mut Vec::new()).is_some() {}
         asides.add_marks(&above);
         let can_come_again = is_present && 1 < width && !self.told.is_plain;
+        let n_records = header.len();
         header.retain(|_| can_come_again);
         let again: Vec<_> = header.iter().map(|it| head[it.start..it.end].to_vec()).collect();
         let mut body = self.sample(width, body_start, again.clone());
@@ -345,6 +350,8 @@ impl Search<'_> {
             rule,
             below: Below::default(),
             is_short,
+            n_records,
+            is_log,
             descriptions,
         }
     }
@@ -653,6 +660,8 @@ impl Header {
             rule: AsideRule::default(),
             below: Below::default(),
             is_short: false,
+            n_records: 0,
+            is_log: false,
             descriptions: Vec::new(),
         }
     }

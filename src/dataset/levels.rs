@@ -75,6 +75,9 @@ fn is_level(
     }
     // Below names that leave nothing open: units, or the names in another language. A row whose
     // numbers are all unknown is none.
+    if misfits.iter().any(|it| is_word_for_nothing(it)) {
+        return false;
+    }
     // A description is of several words or longer than the name; a word for a value that is missing is not.
     let is_described = |(above, it): (&String, &String)| {
         let it = it.trim();
@@ -120,6 +123,28 @@ pub fn described(levels: &[Vec<String>]) -> Vec<String> {
         text
     };
     names.iter().enumerate().map(describe).collect()
+}
+
+/// Returns whether text stands for a value that nobody knows, as no description and no unit does.
+fn is_word_for_nothing(text: &str) -> bool {
+    const BEGINNINGS: [&str; 14] = [
+        "unknown",
+        "missing",
+        "not ",
+        "no ",
+        "none",
+        "n.a",
+        "tbd",
+        "pending",
+        "error",
+        "refused",
+        "absent",
+        "invalid",
+        "unbekannt",
+        "fehlt",
+    ];
+    let text = text.to_lowercase();
+    BEGINNINGS.iter().any(|it| text.starts_with(it))
 }
 
 /// Returns whether labels are the second record of an export of `SurveyMonkey`: nothing below the names of

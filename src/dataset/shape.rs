@@ -10,11 +10,13 @@ pub fn is_value(text: &[u8]) -> bool {
 }
 
 /// Returns whether `text` looks like a number that counts or measures and so names nothing: with thousands
-/// set apart, of a currency, or in percent.
+/// set apart, or of a currency.
 pub fn is_amount(text: &[u8]) -> bool {
     let text = text.trim_ascii();
-    let has_sign = text.iter().any(|it| b",$%".contains(it)) || text.ends_with("€".as_bytes());
-    has_sign && text.len() <= 40 && is_number(text)
+    let has_group =
+        || text.windows(4).any(|it| it[0] == b',' && it[1..].iter().all(u8::is_ascii_digit));
+    let is_money = text.contains(&b'$') || text.ends_with("€".as_bytes());
+    text.len() <= 40 && is_number(text) && (is_money || has_group())
 }
 
 fn is_word(text: &[u8]) -> bool {
@@ -143,7 +145,7 @@ fn n_digits(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::is_value;
+    use super::{is_amount, is_value};
 
     #[test]
     fn values_of_all_countries_are_values() {
@@ -172,6 +174,16 @@ mod tests {
             "NA",
         ] {
             assert!(is_value(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_what_no_column_is_called() {
+        for text in ["2,600,678", "$10,000", "1,234.5", "12 €"] {
+            assert!(is_amount(text.as_bytes()), "{text}");
+        }
+        for text in ["2020", "10%", "0,5", "1.5", "a,123", "2024-01-01"] {
+            assert!(!is_amount(text.as_bytes()), "{text}");
         }
     }
 

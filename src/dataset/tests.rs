@@ -1212,6 +1212,11 @@ fn a_first_row_with_words_for_numbers_is_no_header() {
         &format!("name:string | a:string | b:string\n zoe | unknown | unknown\n{table}"),
         &[],
     );
+    check_aside(
+        &format!("name,a,b\nzoe,not measured,no answer\n{rows}"),
+        &format!("name:string | a:string | b:string\n zoe | not measured | no answer\n{table}"),
+        &[],
+    );
 }
 
 #[test]
