@@ -57,9 +57,12 @@ impl Search<'_> {
 
     /// Returns the position of the header below sentences, which may have as many commas as it.
     pub(super) fn below_sentences(&self, shapes: &[&Shape]) -> Option<usize> {
+        // In a file of one column they may be rows.
+        let is_table = |n: &usize| 0 < *n && 1 < self.width;
         let n = shapes.iter().take_while(|it| it.start < self.n_lead).count();
-        let (lead, rest) = shapes.split_at(n);
-        let at = if lead.is_empty() { return None } else { n + self.first(rest) };
+        let n = Some(n).filter(is_table)?;
+        let rest = &shapes[n..];
+        let at = n + self.first(rest);
         let header = shapes.get(at).filter(|it| it.width == self.width && !it.is_prose)?;
         let labels = self.labels(header);
         let body = self.sample(self.width, header.after.0, Vec::new());

@@ -149,6 +149,12 @@ fn names_and_values_above_the_names_are_no_header() {
 }
 
 #[test]
+fn a_sign_of_comments_in_a_file_of_one_column_is_a_row() {
+    check("sign\n#\n$\n%\nx\n", "sign:string\n#\n$\n%\nx");
+    check("#\nsign\nx\ny\n", "#:string\nsign\nx\ny");
+}
+
+#[test]
 fn a_first_row_of_amounts_is_no_header() {
     check(
         "\"Reports of fraud, 2023\",\n,\nNumber of reports,\"2,600,678\",\nLoss,\"$10,000\",\n",
