@@ -614,11 +614,11 @@ fn by_note(dataset: &Dataset, is_it: impl Fn(&Column) -> bool) -> Vec<(String, &
 /// Names columns, the first of many.
 fn columns(names: &[&str]) -> String {
     const NAMED_MAX: usize = 5;
-    let named: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
+    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
     match names.len().saturating_sub(NAMED_MAX) {
-        0 if names.len() == 1 => format!("column {}", named.join(", ")),
-        0 => format!("columns {}", named.join(", ")),
-        n => format!("columns {} and {n} more", named.join(", ")),
+        0 if names.len() == 1 => format!("column {}", shown.join(", ")),
+        0 => format!("columns {}", shown.join(", ")),
+        n => format!("columns {} and {n} more", shown.join(", ")),
     }
 }
 

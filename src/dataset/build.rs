@@ -186,44 +186,38 @@ impl ColumnBuilder {
         }
         let seen = &mut self.evidence;
         let is_told = self.guess.wanted.is_some();
-        let validity = &mut self.nulls;
+        let (validity, form) = (&mut self.nulls, self.guess.form);
         let missing = Missing { nulls, markers: &mut self.markers };
         let n_fit = match (&mut self.values, self.guess.dtype) {
-            (Values::Int(values), DType::Int64) if let Form::Number(form) = self.guess.form => {
+            (Values::Int(values), DType::Int64) if let Form::Number(form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     seen.add(infer::number(it)?);
                     number::int(it, form)
                 })
             }
-            (Values::Float(values), _) if let Form::Number(form) = self.guess.form => {
+            (Values::Float(values), _) if let Form::Number(form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     seen.add(infer::number(it)?);
                     number::float(it, form)
                 })
             }
-            (Values::Int(values), _) if let Form::Amount(sign, form) = self.guess.form => {
+            (Values::Int(values), _) if let Form::Amount(sign, form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
-                    let (value, evidence) = amount::read(it, sign, form, number::int)?;
-                    seen.add(evidence);
-                    Some(value)
+                    noted(amount::read(it, sign, form, number::int), seen)
                 })
             }
-            (Values::Float(values), _) if let Form::Amount(sign, form) = self.guess.form => {
+            (Values::Float(values), _) if let Form::Amount(sign, form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
-                    let (value, evidence) = amount::read(it, sign, form, number::float)?;
-                    seen.add(evidence);
-                    Some(value)
+                    noted(amount::read(it, sign, form, number::float), seen)
                 })
             }
-            (Values::Date(values), _) if self.guess.form != Form::Plain => {
-                let form = self.guess.form;
+            (Values::Date(values), _) if form != Form::Plain => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     let (local, order) = local(it, form, seen)?;
                     local.day(order).filter(|_| !local.has_time())
                 })
             }
-            (Values::Int(values), DType::Timestamp) if self.guess.form != Form::Plain => {
-                let form = self.guess.form;
+            (Values::Int(values), DType::Timestamp) if form != Form::Plain => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     let (local, order) = local(it, form, seen)?;
                     local.timestamp(order)
@@ -232,9 +226,7 @@ impl ColumnBuilder {
             (Values::Text { .. }, _) => return self.extend_text(slice, cells, nulls),
             (Values::Bool(values), _) => {
                 flags(slice, cells.clone(), values, validity, missing, |it| {
-                    let (value, evidence) = flag(it, self.guess.form)?;
-                    seen.add(evidence);
-                    Some(value)
+                    noted(flag(it, form), seen)
                 })
             }
             (Values::Float(values), _) => {
@@ -361,6 +353,14 @@ fn primitive<T: ArrowPrimitiveType>(
     nulls: Option<arrow_buffer::NullBuffer>,
 ) -> ArrayRef {
     Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
+}
+
+/// Notes what a value says.
+#[inline]
+fn noted<T>(found: Option<(T, Evidence)>, seen: &mut Evidence) -> Option<T> {
+    let (value, evidence) = found?;
+    seen.add(evidence);
+    Some(value)
 }
 
 /// Reads a truth value, and what it says.

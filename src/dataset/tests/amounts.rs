@@ -1,5 +1,7 @@
 //! Money, percentages and flags: text that is known as what it is, and numbers where the user wants them.
 
+use std::fmt::Write;
+
 use proptest::prelude::{Just, any, prop, prop_assert_eq, prop_oneof, proptest};
 
 use super::{Bench, check_refused, check_with, table};
@@ -147,7 +149,7 @@ proptest! {
         let values: Vec<String> = numbers.iter().map(written).collect();
         let mut text = format!("a{delimiter}b\n");
         for value in &values {
-            text += &format!("\"{value}\"{delimiter}\"{other}\"\n");
+            writeln!(text, "\"{value}\"{delimiter}\"{other}\"").unwrap();
         }
         let bench = Bench::new().with(|it| it.delimiter = Some(delimiter.to_owned()));
         let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
