@@ -144,7 +144,9 @@ impl Changes {
                 came.push(directory.join(name.to_str().unwrap()));
             }
         }
-        came.into_iter().for_each(|it| self.watch(it));
+        for directory in came {
+            self.watch(directory);
+        }
         n_read
     }
 }

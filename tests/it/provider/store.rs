@@ -555,9 +555,12 @@ fn an_upload_may_be_slow_but_not_stop() {
     // Loopback connections take a megabyte at once or nothing.
     in_time(Duration::from_millis(400), |limit| {
         let begin = Instant::now();
-        let sent = send(&Store::start([reads(limit / 40)]), limit);
-        assert!(sent.is_err() || 2 * limit < begin.elapsed(), "it took longer than a silence may");
-        sent.map(|it| assert_eq!(it, "f"))
+        let outcome = send(&Store::start([reads(limit / 40)]), limit);
+        assert!(
+            outcome.is_err() || 2 * limit < begin.elapsed(),
+            "it took longer than a silence may"
+        );
+        outcome.map(|it| assert_eq!(it, "f"))
     });
     let error = send(&Store::start([reads(DAY)]), Duration::from_millis(400)).unwrap_err();
     assert!(error.message.ends_with("did not answer within 0.4 s"), "{error}");
