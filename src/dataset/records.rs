@@ -657,7 +657,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::{Block, Cell, Tokeniser, cut};
-    use crate::cases::cases;
+    use crate::cases::slow_cases;
     use crate::dataset::syntax::{Blanks, Delimiter, Escape, Syntax};
 
     fn comma() -> Syntax {
@@ -857,7 +857,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(cases(2_000))]
+        #![proptest_config(slow_cases(500, 2_000))]
 
         #[test]
         fn slices_cut_anywhere_read_as_the_whole(

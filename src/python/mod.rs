@@ -78,6 +78,8 @@ pub struct WorkerOptions {
     pub saved: Option<PathBuf>,
     /// Wall-clock time of one command, before it is interrupted.
     pub command_timeout: Duration,
+    /// Time that interrupted code has to end, before the process is killed.
+    pub grace: Duration,
     /// Address space of the worker.
     pub memory_bytes: u64,
     /// The cluster that it may ask, if any.
@@ -107,6 +109,7 @@ impl WorkerOptions {
             container: None,
             saved: None,
             command_timeout: TOOL_TIMEOUT,
+            grace: WORKER_GRACE,
             memory_bytes: WORKER_MEMORY_BYTES,
             cluster: None,
         }
@@ -195,6 +198,7 @@ pub struct Worker {
     gone: Option<WorkerError>,
     scratch: PathBuf,
     command_timeout: Duration,
+    grace: Duration,
     versions: Versions,
     confinement: Confinement,
 }
@@ -300,6 +304,7 @@ impl Worker {
             open: None,
             gone: None,
             command_timeout: options.command_timeout,
+            grace: options.grace,
             versions: Versions::default(),
             confinement: Confinement::default(),
             scratch: options.scratch.clone(),
@@ -477,7 +482,7 @@ impl Worker {
         let Some(requests) = requests else { return Err(End::Process(None)) };
         let mark = [b"\0", open.id.as_bytes(), b"\0"].concat();
         let deadline = Instant::now() + time;
-        let end = deadline + WORKER_GRACE;
+        let end = deadline + self.grace;
         let mut wake = deadline;
         let mut chunk = vec![0; READ_BYTES];
         let mut n_searched = 0;
@@ -509,7 +514,7 @@ impl Worker {
                 _ = child.wait() => return Err(End::Process(None)),
                 () = sleep_until(wake) => {
                     if end <= wake {
-                        return Err(End::Process(Some(killed_at(time))));
+                        return Err(End::Process(Some(killed_at(time, self.grace))));
                     }
                     if let Some(monitor) = self.monitor {
                         monitor.interrupt();
@@ -585,11 +590,11 @@ enum End {
     Tampering(&'static str),
 }
 
-fn killed_at(time: Duration) -> String {
+fn killed_at(time: Duration, grace: Duration) -> String {
     if time.is_zero() {
         return "was killed: the stopped code did not react to the interrupt".to_owned();
     }
-    let (seconds, grace) = (time.as_secs(), WORKER_GRACE.as_secs());
+    let (seconds, grace) = (time.as_secs(), grace.as_secs());
     format!(
         "was killed at its deadline of {seconds} s: interrupted, the code went on for {grace} s"
     )

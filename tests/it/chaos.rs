@@ -9,23 +9,16 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::{sleep, timeout};
 
-use crate::hostile::{Target, snippets};
+use crate::bench::HANG;
+use crate::hostile::{ENDLESS, Target, snippets};
 use crate::kill::Chance;
 use crate::worker::{processes_of, until};
 
 /// Code that says whether pandas works.
 const HONEST: &str = "import pandas as pd\nframe = pd.DataFrame({'a': range(1000)})\n\
                       int(frame.groupby(frame.a % 7).a.sum().sum())";
-/// Attacks that run until they are killed: a thousand calls have no time for them.
-const SLOW: [&str; 5] = [
-    "catch_every_exception",
-    "ignore_every_signal",
-    "steal_the_next_command",
-    "take_memory_in_small_parts",
-    "wait_in_native_code",
-];
 /// Longest time of one call with all that follows it.
-const CALL: Duration = Duration::from_mins(3);
+const CALL: Duration = Duration::from_secs(3 * HANG.as_secs());
 
 /// What this process holds: open descriptors, and megabytes of memory.
 fn held() -> (usize, u64) {
@@ -67,12 +60,13 @@ fn a_thousand_calls_leave_a_whole_session() {
 async fn a_process_with_a_thousand_calls() {
     let is_slow = std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some();
     let n_calls = if is_slow { 1_000 } else { 60 };
+    // A thousand calls have no time for the others.
     let attacks: Vec<_> =
-        snippets().into_iter().filter(|(name, _)| !SLOW.contains(&name.as_str())).collect();
+        snippets().into_iter().filter(|(name, _)| !ENDLESS.contains(&name.as_str())).collect();
     let mut chance = Chance(11);
     let mut target = Target::new(&[]);
     // A busy machine is no attack.
-    target.command_timeout = Duration::from_mins(1);
+    target.command_timeout = HANG;
     let mut is_clean = true;
     let mut at_start = None;
     for n in 0..n_calls {

@@ -447,5 +447,9 @@ fn the_program_ends_as_it_should_after_every_failure() {
     // Silence has its own tests: here it would take as long as a server may be silent.
     let mut cases = alone();
     cases.retain(|it| !it.ways[0].name.starts_with("silent") && it.ways[0].name != "mute");
+    if std::env::var_os("CSV_AGENT_SLOW_TESTS").is_none() {
+        // Each way is still met in both dialects, and at both requests.
+        cases.retain(|it| it.point == usize::from(it.api == Api::Chat));
+    }
     check(&cases, 4, |case, _| found_by_program(case));
 }

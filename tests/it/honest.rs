@@ -3,6 +3,7 @@
 use csv_agent::python::protocol::OutcomeStatus;
 use csv_agent::python::sandbox::Layer;
 
+use crate::bench::HANG;
 use crate::hostile::Target;
 
 /// Code, and the text of its last value.
@@ -52,6 +53,7 @@ const FRAME: &str = "df = pd.DataFrame({'city': ['Bonn', 'Köln', 'Bonn'], 'pric
 
 async fn check(without: &[Layer], code: &[(&str, &str)]) {
     let mut target = Target::new(without);
+    target.command_timeout = HANG;
     target.run(FRAME).await.unwrap();
     let mut wrong = Vec::new();
     for (code, expected) in code {
@@ -73,6 +75,7 @@ async fn pandas_works_as_its_users_expect() {
 #[tokio::test]
 async fn what_is_refused_names_the_rule() {
     let mut target = Target::new(&[]);
+    target.command_timeout = HANG;
     for (code, rule) in [
         (
             "import urllib.request\nurllib.request.urlopen('http://example.com')",
@@ -86,7 +89,7 @@ async fn what_is_refused_names_the_rule() {
             "Only the datasets and Python's own files can be read",
         ),
         (
-            "import subprocess\n[subprocess.Popen(['sleep', '3']) for _ in range(9)]",
+            "import subprocess\n[subprocess.Popen(['sleep', '600']) for _ in range(9)]",
             "At most 8 processes",
         ),
         ("open('x', 'wb').truncate(10 ** 9)", "A file may have at most 512 MB"),

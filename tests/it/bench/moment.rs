@@ -50,6 +50,21 @@ pub fn in_time<T, E: Display>(
     panic!("{told}")
 }
 
+/// The same as [`in_time`].
+pub async fn in_time_async<T, E: Display>(
+    first: Duration,
+    mut attempt: impl AsyncFnMut(Duration) -> Result<T, E>,
+) -> T {
+    let mut told = String::new();
+    for limit in limits(first) {
+        match attempt(limit).await {
+            Ok(found) => return found,
+            Err(error) => told = format!("with a limit of {limit:?}: {error}"),
+        }
+    }
+    panic!("{told}")
+}
+
 fn limits(first: Duration) -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(first), |it| Some(2 * *it)).take(N_TRIES)
 }
