@@ -219,6 +219,11 @@ fn doubt(western: Fit, other: Fit, is_agreed: bool) -> usize {
     few + mixed
 }
 
+/// Returns whether windows-1252 has a character for a byte.
+fn is_western(byte: u8) -> bool {
+    !matches!(byte, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d)
+}
+
 /// An encoding that was found by its letters.
 #[derive(Debug, Clone, Copy)]
 struct Guess {
@@ -251,13 +256,15 @@ impl LetterSample {
     ///
     /// The detector knows how letters follow each other, and neither Macintosh nor DOS.
     fn guess(&self) -> Guess {
+        let high_bytes = self.high_bytes();
         let guess = Charset::Listed(self.detector.guess(None, Utf8Detection::Deny));
         let (latin, fit) = self.latin(guess);
         let is_latin = LATIN.iter().any(|it| it.0.contains(&guess));
         let is_sure = fit.is_full() && (latin == WESTERN_EUROPE || WORDS_MIN <= fit.n_words);
-        let charset = if is_latin || is_sure { latin } else { guess };
-        let n_bytes = self.high_bytes().len();
-        let is_doubtful = fit.n_words < SURE_WORDS_MIN || n_bytes < SURE_BYTES_MIN;
+        // No text of another script has one letter only.
+        let is_one = high_bytes.len() == 1 && high_bytes.iter().all(|it| is_western(*it));
+        let charset = if is_latin || is_sure || is_one { latin } else { guess };
+        let is_doubtful = fit.n_words < SURE_WORDS_MIN || high_bytes.len() < SURE_BYTES_MIN;
         Guess { charset, is_doubtful }
     }
 
@@ -301,9 +308,8 @@ impl LetterSample {
                 && next.is_some_and(|it| it.is_ascii());
             let is_cut = matches!(byte, 0xc2 | 0xc3 | 0xe2)
                 && !next.is_some_and(|it| it.is_ascii_alphabetic());
-            let is_defined = !matches!(byte, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d);
             n_bad += 1;
-            n_western += usize::from(is_between && is_defined && !is_cut);
+            n_western += usize::from(is_between && is_western(*byte) && !is_cut);
         }
         4 * n_bad <= 5 * n_western
     }
@@ -416,6 +422,7 @@ mod tests {
         };
         check("latin1", "name,city\nJosé,Málaga\nZoë,Köln\nFrançois,Orléans\n");
         check("latin1", "item,price\ntea,5 €\n“cocoa”,7 €\n");
+        check("latin1", "name,word\nvalid,ÿÿ\nvalid,ÿÿ\n");
         check("latin1", "Bank\u{a0},City\u{a0},State\u{a0},Cert\u{a0}\nA – B,x,y,1\n");
         check("latin1", "Région,Densité (hab./km²),Mise à jour\nBretagne,5,6\nRhône,7,8\n");
         check("macintosh", "name,city\nJürgen,Málaga\nZoë,Köln\nFrançois,Orléans\n");

@@ -236,7 +236,9 @@ fn names_of_r_are_one_short_and_the_column_says_so() {
         let rows = "Mazda RX4 | 21 | 6\nDatsun 710 | 22.8 | 4";
         let expected = format!("column_1:string | mpg:float64 | cyl:int64\n{rows}");
         assert_eq!(table(&bench, &dataset), expected);
-        assert!(dataset.columns[0].note.as_ref().unwrap().starts_with("no name in the file"));
+        let first = &dataset.columns[0];
+        assert!(first.is_unnamed);
+        assert!(first.note.as_ref().unwrap().starts_with("the header has one name fewer"));
     }
 }
 
