@@ -262,9 +262,11 @@ fn key(bytes: Vec<u8>) -> Result<Key, &'static str> {
 mod tests {
     use std::fs::{self, File, Permissions};
     use std::io::Read;
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    use std::os::unix::fs::PermissionsExt;
     use std::thread;
     use std::time::{Duration, Instant};
+
+    use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 
     use super::{KeySource, key, read_file, run};
     use crate::provider::Key;
@@ -338,16 +340,15 @@ mod tests {
     fn what_a_command_has_started_ends_with_it_at_the_time_out() {
         let dir = tempfile::tempdir().unwrap();
         let held = dir.path().join("held");
-        nix::unistd::mkfifo(&held, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        let mut open = File::options();
-        let mut held_by_nobody =
-            open.read(true).custom_flags(libc::O_NONBLOCK).open(&held).unwrap();
+        mknodat(CWD, &held, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let reads = open(&held, OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let mut reads = File::from(reads);
         let script = format!("sleep 600 > '{}' & wait", held.display());
         let late = "`sh` of `api_key_cmd` did not end within 0.5 s";
         check_command_within(Duration::from_millis(500), &["sh", "-c", &script], Err(late));
         // The pipe ends when the last process is gone that could write to it.
         let deadline = Instant::now() + Duration::from_mins(5);
-        while held_by_nobody.read(&mut [0]).is_err() {
+        while reads.read(&mut [0]).is_err() {
             assert!(Instant::now() < deadline, "what it has started goes on");
             thread::sleep(Duration::from_millis(5));
         }
