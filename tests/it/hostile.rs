@@ -255,9 +255,12 @@ impl Target {
         value
     }
 
-    /// Ends the process, and demands that nothing of it is left.
+    /// Ends the process, and demands that nothing of it is left. What attacks have left in its variables
+    /// may take minutes to keep, and nobody needs it.
     async fn end(&mut self) {
-        self.stop().await;
+        if let Some(worker) = self.worker.take() {
+            worker.stop().await;
+        }
         until(|| processes_of(self.scratch.path()).is_empty()).await;
     }
 
