@@ -189,7 +189,9 @@ pub fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) 
     // Few files describe their columns, or have something to be remarked.
     for at in [5, 4] {
         if rows.iter().all(|it| it[at].is_null()) {
-            rows.iter_mut().for_each(|it| drop(it.remove(at)));
+            for row in &mut rows {
+                row.remove(at);
+            }
             columns.remove(at);
         }
     }

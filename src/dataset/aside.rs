@@ -214,7 +214,9 @@ fn remove(block: &mut Block, rows: &[usize], width: usize) {
     block.records.truncate(kept.len());
     for rows in [&mut block.short, &mut block.split, &mut block.doubtful] {
         rows.retain(stays);
-        rows.iter_mut().for_each(|row| *row = moved(*row));
+        for row in rows.iter_mut() {
+            *row = moved(*row);
+        }
     }
     block.surplus.retain(|it| stays(&it.row));
     block.surplus.iter_mut().for_each(|it| it.row = moved(it.row));

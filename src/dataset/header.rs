@@ -318,9 +318,7 @@ impl Search<'_> {
         let last = header.last().unwrap_or(first);
         let mut asides = self.asides(shapes, &header);
         let (body_start, body_line) = if is_present { last.after } else { first.before };
-        let mut above = Tokeniser::new(&head[..body_start], self.syntax);
-        while above.record(&mut Vec::new()).is_some() {}
-        asides.add_marks(&above);
+        self.add_marks_before(body_start, &mut asides);
         let can_come_again = is_present && 1 < width && !self.told.is_plain;
         let n_records = header.len();
         header.retain(|_| can_come_again);
@@ -354,6 +352,14 @@ impl Search<'_> {
             is_log,
             descriptions,
         }
+    }
+
+    /// Adds the byte order marks that are passed over before the first row.
+    fn add_marks_before(&self, body_start: usize, asides: &mut Asides) {
+        let head = self.windows.head(self.syntax);
+        let mut above = Tokeniser::new(&head[..body_start], self.syntax);
+        while above.record(&mut Vec::new()).is_some() {}
+        asides.add_marks(&above);
     }
 
     /// Returns the labels of the first record of the table, and whether it is the line of a log.

@@ -29,7 +29,7 @@ use super::records::{Tokeniser, count_line_ends, texts_of};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
-use super::swallowed::LIKELY_MAX;
+use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
 use super::wrap::{self, Rules, Wrapping};
@@ -524,21 +524,9 @@ impl Layout {
                 n_head = larger(n_head);
                 continue;
             }
-            // What was taken for the delimiter when less was seen may not be it.
-            let is_same = |it: &Syntax| {
-                syntax.delimiter == Delimiter::NONE || syntax.delimiter == it.delimiter
-            };
-            let is_open = |it: &(usize, Syntax)| opens_quote(&windows.head[it.0..], it.1);
-            if let Some((at, _)) = cut_record.filter(|it| is_same(&it.1) && is_open(it)) {
-                let n_before = n_lines + u64::from(0 < n_declared);
-                let line = n_before + u64::from(count_line_ends(&windows.head[..at])) + 1;
-                return Err(open_quote(shown_name, line));
-            }
-            let nulls = if options.is_plain {
-                Nulls::of_programs()
-            } else {
-                Nulls::new(options.nulls.as_deref())
-            };
+            let n_before = n_lines + u64::from(0 < n_declared);
+            check_quote(shown_name, &windows.head, cut_record, syntax, n_before)?;
+            let nulls = nulls_of(options);
             let place = Told { keeps_totals, ..place(options, rules) };
             let mut header = header::find(&mut windows, syntax, &place, &nulls, &mut reasons);
             if header.names.is_empty() {
@@ -579,6 +567,10 @@ impl Layout {
 /// Returns what of the head of a file lies before `end`.
 fn before(head: &[u8], end: u64) -> &[u8] {
     &head[..head.len().min(usize::try_from(end).unwrap_or(usize::MAX))]
+}
+
+fn nulls_of(options: &IngestOptions) -> Nulls {
+    if options.is_plain { Nulls::of_programs() } else { Nulls::new(options.nulls.as_deref()) }
 }
 
 /// Returns what the user says about the place of the table.
@@ -632,6 +624,24 @@ fn open_quote(shown_name: &str, line: u64) -> anyhow::Error {
         "a quote on line {line} opens a cell that does not end within {QUOTED_BYTES_MAX} bytes"
     );
     no_csv(shown_name, &found, &format!("close the quote on line {line}, or remove it"))
+}
+
+/// Fails when the record that was cut when less was seen begins with a quote that is never closed.
+/// `n_before` lines are before the head.
+fn check_quote(
+    shown_name: &str,
+    head: &[u8],
+    cut_record: Option<(usize, Syntax)>,
+    syntax: Syntax,
+    n_before: u64,
+) -> anyhow::Result<()> {
+    let Some((at, cut_by)) = cut_record else { return Ok(()) };
+    // What was taken for the delimiter then may not be it.
+    let is_same = syntax.delimiter == Delimiter::NONE || syntax.delimiter == cut_by.delimiter;
+    if !is_same || !opens_quote(&head[at..], cut_by) {
+        return Ok(());
+    }
+    Err(open_quote(shown_name, n_before + u64::from(count_line_ends(&head[..at])) + 1))
 }
 
 /// Returns how much of a file to look at when `n_head` bytes of it were not enough. Each look costs as
@@ -829,8 +839,7 @@ fn read(
         has_extra: layout.header.has_surplus,
         nulls: layout.nulls.clone(),
         row_bytes: layout.header.row_bytes,
-        classes: layout.header.classes.clone(),
-        keeps_likely: false,
+        lines: LineRule { classes: layout.header.classes.clone(), keeps_likely: false },
         rule: layout.header.rule.clone(),
         keeps_hollow: options.is_plain,
         wants_sums: 0 < layout.header.below.n_total,
@@ -838,7 +847,7 @@ fn read(
     let mut attempt = Attempt { input, layout, target, options, tuning, plan };
     let (mut output, mut tally) = attempt.run(watch)?;
     if LIKELY_MAX < tally.n_likely {
-        attempt.plan.keeps_likely = true;
+        attempt.plan.lines.keeps_likely = true;
         drop(output);
         (output, tally) = attempt.run(watch)?;
     }
@@ -881,12 +890,24 @@ fn read(
         }
         _ => DatasetFiles::default(),
     };
+    let columns = described(columns, readings, &attempt.plan.guesses, &tally, &layout.header);
+    Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files })
+}
+
+/// Returns the columns as the catalog has them, with what is to be known of each.
+fn described(
+    columns: Vec<BuiltColumn>,
+    readings: Vec<Reading>,
+    guesses: &[Guess],
+    tally: &Tally,
+    header: &Header,
+) -> Vec<Column> {
     let readings = readings.into_iter().zip(tally.evidence.iter().copied());
     let readings = readings.chain(std::iter::repeat_with(Default::default));
-    let odds = attempt.plan.guesses.iter().zip(&tally.odds).map(|(it, odds)| odds.note(it.usual?));
+    let odds = guesses.iter().zip(&tally.odds).map(|(it, odds)| odds.note(it.usual?));
     let markers = tally.markers.iter().map(Some).chain(std::iter::repeat(None));
     let notes = odds.chain(std::iter::repeat(None)).zip(markers);
-    let unnamed = layout.header.is_unnamed.iter().copied().chain(std::iter::repeat(false));
+    let unnamed = header.is_unnamed.iter().copied().chain(std::iter::repeat(false));
     let parts = columns.into_iter().zip(&tally.nulls).zip(readings).zip(notes).zip(unnamed);
     let columns =
         parts.map(|((((column, nulls), (reading, seen)), (odds, markers)), is_unnamed)| {
@@ -910,8 +931,8 @@ fn read(
             }
         });
     let mut columns: Vec<Column> = columns.collect();
-    describe(&mut columns, &layout.header);
-    Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files })
+    describe(&mut columns, header);
+    columns
 }
 
 /// Returns how a column is read that the user wants to be something. Of amounts the values of the whole file

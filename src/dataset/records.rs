@@ -13,7 +13,7 @@ use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 
 use super::marks::Marks;
 use super::quotes::{BYTE_ORDER_MARK, Close, Quotes};
-use super::swallowed::{Class, Verdict, judge};
+use super::swallowed::{LineRule, Verdict, judge};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
 
 /// Where a cell's text lies in its slice, without its quotes.
@@ -265,10 +265,8 @@ pub struct Tokeniser<'a> {
     unclosed_line: Option<u32>,
     n_marks: u64,
     mark_line: Option<u32>,
-    /// What the columns hold, as far as that is known.
-    classes: &'a [Class],
-    /// Whether many quoted cells have lines that are likely rows, so that they are none.
-    keeps_likely: bool,
+    /// What tells the lines of a quoted cell from rows, as far as that is known.
+    line_rule: Option<&'a LineRule>,
     /// Before this position, a quote that its own line does not close is text.
     lines_until: usize,
 }
@@ -301,17 +299,15 @@ impl<'a> Tokeniser<'a> {
             unclosed_line: None,
             n_marks: 0,
             mark_line: None,
-            classes: &[],
-            keeps_likely: false,
+            line_rule: None,
             lines_until: 0,
         }
     }
 
-    /// Takes what tells rows that a stray quote has joined from one row: what the columns hold, and whether
-    /// many cells have lines that are likely rows, so that they are none.
+    /// Takes what tells the lines of a quoted cell from rows that a stray quote has joined.
     #[must_use]
-    pub fn with_classes(self, classes: &'a [Class], keeps_likely: bool) -> Self {
-        Tokeniser { classes, keeps_likely, ..self }
+    pub fn with_lines(self, rule: &'a LineRule) -> Self {
+        Tokeniser { line_rule: Some(rule), ..self }
     }
 
     /// Returns how many blank lines were passed over.
@@ -410,7 +406,9 @@ impl<'a> Tokeniser<'a> {
             if record.any_quoted && line + 1 < self.line && 1 < width {
                 match self.judge(&record, &block.cells[n_before..], width) {
                     Verdict::Row => {}
-                    Verdict::Likely if self.keeps_likely => block.doubtful.push(row),
+                    Verdict::Likely if self.line_rule.is_some_and(|it| it.keeps_likely) => {
+                        block.doubtful.push(row);
+                    }
                     Verdict::Doubtful => block.doubtful.push(row),
                     verdict @ (Verdict::Likely | Verdict::Rows) => {
                         block.n_likely += u64::from(verdict == Verdict::Likely);
@@ -450,7 +448,8 @@ impl<'a> Tokeniser<'a> {
     fn judge(&self, record: &Record, cells: &[Cell], width: usize) -> Verdict {
         let is_even = cells.len() == width && record.surplus_start.is_none();
         let span = record.start..record.end;
-        judge(self.bytes, span, cells, is_even, (width, self.classes), self.syntax)
+        let classes = self.line_rule.map_or(&[][..], |it| &it.classes);
+        judge(self.bytes, span, cells, is_even, (width, classes), self.syntax)
     }
 
     /// Goes back to `start` on `line`, to read what is before `end` line by line.

@@ -12,7 +12,7 @@ use super::odd::Odds;
 use super::parse;
 use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
-use super::swallowed::Class;
+use super::swallowed::LineRule;
 use super::syntax::Syntax;
 use super::totals::Sum;
 use super::wanted::Wanted;
@@ -32,10 +32,8 @@ pub struct Plan {
     pub rule: AsideRule,
     /// Bytes of an average row.
     pub row_bytes: usize,
-    /// What the columns hold, which tells rows from the lines of a quoted cell.
-    pub classes: Vec<Class>,
-    /// Whether the file has many quoted cells whose lines are likely rows, so that they are none.
-    pub keeps_likely: bool,
+    /// What tells the lines of a quoted cell from rows.
+    pub lines: LineRule,
     /// Records of nothing but delimiters are rows.
     pub keeps_hollow: bool,
     /// Whether it is to be known what columns add up to.
@@ -164,8 +162,7 @@ pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
         misfit: None,
     };
 
-    let mut tokeniser =
-        Tokeniser::new(slice, plan.syntax).with_classes(&plan.classes, plan.keeps_likely);
+    let mut tokeniser = Tokeniser::new(slice, plan.syntax).with_lines(&plan.lines);
     if plan.keeps_hollow {
         tokeniser.keep_hollow();
     }
@@ -286,5 +283,7 @@ fn account(
         .map(|it| (it.row, format!("more than {width} cells; the surplus is in `_extra`")));
     let mut repairs: Vec<_> = split.chain(short).chain(surplus).collect();
     repairs.sort_by_key(|it| it.0);
-    repairs.into_iter().for_each(|(row, reason)| repair(row, reason));
+    for (row, reason) in repairs {
+        repair(row, reason);
+    }
 }

@@ -7,7 +7,7 @@
 use std::iter::repeat;
 use std::ops::Range;
 
-use super::records::{Cell, Tokeniser};
+use super::records::{Cell, Tokeniser, count_line_ends};
 use super::shape::is_value;
 use super::syntax::{Blanks, Syntax};
 
@@ -60,6 +60,15 @@ pub enum Verdict {
     Likely,
     /// As many rows as it has lines.
     Rows,
+}
+
+/// What tells the lines of a quoted cell from rows.
+#[derive(Debug, Default)]
+pub struct LineRule {
+    /// What the first columns hold; what is missing is unknown.
+    pub classes: Vec<Class>,
+    /// Whether the file has many cells whose lines are likely rows, so that they are none.
+    pub keeps_likely: bool,
 }
 
 /// So many records whose lines are likely rows are damage; a file with more of them is written like that.
@@ -125,10 +134,9 @@ struct Lines {
 impl Lines {
     /// Returns the lines of `text` if all are rows, or of many lines nine in ten.
     fn of(text: &[u8], width: usize, syntax: Syntax) -> Option<Lines> {
-        /// A long text is given up once so many of its lines are not rows.
-        const OTHERS_MAX: usize = 16;
+        let n_others_max = count_line_ends(text) / 10;
         let mut n_others = 0;
-        let mut lines = Lines { n: 0, classes: vec![Class::Unknown; width] };
+        let mut lines = Lines { n: 0, classes: Vec::new() };
         let mut cells = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
@@ -142,17 +150,18 @@ impl Lines {
                 || syntax.blanks == Blanks::Kept && cells.iter().skip(1).any(begins_blank);
             if !is_record || cells.len() != width || is_prose() {
                 n_others += 1;
-                if OTHERS_MAX < n_others && lines.n < 9 * n_others {
+                if n_others_max < n_others {
                     return None;
                 }
                 continue;
             }
             lines.n += 1;
+            lines.classes.resize(width, Class::Unknown);
             for (class, cell) in lines.classes.iter_mut().zip(&cells) {
                 class.add(cell.raw(line), syntax.quote);
             }
         }
-        (9 * n_others <= lines.n).then_some(lines)
+        Some(lines)
     }
 }
 
