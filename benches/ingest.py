@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `csv-agent ingest` against DuckDB, Polars and PyArrow: the same files to zstd Parquet.
 
-    benches/ingest.py PATH/TO/csv-agent [--mb 100] [--runs 3] [--only SHAPE…] [--large]
+    benches/ingest.py PATH/TO/csv-agent [--mb 100] [--runs 3] [--only SHAPE…] [--large | --cpus 1,2,…]
 
 Makes the files once, runs every reader as its own process, interleaved, page cache warm, and prints a
 markdown table: best seconds of all runs, peak RSS, ratio to the fastest peer, size of the Parquet file.
@@ -13,6 +13,9 @@ What the peers do: DuckDB and Polars decide types from the first rows, PyArrow f
 
 `--large` measures the bounds instead, csv-agent alone: files of 400 MB and 4 GB, 200 columns of 2 million
 rows, a cell of 100 MB, a quote that nobody closes. It needs 10 GB of disk; its files are removed.
+
+`--cpus 1,2,4` measures csv-agent alone on so many processors of this machine, and prints how many times as
+fast each is as the first.
 """
 
 import argparse
@@ -100,6 +103,15 @@ def text(rng, n):
         yield f'{at},"{body[:20]}","{body[:cut]}\n{body[cut:]}, ""{WORDS[at % 20]}"""\n'
 
 
+def nonnumeric(rng, n):
+    """Every text is quoted and no number, as spreadsheets and statistics programs write it."""
+    yield '"customer","city","ordered","quantity","price"\n'
+    for at in range(n):
+        day = f"20{rng.randrange(10, 25)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
+        price = rng.randrange(100, 99999) / 100
+        yield f'"customer {rng.randrange(200000)}","{rng.choice(CITIES)}","{day}",{rng.randrange(1, 50)},{price:.2f}\n'
+
+
 def late(rng, n):
     """Mixed, and the last row breaks three types."""
     yield from mixed(rng, n)
@@ -107,6 +119,7 @@ def late(rng, n):
 
 
 SHAPES = {"narrow": (narrow, 32), "mixed": (mixed, 84), "wide": (wide, 1200), "text": (text, 350), "late": (late, 84)}
+SHAPES["nonnumeric"] = (nonnumeric, 52)
 
 
 def make(shape, n_mb):
@@ -217,6 +230,34 @@ def show_bounds(csv_agent, out):
     shutil.rmtree(out)
 
 
+def show_cpus(binary, shapes, counts, runs):
+    """Prints the seconds of each shape on so many processors, and the speed-up to the first count."""
+    out = CACHE / "out"
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < max(counts):
+        sys.exit(f"this machine gives {len(cpus)} processors, and {max(counts)} are asked for")
+    print("| file | processors | s | peak MB | times as fast |")
+    print("|---|--:|--:|--:|--:|")
+    for shape, n_mb in shapes:
+        path = make(shape, n_mb)
+        path.read_bytes()
+        first = None
+        for count in counts:
+            os.sched_setaffinity(0, cpus[:count])
+            best = None
+            for _ in range(runs):
+                shutil.rmtree(out, ignore_errors=True)
+                out.mkdir(parents=True)
+                result = run([binary, "ingest", "--session-dir", out / "session", "--max-bytes", "4GB", path])
+                best = min(filter(None, [best, result]), default=None)
+            os.sched_setaffinity(0, cpus)
+            if best is None:
+                sys.exit(f"{shape}: csv-agent fails")
+            seconds, rss = best
+            first = first or seconds
+            print(f"| {shape} {n_mb} MB | {count} | {seconds:.2f} | {rss:.0f} | {first / seconds:.2f} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("csv_agent")
@@ -224,13 +265,17 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="SHAPE")
     parser.add_argument("--large", action="store_true", help="measure the bounds of csv-agent instead")
+    counts = lambda text: [int(it) for it in text.split(",")]
+    parser.add_argument("--cpus", type=counts, metavar="1,2,…", help="measure csv-agent alone on so many processors")
     options = parser.parse_args()
     CACHE.mkdir(parents=True, exist_ok=True)
     if options.large:
         return show_bounds(options.csv_agent, CACHE / "large")
+    shapes = [(shape, options.mb) for shape in options.only]
+    if options.cpus:
+        return show_cpus(options.csv_agent, shapes, options.cpus, options.runs)
     python = peers_python()
     out = CACHE / "out"
-    shapes = [(shape, options.mb) for shape in options.only]
 
     print("| file | reader | s | peak MB | to fastest peer | Parquet MB |")
     print("|---|---|--:|--:|--:|--:|")

@@ -263,7 +263,11 @@ impl LetterSample {
         let is_sure = fit.is_full() && (latin == WESTERN_EUROPE || WORDS_MIN <= fit.n_words);
         // No text of another script has one letter only.
         let is_one = high_bytes.len() == 1 && high_bytes.iter().all(|it| is_western(*it));
-        let charset = if is_latin || is_sure || is_one { latin } else { guess };
+        let charset = match (is_latin || is_sure, is_one) {
+            (true, _) => latin,
+            (false, true) => WESTERN_EUROPE,
+            (false, false) => guess,
+        };
         let is_doubtful = fit.n_words < SURE_WORDS_MIN || high_bytes.len() < SURE_BYTES_MIN;
         Guess { charset, is_doubtful }
     }
