@@ -17,7 +17,7 @@ pub enum Class {
     /// None was seen.
     #[default]
     Unknown,
-    /// Numbers, days, times or truth values.
+    /// Numbers, days or times.
     Values,
     /// Text.
     Words,
@@ -26,15 +26,18 @@ pub enum Class {
 }
 
 impl Class {
-    /// Adds one cell; an empty one, or a marker for nothing, says nothing.
+    /// Adds one cell; an empty one says nothing, nor does a word such as `no` or `NA`, which may be text as
+    /// well as a value.
     pub fn add(&mut self, cell: &[u8], quote: Option<u8>) {
         let text = cell.trim_ascii();
         let text = text.strip_prefix(quote.as_slice()).unwrap_or(text);
         let text = text.strip_suffix(quote.as_slice()).unwrap_or(text).trim_ascii();
-        if text.is_empty() || is_marker(text) {
-            return;
-        }
-        let class = if is_value(text) { Class::Values } else { Class::Words };
+        let class = match (is_value(text), text.iter().any(u8::is_ascii_digit)) {
+            _ if text.is_empty() => return,
+            (true, false) => return,
+            (true, true) => Class::Values,
+            (false, _) => Class::Words,
+        };
         *self = if *self == Class::Unknown || *self == class { class } else { Class::Mixed };
     }
 
@@ -42,11 +45,6 @@ impl Class {
     fn allows(self, other: Class) -> bool {
         self == other || matches!(self, Class::Unknown | Class::Mixed) || other == Class::Unknown
     }
-}
-
-fn is_marker(text: &[u8]) -> bool {
-    const MARKERS: [&str; 6] = ["na", "n/a", "null", "none", "nan", "\\n"];
-    MARKERS.iter().any(|it| text.eq_ignore_ascii_case(it.as_bytes()))
 }
 
 /// What a record with a line end in a quoted cell is.
@@ -211,6 +209,7 @@ mod tests {
         check(stray, &[Values, Words, Values], Verdict::Likely);
         check(stray, &[Values, Mixed, Mixed], Verdict::Likely);
         check(stray, &[Values, Words, Words], Verdict::Doubtful);
+        check("1,\"no,5\n2,b,6\n3,c x\",7", &[Values, Words, Values], Verdict::Likely);
         check("x,\"a\ny,b\"", &[Words, Words], Verdict::Doubtful);
         check("x,\"a \"b\" c\ny,b\"", &[Words, Words], Verdict::Rows);
         check("x,\"a,u\ny,b,v\nz,c\",w", &[Words; 3], Verdict::Likely);
