@@ -175,7 +175,8 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
                     m\tPrice\tstring\t0\tmoney in USD\nm\tOk\tstring\t0\tyes or no\n";
     assert_eq!(schema, expected.to_owned() + unnamed);
     let left_out = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(left_out, "note: `m`: left out of the table: 1 preamble line\n");
+    let expected = "note: `m`: left out of the table: 1 preamble line\nnote: `m`: the file says: Report 2024\n";
+    assert_eq!(left_out, expected);
     shell.succeeds(&["ingest", "m.csv", "--dtype", "PRICE=money", "--dtype", "*=bool"]);
     let schema = shell.succeeds(&["datasets", "m", "--schema"]);
     let expected = "dataset\tcolumn\tdtype\tnulls\tnote\nm\tItem\tstring\t0\t\n\

@@ -189,7 +189,7 @@ fn datasets_are_at_hand_as_files_as_well() {
         round().runs("b1", files),
         round().says("Files."),
     ]);
-    fs::write(bench.path("gaps.csv"), "n,ok\n1,true\n,\n3,false\n").unwrap();
+    fs::write(bench.path("gaps.csv"), "n,ok\n1,true\n,false\n3,\n").unwrap();
     bench.run(["ingest", "gaps.csv"]).succeeds();
     bench.ask("Named?").succeeds();
     bench.ask("Files?").succeeds();
