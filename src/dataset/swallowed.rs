@@ -156,7 +156,13 @@ impl Lines {
             lines.n += 1;
             lines.classes.resize(width, Class::Unknown);
             for (class, cell) in lines.classes.iter_mut().zip(&cells) {
-                class.add(cell.raw(line), syntax.quote);
+                let text = cell.raw(line).trim_ascii();
+                if text.is_empty() {
+                    // Rows have a value in each line; what is empty in one is no evidence.
+                    *class = Class::Mixed;
+                } else {
+                    class.add(text, syntax.quote);
+                }
             }
         }
         Some(lines)
