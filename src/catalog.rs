@@ -119,6 +119,20 @@ impl Meaning {
 }
 
 impl Column {
+    /// Returns a column of which nothing more is known.
+    pub fn new(name: impl Into<String>, dtype: DType, nulls: Option<u64>) -> Self {
+        Column {
+            name: name.into(),
+            dtype,
+            nulls,
+            note: None,
+            description: None,
+            is_ambiguous: false,
+            meaning: None,
+            is_unnamed: false,
+        }
+    }
+
     /// Returns what a reader of the schema must know beside name, type and missing values: what the values
     /// mean, whether the name is made up, and how they were read.
     pub fn remarks(&self) -> Vec<String> {

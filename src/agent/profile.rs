@@ -153,22 +153,12 @@ mod tests {
         }
     }
 
-    fn column(name: &str, dtype: DType, nulls: u64) -> Column {
-        Column {
-            name: name.to_owned(),
-            dtype,
-            nulls: Some(nulls),
-            note: None,
-            is_ambiguous: false,
-            meaning: None,
-            is_unnamed: false,
-            description: None,
-        }
-    }
-
     #[test]
     fn a_profile_counts_what_it_has_read_and_says_so() {
-        let columns = [column("city", DType::String, 1), column("amount", DType::Float64, 0)];
+        let columns = [
+            Column::new("city", DType::String, Some(1)),
+            Column::new("amount", DType::Float64, Some(0)),
+        ];
         let rows = json!([["Oslo", 2], ["Bergen", 1.5], ["Oslo", -1], [null, 2]]);
         assert_eq!(
             profile("t", &columns, &frame(&columns, rows.clone(), 4), false, 4096),
@@ -191,8 +181,9 @@ mod tests {
 
     #[test]
     fn a_profile_is_bounded() {
-        let columns: Vec<Column> =
-            (0..500).map(|it| column(&format!("column {it}"), DType::String, 0)).collect();
+        let columns: Vec<Column> = (0..500)
+            .map(|it| Column::new(format!("column {it}"), DType::String, Some(0)))
+            .collect();
         let frame = frame(&columns, json!([vec!["x".repeat(5_000); 500]]), 1);
         let text = profile("t", &columns, &frame, false, 2_000);
         assert!(text.len() < 2_100, "{}", text.len());

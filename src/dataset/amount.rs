@@ -47,18 +47,20 @@ pub enum Sign {
     Percent,
 }
 
-/// An amount taken apart.
+/// A text with what is around its number taken off.
 #[derive(Debug, Clone, Copy)]
-struct Amount<'a> {
-    /// Digits and marks, without a sign.
-    number: &'a [u8],
-    is_negative: bool,
+pub struct Amount<'a> {
+    /// Digits and marks, without a sign, if the text is an amount or a number.
+    pub number: &'a [u8],
+    /// Whether a minus or brackets were around it.
+    pub is_negative: bool,
     is_in_brackets: bool,
     sign: Option<Sign>,
 }
 
 impl<'a> Amount<'a> {
-    fn scan(text: &'a [u8]) -> Option<Self> {
+    /// Takes a sign, a minus and brackets off; none where one of them is there twice.
+    pub fn strip(text: &'a [u8]) -> Option<Self> {
         let mut amount =
             Amount { number: text, is_negative: false, is_in_brackets: false, sign: None };
         // A sign, a minus and brackets may be around the number in any order, each once.
@@ -78,9 +80,14 @@ impl<'a> Amount<'a> {
                 }
                 amount.number = rest;
             } else {
-                break;
+                return Some(amount);
             }
         }
+    }
+
+    /// Takes apart what has a sign or is in brackets, as far as its ends show; most other text costs little.
+    fn scan(text: &'a [u8]) -> Option<Self> {
+        let amount = Amount::strip(text)?;
         let is_plain = matches!(amount.number, [b'0'..=b'9', .., b'0'..=b'9'] | [b'0'..=b'9']);
         (is_plain && (amount.is_in_brackets || amount.sign.is_some())).then_some(amount)
     }

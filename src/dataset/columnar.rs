@@ -79,14 +79,8 @@ pub fn ingest(
     };
     let parts = table.names.iter().zip(&table.sources).zip(&ways).zip(&read.nulls);
     let columns = parts.map(|(((name, source), way), nulls)| Column {
-        name: name.clone(),
-        dtype: way.dtype(),
-        nulls: Some(*nulls),
         note: way.note(&source.data_type, source.origin.as_ref()),
-        description: None,
-        is_ambiguous: false,
-        meaning: None,
-        is_unnamed: false,
+        ..Column::new(name, way.dtype(), Some(*nulls))
     });
     let dataset = Dataset {
         location: Location::Here {

@@ -4,6 +4,7 @@
 //! called shows that it may be a total, and only the sums show that it is one: the rows are read without it,
 //! and again with it where the sums are others.
 
+use super::amount::Amount;
 use super::aside::Comment;
 use super::extent::{Shape, records};
 use super::records::texts_of;
@@ -228,18 +229,10 @@ fn finding(cell: &str, sum: Sum) -> Option<Finding> {
 /// Returns the number in an amount as people write it, and how many decimals it has: `$1,234.50`,
 /// `1.234,50 €`, `(12)`, `45 %`.
 fn amount(text: &str) -> Option<(f64, i32)> {
-    const SIGNS: [char; 12] =
-        ['$', '€', '£', '¥', '%', ' ', '\u{a0}', '\u{202f}', '\'', '+', '(', ')'];
-    const CODES: [&str; 8] = ["USD", "US", "EUR", "GBP", "CHF", "SEK", "NOK", "DKK"];
-    let is_negative = text.starts_with('(') && text.ends_with(')') || text.contains('-');
-    let text = text.trim_start_matches('-').trim_end_matches('-');
-    let mut text = text.replace(SIGNS, "");
-    if let Some(code) = CODES.iter().find(|it| text.starts_with(**it) || text.ends_with(**it)) {
-        text = text.replace(code, "");
-    }
-    let text = text.trim_start_matches('-');
-    let is_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',');
-    if !text.contains(|it: char| it.is_ascii_digit()) || !text.chars().all(is_number) {
+    let amount = Amount::strip(text.as_bytes())?;
+    let text = str::from_utf8(amount.number).ok()?.trim_start_matches('+');
+    let is_part = |it: char| it.is_ascii_digit() || ".,' \u{a0}\u{202f}".contains(it);
+    if !text.contains(|it: char| it.is_ascii_digit()) || !text.chars().all(is_part) {
         return None;
     }
     let (last, n_marks) = (text.rfind(['.', ',']), text.matches(['.', ',']).count());
@@ -254,7 +247,7 @@ fn amount(text: &str) -> Option<(f64, i32)> {
     let digits: String = whole.chars().filter(char::is_ascii_digit).collect();
     let value: f64 = format!("{digits}.{fraction}0").parse().ok()?;
     let n_decimals = i32::try_from(fraction.len()).ok()?;
-    Some((if is_negative { -value } else { value }, n_decimals))
+    Some((if amount.is_negative { -value } else { value }, n_decimals))
 }
 
 #[cfg(test)]

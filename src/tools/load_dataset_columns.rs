@@ -74,16 +74,7 @@ mod tests {
     use crate::tools::Plan;
 
     fn catalog() -> Catalog {
-        let column = |name: &str| Column {
-            name: name.into(),
-            dtype: DType::Int64,
-            nulls: Some(0),
-            note: None,
-            description: None,
-            is_ambiguous: false,
-            meaning: None,
-            is_unnamed: false,
-        };
+        let column = |name: &str| Column::new(name, DType::Int64, Some(0));
         let dialect = Dialect {
             format: SourceFormat::Text,
             told: Vec::new(),

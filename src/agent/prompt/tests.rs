@@ -18,16 +18,8 @@ use crate::withheld::Withheld;
 
 /// Makes a dataset of three rows.
 pub fn dataset(n_columns: usize) -> Dataset {
-    let column = |at: usize| Column {
-        name: format!("column {at}"),
-        dtype: DType::Float64,
-        nulls: Some(u64::from(at == 0)),
-        note: None,
-        description: None,
-        is_ambiguous: false,
-        meaning: None,
-        is_unnamed: false,
-    };
+    let column =
+        |at: usize| Column::new(format!("column {at}"), DType::Float64, Some(u64::from(at == 0)));
     let dialect = Dialect {
         format: SourceFormat::Text,
         told: Vec::new(),

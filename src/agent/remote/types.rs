@@ -13,16 +13,7 @@ pub fn column(name: &str, spark_type: &str) -> Column {
     let (dtype, is_exact) = dtype(spark_type);
     let shown: String = spark_type.chars().take(80).collect();
     let note = (!is_exact).then(|| format!("`{shown}` on the cluster"));
-    Column {
-        name: name.to_owned(),
-        dtype,
-        nulls: None,
-        note,
-        is_ambiguous: false,
-        meaning: None,
-        is_unnamed: false,
-        description: None,
-    }
+    Column { note, ..Column::new(name, dtype, None) }
 }
 
 /// Returns the nearest type of ours, and whether it says all.

@@ -246,39 +246,26 @@ proptest! {
     }
 }
 
-fn column(name: &str, dtype: DType, nulls: u64) -> Column {
-    Column {
-        name: name.to_owned(),
-        dtype,
-        nulls: Some(nulls),
-        note: None,
-        is_ambiguous: false,
-        meaning: None,
-        is_unnamed: false,
-        description: None,
-    }
-}
-
 #[test]
 fn a_recipe_says_what_pandas_would_not_find_out() {
     let check = |columns: &[Column], expected: &str| {
         assert_eq!(reading_recipe("orders", columns), expected);
     };
     check(
-        &[column("n", DType::Int64, 0), column("x", DType::Float64, 3)],
+        &[Column::new("n", DType::Int64, Some(0)), Column::new("x", DType::Float64, Some(3))],
         "pd.read_csv(\"/mnt/data/orders.csv\", float_precision=\"round_trip\")",
     );
     check(
         &[
-            column("id", DType::String, 0),
-            column("n", DType::Int64, 2),
-            column("day", DType::Date, 0),
+            Column::new("id", DType::String, Some(0)),
+            Column::new("n", DType::Int64, Some(2)),
+            Column::new("day", DType::Date, Some(0)),
         ],
         "pd.read_csv(\"/mnt/data/orders.csv\", dtype={\"id\": \"str\", \"n\": \"Int64\"}, \
          parse_dates=[\"day\"], keep_default_na=False, na_values={\"n\": [\"\"]})",
     );
     check(
-        &[column("a\\\"\u{202e}ö\n", DType::String, 0)],
+        &[Column::new("a\\\"\u{202e}ö\n", DType::String, Some(0))],
         "pd.read_csv(\"/mnt/data/orders.csv\", dtype={\"a\\\\\\\"\\U0000202eö\\n\": \"str\"}, \
          keep_default_na=False)",
     );
@@ -289,8 +276,8 @@ fn a_recipe_is_short_however_many_columns_there_are() {
     for n_columns in [1, 20, 100, 500] {
         for dtype in DType::ALL {
             let columns: Vec<Column> = (0..n_columns)
-                .map(|it| column(&format!("column_{it}"), dtype, 1))
-                .chain([column("text", DType::String, 0)])
+                .map(|it| Column::new(format!("column_{it}"), dtype, Some(1)))
+                .chain([Column::new("text", DType::String, Some(0))])
                 .collect();
             let recipe = reading_recipe("orders", &columns);
             assert!(recipe.len() <= READING_RECIPE_BYTES_MAX && !recipe.contains('\n'), "{recipe}");
