@@ -107,7 +107,7 @@ fn every_habit_of_quoting_is_read_beyond_the_head() {
     for habit in HABITS {
         for (at, delimiter) in DELIMITERS.into_iter().enumerate() {
             let (end, encoding) = (ENDS[at % 3], ENCODINGS[(at + habit as usize) % 3]);
-            let written = Written { habit, delimiter, end, encoding, n_letters: 0 };
+            let written = Written { habit, delimiter, end, encoding, n_letters: 300 };
             check(written, 2 * SNIFF_HEAD_BYTES);
         }
     }
