@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Run};
+use crate::bench::{Bench, Run, is_slow_run};
 
 /// Asks over the tables of the question corpus, in a session of its own.
 fn ask(tables: &[&str], commands: &str) -> Run {
@@ -228,7 +228,7 @@ fn what_needs_a_server_is_refused_with_the_reason() {
 /// Asks what the corpus has on each table: hardly an answer may be wrong, and most must be right.
 #[test]
 fn few_answers_are_wrong() {
-    if std::env::var_os("CSV_AGENT_SLOW_TESTS").is_none() {
+    if !is_slow_run() {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::{sleep, timeout};
 
-use crate::bench::HANG;
+use crate::bench::{HANG, is_slow_run};
 use crate::hostile::{ENDLESS, Target, snippets};
 use crate::kill::Chance;
 use crate::worker::{processes_of, until};
@@ -58,8 +58,7 @@ fn a_thousand_calls_leave_a_whole_session() {
 #[tokio::test]
 #[ignore = "runs as a part of another test"]
 async fn a_process_with_a_thousand_calls() {
-    let is_slow = std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some();
-    let n_calls = if is_slow { 1_000 } else { 60 };
+    let n_calls = if is_slow_run() { 1_000 } else { 60 };
     // A thousand calls have no time for the others.
     let attacks: Vec<_> =
         snippets().into_iter().filter(|(name, _)| !ENDLESS.contains(&name.as_str())).collect();

@@ -11,7 +11,7 @@ use csv_agent::provider::error::ProviderError;
 use csv_agent::provider::{Api, Key, Progress, Provider, RemoteOptions};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, HANG, KEY, Round, Server, round};
+use crate::bench::{Bench, HANG, KEY, Round, Server, is_slow_run, round};
 
 /// Further tries. No case needs more.
 const RETRIES: u32 = 3;
@@ -393,7 +393,7 @@ fn every_failure_is_met_at_every_request() {
 fn every_failure_is_met_after_every_other() {
     let mut cases = pairs();
     assert!(1_000 < cases.len());
-    if std::env::var_os("CSV_AGENT_SLOW_TESTS").is_none() {
+    if !is_slow_run() {
         // Each way is still first, and second, many times.
         let mut at = 0_usize..;
         cases.retain(|_| at.next().is_some_and(|it| it % 5 == 0));
@@ -447,7 +447,7 @@ fn the_program_ends_as_it_should_after_every_failure() {
     // Silence has its own tests: here it would take as long as a server may be silent.
     let mut cases = alone();
     cases.retain(|it| !it.ways[0].name.starts_with("silent") && it.ways[0].name != "mute");
-    if std::env::var_os("CSV_AGENT_SLOW_TESTS").is_none() {
+    if !is_slow_run() {
         // Each way is still met in both dialects, and at both requests.
         cases.retain(|it| it.point == usize::from(it.api == Api::Chat));
     }

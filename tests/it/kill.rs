@@ -14,11 +14,11 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Changes, Round, round, signal, until};
+use crate::bench::{Bench, Changes, Round, is_slow_run, round, signal, until};
 
 /// Kills of each kind at a moment by chance; many in a slow run.
 fn n_kills() -> u32 {
-    if std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some() { 25 } else { 3 }
+    if is_slow_run() { 25 } else { 3 }
 }
 
 /// Pseudo-random numbers, the same in every run.

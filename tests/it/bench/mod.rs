@@ -283,6 +283,11 @@ impl std::fmt::Display for Run {
     }
 }
 
+/// Returns whether all is tried: the plain run takes a part of what has many cases.
+pub fn is_slow_run() -> bool {
+    std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some()
+}
+
 /// Feeds and drains a process until it ends. One that hangs is killed with all that it started.
 ///
 /// The process must lead a group of its own, with all three streams piped.
