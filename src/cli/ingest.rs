@@ -588,6 +588,9 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
                 Some(line) => format!("header on line {line}"),
                 None => "no header".to_owned(),
             });
+            if dataset.columns.iter().any(|it| it.description.is_some()) {
+                parts.push("further header rows kept as descriptions".to_owned());
+            }
         }
     }
     parts.extend(dataset.set_aside.words());

@@ -192,6 +192,22 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
 }
 
 #[test]
+fn further_header_rows_are_descriptions_and_the_ingest_says_so() {
+    let shell = Shell::new();
+    let text = "StartDate,Q1\nStart Date,How old are you?\n2024-01-01,33\n2024-01-02,44\n";
+    fs::write(shell.path("survey.csv"), text).unwrap();
+    let stderr = String::from_utf8(shell.run(&["ingest", "survey.csv"]).stderr).unwrap();
+    let line = "header on line 1, further header rows kept as descriptions\n";
+    assert!(stderr.contains(line), "{stderr}");
+    let schema = shell.succeeds(&["datasets", "survey", "--schema"]);
+    assert_eq!(
+        schema,
+        "dataset\tcolumn\tdtype\tnulls\tdescription\nsurvey\tStartDate\tdate\t0\tStart Date\n\
+         survey\tQ1\tint64\t0\tHow old are you?\n"
+    );
+}
+
+#[test]
 fn other_data_under_a_name_is_refused_unless_told_otherwise() {
     let shell = Shell::new();
     shell.succeeds(&["ingest", "sales.csv"]);
