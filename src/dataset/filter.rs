@@ -20,6 +20,13 @@ pub fn fold(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
+/// Returns whether folding leaves a text as it is, as far as that is to be seen at once.
+fn is_folded(text: &str) -> bool {
+    // All bytes, so that it becomes vector code.
+    let is_other = text.bytes().fold(false, |is, it| is | !it.is_ascii() | it.is_ascii_uppercase());
+    !is_other && text.trim().len() == text.len()
+}
+
 /// Makes the filter of a column, if its texts are long enough for one.
 ///
 /// # Errors
@@ -41,9 +48,8 @@ pub fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
     let mut filter = Sbbf::new_with_ndv_fpp(2 * n_texts as u64, FALSE_POSITIVES)?;
     for text in texts.iter().flatten() {
         filter.insert(text);
-        let folded = fold(text);
-        if folded != text {
-            filter.insert(folded.as_str());
+        if !is_folded(text) {
+            filter.insert(fold(text).as_str());
         }
     }
     filter.fold_to_target_fpp(FALSE_POSITIVES);

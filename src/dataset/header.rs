@@ -129,7 +129,7 @@ fn find_first(
         .iter()
         .any(|it| it.start < n_lead && fields::names(&head[it.start..it.end]).is_some());
     let width = tails::width(head, &below, syntax).unwrap_or_else(|| width_of(&below));
-    let rules = || rule_row(windows.head(syntax), syntax, width, &shapes);
+    let rules = || rule_row(head, syntax, width, &shapes);
     let rules = told.rules.clone().or_else(|| (told.comments == Comments::FindOut).then(rules)?);
     let told = &Told { rules, ..told.clone() };
     let comment = match (&told.rules, told.comments) {
@@ -149,7 +149,7 @@ fn find_first(
     let total = || totals::candidate(windows.tail(syntax), syntax, width, comment.as_ref());
     let n_total = (!told.is_plain && !told.keeps_totals).then(total).flatten().unwrap_or(0);
     let total = windows.hide_end(n_total);
-    let search = Search { windows, syntax, nulls, told, width, n_lead, comment: comment.clone() };
+    let search = Search::new(windows, syntax, nulls, told, (width, n_lead), comment.clone());
     let mut header_reasons = Vec::new();
     let header = search.find(&shapes, &mut header_reasons);
     let is_hidden = |it: &Footer| is_footer(&notes, it, &header, syntax, nulls);
@@ -161,7 +161,7 @@ fn find_first(
     // What looked like notes may be rows that were cut short.
     windows.show_end(&total);
     windows.show_end(&notes);
-    Search { windows, syntax, nulls, told, width, n_lead, comment }.find(&shapes, reasons)
+    Search::new(windows, syntax, nulls, told, (width, n_lead), comment).find(&shapes, reasons)
 }
 
 /// Returns the row of strokes that stands below the names, as programs print it for people.
@@ -224,6 +224,8 @@ fn looks_like_note(text: &str) -> bool {
 /// The search for the table in the windows.
 struct Search<'a> {
     windows: &'a Windows,
+    /// The whole records of the head.
+    head: &'a [u8],
     syntax: Syntax,
     nulls: &'a Nulls,
     told: &'a Told,
@@ -244,9 +246,21 @@ struct Place<'a> {
     is_commented: bool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(
+        windows: &'a Windows,
+        syntax: Syntax,
+        nulls: &'a Nulls,
+        told: &'a Told,
+        (width, n_lead): (usize, usize),
+        comment: Option<Comment>,
+    ) -> Self {
+        let head = windows.head(syntax);
+        Search { windows, head, syntax, nulls, told, width, n_lead, comment }
+    }
+
     fn find(&self, shapes: &[Shape], reasons: &mut Vec<String>) -> Header {
-        let head = self.windows.head(self.syntax);
+        let head = self.head;
         let place = self.place(shapes);
         let Some(first) = place.shapes.get(place.first) else { return Header::nothing() };
         let (mut labels, is_log) = self.labels_of(&place, first);
@@ -356,7 +370,7 @@ impl Search<'_> {
 
     /// Adds the byte order marks that are passed over before the first row.
     fn add_marks_before(&self, body_start: usize, asides: &mut Asides) {
-        let head = self.windows.head(self.syntax);
+        let head = self.head;
         let mut above = Tokeniser::new(&head[..body_start], self.syntax);
         while above.record(&mut Vec::new()).is_some() {}
         asides.add_marks(&above);
@@ -427,23 +441,23 @@ impl Search<'_> {
     }
 
     fn labels(&self, shape: &Shape) -> Vec<String> {
-        texts_of(&self.windows.head(self.syntax)[shape.start..shape.end], self.syntax)
+        texts_of(&self.head[shape.start..shape.end], self.syntax)
     }
 
     /// Returns the names in a record, if it is the line of a log that has them.
     fn fields(&self, shape: &Shape) -> Option<Vec<String>> {
-        fields::names(&self.windows.head(self.syntax)[shape.start..shape.end])
+        fields::names(&self.head[shape.start..shape.end])
             .filter(|_| self.told.comments == Comments::FindOut)
     }
 
     fn is_comment(&self, shape: &Shape) -> bool {
-        let head = self.windows.head(self.syntax);
+        let head = self.head;
         self.comment.as_ref().is_some_and(|it| it.marks(&head[shape.start..shape.end]))
     }
 
     /// Returns whether the first record holds names, and why; the others begin at `start`.
     fn is_header(&self, labels: &[String], body: &Sample, start: usize) -> (bool, &'static str) {
-        let head = &self.windows.head(self.syntax)[start..];
+        let head = &self.head[start..];
         if let Some(reason) = is_one_of(labels, head, self.syntax) {
             return (false, reason);
         }
@@ -459,8 +473,8 @@ impl Search<'_> {
     }
 
     /// Finds the first record of the table.
-    fn place<'a>(&self, shapes: &'a [Shape]) -> Place<'a> {
-        let head = self.windows.head(self.syntax);
+    fn place<'s>(&self, shapes: &'s [Shape]) -> Place<'s> {
+        let head = self.head;
         let shapes = shapes.iter().take_while(|it| it.start < head.len());
         let all: Vec<&Shape> = shapes.collect();
         let n_lead = all.iter().take_while(|it| self.is_comment(it)).count();
@@ -632,7 +646,7 @@ impl Search<'_> {
 
     /// Returns what stands before the first records of the table and between them.
     fn asides(&self, shapes: &[Shape], first: &[&Shape]) -> Asides {
-        let head = self.windows.head(self.syntax);
+        let head = self.head;
         let mut asides = Asides::default();
         let end = first.last().map_or(0, |it| it.start);
         let is_first = |shape: &Shape| first.iter().any(|it| it.start == shape.start);

@@ -24,7 +24,7 @@ use super::lines::LineWriter;
 use super::local::DateOrder;
 use super::number::{DecimalMark, NumberForm};
 use super::odd::Usual;
-use super::pass::{self, Output, Settings, Tally};
+use super::pass::{self, Output, SLICE_BYTES_MIN, Settings, Tally};
 use super::records::{Tokeniser, count_line_ends, texts_of};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
@@ -113,14 +113,12 @@ pub(super) struct Tuning {
 impl Tuning {
     /// Returns what suits this machine and a file of `bytes`.
     fn for_bytes(bytes: u64) -> Self {
-        /// Smaller row groups cost more in headers than they bring.
-        const SLICE_BYTES_MIN: usize = 1024 * 1024;
         let n_cores = available_parallelism().map_or(1, usize::from);
         let n_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let n_slices_max = n_bytes / SLICE_BYTES_MIN + 1;
         let n_workers = n_cores.min(n_slices_max);
         let n_workers = n_workers.min(SLICES_BYTES_MAX / SLICE_BYTES_MIN - pass::SLICES_BESIDE);
-        // Some slices for each worker, so that none is idle at the end while another has much left.
+        // Some slices for each worker.
         let share = n_bytes / (4 * n_workers) + 1;
         let most = SLICES_BYTES_MAX / (n_workers + pass::SLICES_BESIDE);
         let slice_bytes = share.clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX.min(most));

@@ -3,6 +3,8 @@
 //! Pure. The compiler turns the comparison into vector code; a multiplication gathers eight results
 //! into eight bits. This is several times faster than a search per cell, since cells are short.
 
+use memchr::memchr;
+
 /// Finds delimiters, line ends and quotes.
 pub struct Marks<'a> {
     bytes: &'a [u8],
@@ -53,12 +55,54 @@ impl<'a> Marks<'a> {
     }
 }
 
+/// Finds one byte that is often near the one before it, such as a quote.
+pub struct Near<'a> {
+    bytes: &'a [u8],
+    wanted: u8,
+    /// Where the bytes that `mask` speaks of begin; behind all bytes when it speaks of none.
+    base: usize,
+    mask: u64,
+}
+
+impl<'a> Near<'a> {
+    /// Makes ready to find `wanted`.
+    pub fn new(bytes: &'a [u8], wanted: u8) -> Self {
+        Near { bytes, wanted, base: usize::MAX, mask: 0 }
+    }
+
+    /// Returns the first `wanted` from `from` to before `stop`.
+    #[inline]
+    pub fn next(&mut self, from: usize, stop: usize) -> Option<usize> {
+        if from < self.base || LANES <= from - self.base {
+            let Some(chunk) = self.bytes.get(from..).and_then(<[u8]>::first_chunk::<LANES>) else {
+                return self.far(from, stop);
+            };
+            let wanted = self.wanted;
+            (self.base, self.mask) = (from, mask_where(chunk, |it| it == wanted));
+        }
+        let mask = self.mask & (u64::MAX << (from - self.base));
+        if mask == 0 {
+            return self.far(self.base + LANES, stop);
+        }
+        let at = self.base + mask.trailing_zeros() as usize;
+        (at < stop).then_some(at)
+    }
+
+    fn far(&self, from: usize, stop: usize) -> Option<usize> {
+        Some(from + memchr(self.wanted, self.bytes.get(from..stop)?)?)
+    }
+}
+
 #[inline]
 fn mask_of(chunk: &[u8; LANES], [first, second]: [u8; 2]) -> u64 {
-    let hits: [u8; LANES] = std::array::from_fn(|at| {
-        let it = chunk[at];
-        u8::from(it == first) | u8::from(it == b'\n' || it == b'\r' || it == second)
-    });
+    // Without branches, so that it becomes vector code.
+    mask_where(chunk, |it| (it == first) | (it == second) | (it == b'\n') | (it == b'\r'))
+}
+
+/// Returns a bit for each byte of which `is_hit` is true, the lowest for the first.
+#[inline]
+fn mask_where(chunk: &[u8; LANES], is_hit: impl Fn(u8) -> bool) -> u64 {
+    let hits: [u8; LANES] = std::array::from_fn(|at| u8::from(is_hit(chunk[at])));
     let (eights, _) = hits.as_chunks::<8>();
     eights.iter().rev().fold(0, |mask, eight| {
         let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;

@@ -32,6 +32,9 @@ use crate::status::{ExitStatus, Failure};
 /// Slices beside those of the workers: one that is read, one that is written.
 pub const SLICES_BESIDE: usize = 2;
 
+/// Bytes of a slice, at least. Smaller row groups cost more in headers than they bring.
+pub const SLICE_BYTES_MIN: usize = 1024 * 1024;
+
 /// Where a pass leaves what it read.
 pub struct Output {
     /// The table.
@@ -109,7 +112,7 @@ pub struct Settings<'a> {
     pub first_line: u64,
     /// What among them is no row.
     pub asides: &'a Asides,
-    /// Bytes of a slice.
+    /// Bytes of a slice, at most.
     pub slice_bytes: usize,
     /// Slices parsed at the same time.
     pub n_workers: usize,
@@ -117,6 +120,19 @@ pub struct Settings<'a> {
     pub bytes: u64,
     /// Fail at the first repair.
     pub is_strict: bool,
+}
+
+impl Settings<'_> {
+    /// Returns how many bytes to read as slice `index`, which begins behind `offset` bytes of the source.
+    ///
+    /// The first slices are small, so that no worker waits long for one; the last are, so that all workers
+    /// end at about the same time.
+    fn slice_bytes_at(&self, index: usize, offset: u64) -> usize {
+        let n_left = usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let share = n_left / (2 * self.n_workers);
+        let wanted = if index < self.n_workers { share / 8 } else { share };
+        wanted.max(SLICE_BYTES_MIN).min(self.slice_bytes)
+    }
 }
 
 /// A slice on its way to a worker.
@@ -194,7 +210,8 @@ fn read_all(
     // No buffer comes, or none is taken, once the collector has failed; it says why.
     for (index, mut bytes) in buffers.iter().enumerate() {
         check_cancelled(cancelled)?;
-        if !slices.next(&mut bytes, settings.plan.syntax, settings.slice_bytes)? {
+        let n_bytes = settings.slice_bytes_at(index, slices.offset());
+        if !slices.next(&mut bytes, settings.plan.syntax, n_bytes)? {
             break;
         }
         if jobs.send(Job { index, bytes, offset: slices.offset() }).is_err() {

@@ -4,8 +4,9 @@
 //! blanks, and is text otherwise; a quote that nobody closes is text, and so is one before which another cell begins with
 //! a quote.
 
-use memchr::{memchr, memchr2};
+use memchr::memchr2;
 
+use super::marks::Near;
 use super::syntax::{Escape, QUOTE, Syntax};
 use crate::limits::QUOTED_BYTES_MAX;
 
@@ -39,6 +40,7 @@ pub struct Quotes<'a> {
     delimiter: u8,
     quote: u8,
     is_end: bool,
+    near: Near<'a>,
     /// No quote before this position closes one that was opened before it, except in the run of
     /// quotes that the opening one begins.
     searched: usize,
@@ -49,7 +51,14 @@ impl<'a> Quotes<'a> {
     pub fn new(bytes: &'a [u8], syntax: Syntax, is_end: bool) -> Self {
         let delimiter = syntax.delimiter.first_byte();
         let quote = syntax.quote.unwrap_or(QUOTE);
-        Quotes { bytes, syntax, delimiter, quote, is_end, searched: 0 }
+        let near = Near::new(bytes, quote);
+        Quotes { bytes, syntax, delimiter, quote, is_end, near, searched: 0 }
+    }
+
+    /// Returns the first quote at or behind `from`.
+    #[inline]
+    pub fn next(&mut self, from: usize) -> Option<usize> {
+        self.near.next(from, self.bytes.len())
     }
 
     /// Returns whether the quote at `quote`, outside of quotes, begins a cell of the plain syntax.
@@ -110,7 +119,7 @@ impl<'a> Quotes<'a> {
 
     #[inline]
     fn close_doubled<const PLAIN: bool>(&mut self, open: usize) -> Close {
-        let quote_byte = if PLAIN { QUOTE } else { self.quote };
+        let quote_byte = self.quote;
         let mut is_escaped = false;
         let mut from = open + 1;
         if open < self.searched {
@@ -128,8 +137,7 @@ impl<'a> Quotes<'a> {
         // Quotes within the cell that are not doubled, as in `"x "y""`: behind the first of a pair, two
         // quotes at the end are the second one and the one that closes.
         let mut is_bare_open = false;
-        while let Some(at) = self.bytes.get(from..stop).and_then(|it| memchr(quote_byte, it)) {
-            let quote = from + at;
+        while let Some(quote) = self.near.next(from, stop) {
             if self.bytes.get(quote + 1) == Some(&quote_byte) {
                 if is_bare_open && self.end_at::<PLAIN>(quote + 2) != End::NotHere {
                     return self.found::<PLAIN>(quote + 1, is_escaped);

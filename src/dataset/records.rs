@@ -16,6 +16,9 @@ use super::quotes::{BYTE_ORDER_MARK, Close, Quotes};
 use super::swallowed::{LineRule, Verdict, judge};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
 
+/// So few bytes are looked at one by one in less time than it takes to begin a search.
+const NEAR_BYTES: usize = 16;
+
 /// Where a cell's text lies in its slice, without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
@@ -194,7 +197,7 @@ pub fn cut(bytes: &[u8], syntax: Syntax, is_end: bool) -> usize {
     let mut border = 0;
     let mut at = 0;
     loop {
-        let quote = memchr(QUOTE, &bytes[at..]).map(|it| at + it);
+        let quote = quotes.next(at);
         if let Some(end) = last_line_end(bytes, at, quote.unwrap_or(bytes.len())) {
             border = end + 1;
         }
@@ -208,12 +211,20 @@ pub fn cut(bytes: &[u8], syntax: Syntax, is_end: bool) -> usize {
 }
 
 /// Returns the last position from `start` to `end` that surely ends a line.
+#[inline]
 fn last_line_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
-    if let Some(newline) = memrchr(b'\n', &bytes[start..end]) {
+    let last = |byte: u8, text: &[u8]| {
+        if text.len() <= NEAR_BYTES {
+            text.iter().rposition(|it| *it == byte)
+        } else {
+            memrchr(byte, text)
+        }
+    };
+    if let Some(newline) = last(b'\n', &bytes[start..end]) {
         return Some(start + newline);
     }
     let mut end = end;
-    while let Some(at) = memrchr(b'\r', &bytes[start..end]) {
+    while let Some(at) = last(b'\r', &bytes[start..end]) {
         if is_line_end(bytes, start + at + 1) {
             return Some(start + at);
         }
@@ -641,6 +652,9 @@ struct Record {
 
 /// Returns how many lines end in `text`.
 pub fn count_line_ends(text: &[u8]) -> u32 {
+    if text.len() <= NEAR_BYTES && !text.iter().any(|it| matches!(it, b'\n' | b'\r')) {
+        return 0;
+    }
     let ends = memchr2_iter(b'\n', b'\r', text);
     // The CR of a CRLF or CRCRLF is not counted; its LF is.
     let is_counted = |at: &usize| {

@@ -132,15 +132,17 @@ struct Lines {
 impl Lines {
     /// Returns the lines of `text` if all are rows, or of many lines nine in ten.
     fn of(text: &[u8], width: usize, syntax: Syntax) -> Option<Lines> {
-        let n_others_max = count_line_ends(text) / 10;
+        let n_others_max = count_line_ends(text) as usize / 10;
+        // Most text is known by its delimiters alone.
+        let delimiter = syntax.delimiter.first_byte();
+        let is_short = |it: &[u8]| memchr::memchr_iter(delimiter, it).count() + 1 < width;
+        if n_others_max < lines_of(text).filter(|it| is_short(it)).take(n_others_max + 1).count() {
+            return None;
+        }
         let mut n_others = 0;
         let mut lines = Lines { n: 0, classes: Vec::new() };
         let mut cells = Vec::new();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-            let (line, behind) = rest.split_at(end);
-            rest = &behind[n_line_end(behind)..];
+        for line in lines_of(text) {
             let is_record = Tokeniser::new(line, syntax).record(&mut cells).is_some();
             // Behind a comma in prose is a blank.
             let begins_blank = |it: &Cell| !it.is_quoted() && it.raw(line).starts_with(b" ");
@@ -167,6 +169,20 @@ impl Lines {
         }
         Some(lines)
     }
+}
+
+/// Returns the lines of `text`, without their ends.
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let (line, behind) = rest.split_at(end);
+        rest = &behind[n_line_end(behind)..];
+        Some(line)
+    })
 }
 
 /// Returns the length of the line end that `text` begins with.
