@@ -493,8 +493,8 @@ struct LocalDays(Evidence);
 
 impl LocalDays {
     const LOCAL: Evidence = Evidence::LOCAL_DATE.and(Evidence::LOCAL_TIMESTAMP);
-    const SEPARATORS: [Evidence; 4] =
-        [Evidence::SLASH, Evidence::DASH, Evidence::DOT, Evidence::BLANK];
+    const SEPARATORS: [Evidence; 5] =
+        [Evidence::SLASH, Evidence::DASH, Evidence::DOT, Evidence::BLANK, Evidence::JOINED];
 
     fn of(seen: Evidence) -> Option<Self> {
         const ISO: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP);

@@ -68,8 +68,10 @@ impl Evidence {
 
     /// A day with its month in digits, and not of ISO 8601.
     pub const NUMBERED_MONTH: Evidence = Evidence(1 << 32);
+    /// A day with nothing between its parts: `03JAN2024`.
+    pub const JOINED: Evidence = Evidence(1 << 57);
     /// All that days tell as people write them.
-    pub const LOCAL_DAYS: Evidence = Evidence(((1 << 33) - 1) & !((1 << 10) - 1));
+    pub const LOCAL_DAYS: Evidence = Evidence(((1 << 33) - 1) & !((1 << 10) - 1)).and(Self::JOINED);
 
     /// A number with marks in it that programs do not write.
     pub const LOCAL_NUMBER: Evidence = Evidence(1 << 40);

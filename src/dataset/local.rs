@@ -140,6 +140,9 @@ impl Local {
 /// `31/12/2024`, `2024.12.31`, `31-12-24`, `3 Jan 2024`, `03-JAN-24`, `2024-Jan-03`.
 fn begins_with_digits(text: &[u8]) -> Option<(Local, &[u8])> {
     let (first, n_first, rest) = number(text)?;
+    if n_first == 2 && rest.first()?.is_ascii_alphabetic() {
+        return joined(first, rest);
+    }
     let (&separator, rest) = rest.split_first()?;
     let mut form = match separator {
         b'/' => Evidence::SLASH,
@@ -171,6 +174,16 @@ fn begins_with_digits(text: &[u8]) -> Option<(Local, &[u8])> {
         form.add(Evidence::NUMBERED_MONTH);
     }
     Some((Local { parts: [first, second, third], lengths, time: None, order, form }, rest))
+}
+
+/// What follows the day in `03JAN2024`, as SAS writes it. With less digits it may be a code.
+fn joined(day: u32, rest: &[u8]) -> Option<(Local, &[u8])> {
+    let (month, rest) = month(rest).filter(|it| rest.len() - it.1.len() == 3)?;
+    let (year, n_year, rest) = number(rest)?;
+    let form = Evidence::JOINED.and(Evidence::NAMED_MONTH);
+    let (parts, lengths) = ([day, month, year], [2, 2, n_year]);
+    let local = Local { parts, lengths, time: None, order: Some(DateOrder::Dmy), form };
+    (n_year == 4).then_some((local, rest))
 }
 
 /// `Jan 3, 2024`, `January 3 2024`.
@@ -304,6 +317,10 @@ mod tests {
         check("Jan 3, 2024", &[(Mdy, "2024-01-03")]);
         check("January 3 2024", &[(Mdy, "2024-01-03")]);
         check("2024-May-03", &[(Ymd, "2024-05-03")]);
+        check("03JAN2024", &[(Dmy, "2024-01-03")]);
+        for text in ["31FEB2024", "3JAN2024", "03JAN24", "03JANUARY2024", "03JA2024"] {
+            check(text, &[]);
+        }
         check("31 Feb 2024", &[]);
         check("3 Jam 2024", &[]);
         check("January 3rd, 2024", &[]);

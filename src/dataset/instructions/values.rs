@@ -78,6 +78,7 @@ fn pattern(order: DateOrder, dtype: DType, seen: Evidence) -> String {
         (Evidence::DASH, "-"),
         (Evidence::DOT, "."),
         (Evidence::BLANK, " "),
+        (Evidence::JOINED, ""),
     ];
     let separator = separators.iter().find(|it| seen.has(it.0)).map_or("-", |it| it.1);
     let year = if seen.has(Evidence::YEAR2) { "yy" } else { "yyyy" };
@@ -126,6 +127,7 @@ mod tests {
         check_value(&["12%", "5%"], DType::String, &ValueOfText::String);
         check_value(&["31/12/2024", "1/2/2024"], DType::Date, &moment("d/M/yyyy"));
         check_value(&["31.12.24", "01.02.24"], DType::Date, &moment("d.M.yy"));
+        check_value(&["03JAN2024", "14MAY2024"], DType::Date, &moment("dMMMyyyy"));
         check_value(&["Jan 3, 2024", "May 14, 2024"], DType::Date, &moment("MMM d[,] yyyy"));
         let clock = moment("d/M/yyyy[[,][ ]['T']h:mm[:ss[.SSSSSS]]a]");
         check_value(&["31/12/2024 9:30 PM", "1/2/2024 1:05 AM"], DType::Timestamp, &clock);
