@@ -8,6 +8,7 @@ use super::aside::{Comment, is_marked};
 use super::dialect::mode;
 use super::records::{Cell, Tokeniser, count_line_ends, texts_of};
 use super::sniff::Windows;
+use super::swallowed::Class;
 use super::syntax::Syntax;
 use crate::limits::FOOTER_RECORDS_MAX;
 
@@ -173,15 +174,131 @@ pub struct Footer {
     pub is_apart: bool,
     /// Whether a row of delimiters stands above it, and no row of the table lacks its second cell.
     pub is_below_hollow: bool,
+    /// Whether the first of them says that it is one.
+    pub reads_as_note: bool,
 }
 
-/// Returns whether a record with no more than its first cell begins as notes do.
-fn begins_as_note(shape: &Shape, text: &[u8], syntax: Syntax) -> bool {
-    const BEGINNINGS: [&str; 6] = ["source:", "sources:", "note:", "notes:", "©", "* "];
-    let begins = |text: &str| BEGINNINGS.iter().any(|it| text.starts_with(it));
-    shape.n_filled == 1 && shape.is_first_filled && {
-        let first = texts_of(&text[shape.start..shape.end], syntax).into_iter().next();
-        first.is_some_and(|it| begins(&it.trim().to_lowercase()))
+/// What shows that records below a table are no rows of it.
+struct Below<'a> {
+    tail: &'a [u8],
+    syntax: Syntax,
+    width: usize,
+    comment: Option<&'a Comment>,
+    shapes: Vec<Shape>,
+    /// What each column holds, by the records that have as many cells as the table.
+    classes: Vec<Class>,
+    /// Whether most records stand behind a blank line, so that one more says nothing.
+    has_blanks: bool,
+}
+
+impl<'a> Below<'a> {
+    fn of(tail: &'a [u8], syntax: Syntax, width: usize, comment: Option<&'a Comment>) -> Self {
+        let shapes = records(tail, syntax, usize::MAX);
+        let n_behind_blank = shapes.iter().skip(1).filter(|it| it.is_behind_blank).count();
+        let has_blanks = shapes.len() < 2 * n_behind_blank;
+        let classes = vec![Class::Unknown; width];
+        let mut below = Below { tail, syntax, width, comment, shapes, classes, has_blanks };
+        below.classes = below.classes_of_rows();
+        below
+    }
+
+    fn texts(&self, shape: &Shape) -> Vec<String> {
+        texts_of(&self.tail[shape.start..shape.end], self.syntax)
+    }
+
+    /// A column holds values where most of its cells are some: the names above them are words, and so are
+    /// the notes below.
+    fn classes_of_rows(&self) -> Vec<Class> {
+        let mut counts = vec![(0, 0); self.width];
+        for shape in self.shapes.iter().filter(|it| it.width == self.width && 1 < it.n_filled) {
+            // What a blank line sets apart may be notes.
+            if shape.is_behind_blank && !self.has_blanks && counts.iter().any(|it| 1 < it.0) {
+                break;
+            }
+            for ((n_values, n_words), text) in counts.iter_mut().zip(self.texts(shape)) {
+                let mut class = Class::Unknown;
+                class.add(text.as_bytes(), None);
+                *n_values += usize::from(class == Class::Values);
+                *n_words += usize::from(class == Class::Words);
+            }
+        }
+        let class = |(n_values, n_words): (usize, usize)| match () {
+            () if 2 * n_words <= n_values && 2 <= n_values => Class::Values,
+            () if n_values == 0 => Class::Words,
+            () => Class::Mixed,
+        };
+        counts.into_iter().map(class).collect()
+    }
+
+    fn is_comment(&self, shape: &Shape) -> bool {
+        self.comment.is_some_and(|it| it.marks(&self.tail[shape.start..shape.end]))
+    }
+
+    /// Returns whether a record may be a note by its shape alone.
+    fn is_note(&self, shape: &Shape) -> bool {
+        shape.is_note(self.width) || self.is_comment(shape)
+    }
+
+    /// Returns whether a record has no value where the rows have theirs.
+    fn is_without_values(&self, shape: &Shape) -> bool {
+        let holds_value = |(class, text): (&Class, &String)| {
+            *class == Class::Values && text.bytes().any(|it| it.is_ascii_digit()) && {
+                let mut found = Class::Unknown;
+                found.add(text.as_bytes(), None);
+                found == Class::Values
+            }
+        };
+        self.classes.contains(&Class::Values)
+            && !self.classes.iter().zip(&self.texts(shape)).any(holds_value)
+    }
+
+    /// Returns whether a blank line, a row of empty cells or a line of strokes stands before a record, or it
+    /// is one.
+    fn is_apart(&self, at: usize) -> bool {
+        let shape = &self.shapes[at];
+        let is_stroke = |it: &u8| matches!(it, b'-' | b'_' | b'=' | b'*' | b'"');
+        let is_line = || {
+            let text = self.tail[shape.start..shape.end].trim_ascii();
+            shape.n_filled == 1 && 3 <= text.len() && text.iter().all(is_stroke)
+        };
+        shape.n_filled == 0 || (shape.is_behind_blank && !self.has_blanks) || is_line()
+    }
+
+    /// Returns whether the first cell of a record is all that it has, and says that it is a note: by how it
+    /// begins (also `(1)` or `[a]`), or by more words than a first cell above it where all rows are full.
+    fn reads_as_note(&self, at: usize) -> bool {
+        const BEGINNINGS: [&str; 6] = ["source:", "sources:", "note:", "notes:", "©", "* "];
+        /// Fewer may be a name.
+        const WORDS_MIN: usize = 3;
+        let shape = &self.shapes[at];
+        if shape.n_filled != 1 || !shape.is_first_filled {
+            return false;
+        }
+        let first = |it: &Shape| self.texts(it).into_iter().next().unwrap_or_default();
+        let is_word = |it: &&str| it.contains(char::is_alphabetic);
+        let n_words = |text: &str| text.split_whitespace().filter(is_word).count();
+        let text = first(shape);
+        let begins = || {
+            let text = text.trim().to_lowercase();
+            let mark = text.split_whitespace().next().unwrap_or_default();
+            let is_mark =
+                mark.len() <= 4 && mark.starts_with(['(', '[']) && mark.ends_with([')', ']']);
+            is_mark || BEGINNINGS.iter().any(|it| text.starts_with(it))
+        };
+        let rows = || {
+            let filled = self.shapes[..at].iter().filter(|it| 0 < it.n_filled);
+            filled.skip_while(|it| it.n_filled == 1)
+        };
+        // Where rows have no more than their first cell as well, one more is a row like them.
+        if rows().any(|it| it.n_filled == 1 && it.is_first_filled) {
+            return false;
+        }
+        let is_wordy = || {
+            let is_full = |it: &Shape| it.n_filled == self.width;
+            let n_words_above = rows().map(|it| n_words(&first(it))).max().unwrap_or(usize::MAX);
+            rows().all(is_full) && n_words_above.max(WORDS_MIN - 1) < n_words(&text)
+        };
+        begins() || is_wordy()
     }
 }
 
@@ -195,37 +312,34 @@ pub fn footer_of(
     if width < 2 {
         return None;
     }
-    let shapes = records(tail, syntax, usize::MAX);
-    let is_comment =
-        |it: &Shape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
-    let is_note = |it: &&Shape| it.is_note(width) || is_comment(it);
-    let n_notes = shapes.iter().rev().take(FOOTER_RECORDS_MAX + 1).take_while(is_note).count();
+    let below = Below::of(tail, syntax, width, comment);
+    let shapes = &below.shapes;
+    let may_be_note = |it: &&Shape| below.is_note(it) || below.is_without_values(it);
+    let n_notes = shapes.iter().rev().take(FOOTER_RECORDS_MAX + 1).take_while(may_be_note).count();
     if FOOTER_RECORDS_MAX < n_notes {
         return None;
     }
     let first = shapes.len() - n_notes;
-    // Where blank lines stand between rows, one more says nothing.
-    let is_apart = |at: usize| {
-        shapes[at].n_filled == 0
-            || (shapes[at].is_behind_blank && (at < 2 || !shapes[at - 1].is_behind_blank))
-    };
     // A row of a drawn table has its bars even where its cells are empty.
     let n_narrow = if matches!(comment, Some(Comment::Drawn(_))) { 2 } else { 3 };
     let begins = |at: &usize| {
         let notes = &shapes[*at..];
-        let is_narrow = n_narrow <= width && notes.iter().all(|it| it.width == 1);
         let Some(above) = at.checked_sub(1).map(|it| &shapes[it]) else { return false };
-        let has_note = notes.iter().any(|it| 0 < it.n_filled && !is_comment(it));
-        let is_of_table = above.width == width || (above.width < width && is_apart(*at));
+        let is_of_table = above.width == width || (above.width < width && below.is_apart(*at));
+        let has_note = notes.iter().any(|it| 0 < it.n_filled && !below.is_comment(it));
+        let is_narrow = n_narrow <= width && notes.iter().all(|it| it.width == 1);
+        let are_notes = || notes.iter().all(|it| below.is_note(it));
         is_of_table
             && has_note
-            && (is_narrow || is_apart(*at) || begins_as_note(&notes[0], tail, syntax))
+            && (below.is_apart(*at) || are_notes() && (is_narrow || below.reads_as_note(*at)))
     };
     let at = (first..shapes.len()).find(begins)?;
     let may_be_rows =
         width == 2 && shapes[at..].iter().all(|it| it.width == width && !it.is_behind_blank);
     let mut table = shapes[..at].iter().skip_while(|it| it.n_filled <= 1);
     let is_below_hollow = shapes[at].n_filled == 0 && table.all(|it| it.n_filled != 1);
-    let is_apart = is_apart(at) && !may_be_rows;
-    Some(Footer { bytes: tail.len() - shapes[at].start, is_apart, is_below_hollow })
+    let is_apart = below.is_apart(at) && !may_be_rows;
+    let first_filled = (at..shapes.len()).find(|at| 0 < shapes[*at].n_filled);
+    let reads_as_note = first_filled.is_some_and(|at| below.reads_as_note(at));
+    Some(Footer { bytes: tail.len() - shapes[at].start, is_apart, is_below_hollow, reads_as_note })
 }

@@ -200,7 +200,12 @@ fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, null
             Some(cell) => looks_like_note(cell),
             None => looks_like_note(&String::from_utf8_lossy(note)),
         };
-        is_text && (footer.is_apart || is_told || is_first_typed || looks_like_note())
+        is_text
+            && (footer.is_apart
+                || footer.reads_as_note
+                || is_told
+                || is_first_typed
+                || looks_like_note())
     })
 }
 

@@ -150,15 +150,24 @@ pub fn candidate(
     let is_comment =
         |it: &Shape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
     let is_of = |it: &Shape| {
-        1 < it.n_filled && it.width <= width + 1 && !is_comment(it) && label(it).is_some()
+        let is_called = match label(it) {
+            Some(Label::Total | Label::Other) => 1 < it.n_filled,
+            Some(Label::Unnamed) => true,
+            None => false,
+        };
+        it.width <= width + 1 && !is_comment(it) && is_called
     };
     let is_candidate = |it: &&Shape| it.n_filled == 0 || is_of(it);
     let rows: Vec<&Shape> = shapes.iter().rev().take(ROWS_MAX).take_while(is_candidate).collect();
     let first = rows.iter().rev().find(|it| 0 < it.n_filled)?;
     let has_total = rows.iter().any(|it| label(it) == Some(Label::Total));
+    let above = || shapes.iter().take_while(|it| it.start < first.start);
+    // What has no name is no total where rows have none either.
+    let is_one = rows.iter().filter(|it| 0 < it.n_filled).count() == 1;
+    let is_unnamed =
+        is_one && label(first) == Some(Label::Unnamed) && above().all(|it| it.is_first_filled);
     // A table of nothing else is no table.
-    let n_above = shapes.iter().take_while(|it| it.start < first.start).count();
-    (has_total && 2 <= n_above).then(|| tail.len() - first.start)
+    ((has_total || is_unnamed) && 2 <= above().count()).then(|| tail.len() - first.start)
 }
 
 /// What a row is called.
@@ -166,11 +175,19 @@ pub fn candidate(
 enum Label {
     Total,
     Other,
+    /// Nothing: its first cell is empty, and all others are numbers.
+    Unnamed,
 }
 
-/// Returns whether the first filled cell of a record calls it a total, or something beside one.
+/// Returns whether the first filled cell of a record calls it a total, or something beside one, or leaves
+/// that open.
 fn label_of(cells: &[String]) -> Option<Label> {
-    let first = cells.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
+    let mut filled = cells.iter().map(|it| it.trim()).filter(|it| !it.is_empty());
+    let first = filled.next()?;
+    let is_first_empty = cells.first().is_some_and(|it| it.trim().is_empty());
+    if is_first_empty && amount(first).is_some() && filled.all(|it| amount(it).is_some()) {
+        return Some(Label::Unnamed);
+    }
     let label = first.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
     if TOTALS.contains(&label.as_str()) || BEGINNINGS.iter().any(|it| label.starts_with(it)) {
         return Some(Label::Total);
@@ -192,12 +209,16 @@ pub fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
         let cells = texts_of(&text[it.start..it.end], syntax);
         let label = label_of(&cells);
         let is_plain = plain_label(&cells).is_some();
-        let behind = cells.iter().position(|it| !it.trim().is_empty()).map_or(0, |it| it + 1);
+        let first = cells.iter().position(|it| !it.trim().is_empty()).unwrap_or(0);
+        let behind = if label == Some(Label::Unnamed) { first } else { first + 1 };
         let pairs = cells.iter().zip(sums).skip(behind);
         let found: Vec<Finding> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
         let n_sums = found.iter().filter(|it| **it == Finding::Sum).count();
         let n_open = found.iter().filter(|it| **it == Finding::Open).count();
-        let is_clear = n_open <= n_sums || is_plain;
+        let is_clear = match label {
+            Some(Label::Unnamed) => n_open == 0,
+            _ => n_open <= n_sums || is_plain,
+        };
         !found.contains(&Finding::Other)
             && (label == Some(Label::Other) || (0 < n_sums && is_clear))
     })
@@ -291,6 +312,8 @@ mod tests {
         check("Total,6,61\n", false);
         check("Total War,3,60\n", true);
         check("Total,,\n", false);
+        check(",6,60\n", true);
+        check(",6,20\n", false);
     }
 
     #[test]
@@ -304,6 +327,8 @@ mod tests {
         );
         assert_eq!(found("a,n\nx,1\ny,2\n"), None);
         assert_eq!(found("a,n\nx,1\ny,2\nTotal,\n"), None);
+        assert_eq!(found("a,n\nx,1\ny,2\n,3\n"), Some(",3\n".len()));
+        assert_eq!(found("a,n\nx,1\n,2\n,3\n"), None);
         assert!(label_of(&["Totally".to_owned()]).is_none());
     }
 }
