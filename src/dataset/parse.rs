@@ -71,7 +71,7 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
         [b'i' | b'I', ..] => return infinite(text, unsigned).map(|it| (it, Written::Scientific)),
         _ => return None,
     }
-    let n_whole = n_digits(unsigned);
+    let (n_whole, whole) = digits(unsigned, 0);
     if 1 < n_whole && unsigned[0] == b'0' {
         return None;
     }
@@ -87,10 +87,10 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53; above it is not used")]
         return Some((if text[0] == b'-' && value == 0 { -0.0 } else { value as f64 }, written));
     }
-    let mut n_fraction = 0;
+    let (mut n_fraction, mut all) = (0, whole);
     let mut written = Written::Exponent;
     if let [b'.', fraction @ ..] = rest {
-        n_fraction = n_digits(fraction);
+        (n_fraction, all) = digits(fraction, whole);
         if n_whole + n_fraction == 0 {
             return None;
         }
@@ -102,6 +102,12 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
             _ => Written::Point,
         };
     }
+    if rest.is_empty() && n_whole + n_fraction <= DIGITS_EXACT {
+        // Both are exact, so their quotient is rounded once, as it has to be.
+        #[expect(clippy::cast_precision_loss, reason = "below 10^15")]
+        let value = all as f64 / POWERS[n_fraction];
+        return Some((if text[0] == b'-' { -value } else { value }, written));
+    }
     match rest {
         [] => {}
         [b'e' | b'E', b'-' | b'+', digits @ ..] | [b'e' | b'E', digits @ ..]
@@ -110,10 +116,29 @@ pub fn float(text: &[u8]) -> Option<(f64, Written)> {
     }
     let value: f64 = fast_float2::parse(text).ok()?;
     let mantissa = &unsigned[..unsigned.len() - rest.len()];
-    if n_whole + n_fraction <= 15 && rest.is_empty() {
-        return Some((value, written));
-    }
     is_exact(value, mantissa).then_some((value, written))
+}
+
+/// So many decimal digits a 64-bit float always holds.
+const DIGITS_EXACT: usize = 15;
+/// Powers of ten, which a 64-bit float holds exactly.
+const POWERS: [f64; DIGITS_EXACT + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Returns how many digits `text` begins with, and what they make of the digits before them, which is of
+/// no use when there are more than nineteen in all.
+#[inline]
+fn digits(text: &[u8], before: u64) -> (usize, u64) {
+    let (mut n, mut value) = (0, before);
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if 9 < digit {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        n += 1;
+    }
+    (n, value)
 }
 
 /// Returns how many digits `text` begins with.

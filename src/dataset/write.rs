@@ -30,6 +30,10 @@ const ZSTD_LEVEL: i32 = 1;
 /// Rows of a page: what a search has to decode at least.
 const PAGE_ROWS: usize = 20_000;
 
+/// The disk is made to write after so many bytes, while others are parsed: at the end it has little left.
+const SYNC_BYTES: usize = 4 * 1024 * 1024;
+const CANNOT_WRITE: &str = "cannot write the Parquet file";
+
 /// A column as it is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltColumn {
@@ -143,6 +147,8 @@ impl RowGroup {
 pub struct ParquetFile {
     writer: SerializedFileWriter<NamedTempFile>,
     n_rows: u64,
+    /// Bytes that the disk surely has.
+    n_synced: usize,
 }
 
 impl ParquetFile {
@@ -169,7 +175,7 @@ impl ParquetFile {
         let root = parquet_schema.root_schema_ptr();
         let writer = SerializedFileWriter::new(temp, root, Arc::new(properties))?;
         let factory = ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&schema));
-        Ok((ParquetFile { writer, n_rows: 0 }, Encoder { factory, schema }))
+        Ok((ParquetFile { writer, n_rows: 0, n_synced: 0 }, Encoder { factory, schema }))
     }
 
     /// Appends a row group of `n_rows`.
@@ -184,6 +190,11 @@ impl ParquetFile {
         }
         row_group.close()?;
         self.n_rows += n_rows;
+        let n_written = self.writer.bytes_written();
+        if SYNC_BYTES <= n_written - self.n_synced {
+            self.writer.inner().as_file().sync_data().context(CANNOT_WRITE)?;
+            self.n_synced = n_written;
+        }
         Ok(())
     }
 
@@ -195,7 +206,7 @@ impl ParquetFile {
     pub fn finish(self) -> anyhow::Result<NamedTempFile> {
         let mut temp = self.writer.into_inner()?;
         temp.flush()?;
-        temp.as_file().sync_all().context("cannot write the Parquet file")?;
+        temp.as_file().sync_all().context(CANNOT_WRITE)?;
         let footer = SerializedFileReader::new(temp.reopen()?)?;
         let n_rows = footer.metadata().file_metadata().num_rows();
         ensure!(
