@@ -239,8 +239,12 @@ impl<'a> Below<'a> {
         shape.is_note(self.width) || self.is_comment(shape)
     }
 
-    /// Returns whether a record has no value where the rows have theirs.
+    /// Returns whether a record has no value where the rows have theirs. One that has all its cells is a row,
+    /// unless they are the parts of a sentence.
     fn is_without_values(&self, shape: &Shape) -> bool {
+        if shape.width == self.width && shape.n_filled == self.width && !shape.is_prose {
+            return false;
+        }
         let holds_value = |(class, text): (&Class, &String)| {
             *class == Class::Values && text.bytes().any(|it| it.is_ascii_digit()) && {
                 let mut found = Class::Unknown;
@@ -265,9 +269,21 @@ impl<'a> Below<'a> {
     }
 
     /// Returns whether the first cell of a record is all that it has, and says that it is a note: by how it
-    /// begins (also `(1)` or `[a]`), or by more words than a first cell above it where all rows are full.
+    /// begins (also `(1)` or `[a]`), or as a sentence below rows that are full and hold none.
     fn reads_as_note(&self, at: usize) -> bool {
-        const BEGINNINGS: [&str; 6] = ["source:", "sources:", "note:", "notes:", "©", "* "];
+        const BEGINNINGS: [&str; 11] = [
+            "source:",
+            "sources:",
+            "note:",
+            "notes:",
+            "data as of ",
+            "as of ",
+            "last updated",
+            "quelle:",
+            "stand:",
+            "©",
+            "* ",
+        ];
         /// Fewer may be a name.
         const WORDS_MIN: usize = 3;
         let shape = &self.shapes[at];
@@ -293,12 +309,10 @@ impl<'a> Below<'a> {
         if rows().any(|it| it.n_filled == 1 && it.is_first_filled) {
             return false;
         }
-        let is_wordy = || {
-            let is_full = |it: &Shape| it.n_filled == self.width;
-            let n_words_above = rows().map(|it| n_words(&first(it))).max().unwrap_or(usize::MAX);
-            rows().all(is_full) && n_words_above.max(WORDS_MIN - 1) < n_words(&text)
-        };
-        begins() || is_wordy()
+        let is_sentence = |it: &str| it.trim_end().ends_with('.') && WORDS_MIN <= n_words(it);
+        let is_only_sentence =
+            || rows().all(|it| it.n_filled == self.width && !is_sentence(&first(it)));
+        begins() || (is_sentence(&text) && is_only_sentence())
     }
 }
 

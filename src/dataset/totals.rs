@@ -216,12 +216,21 @@ pub fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
         let n_sums = found.iter().filter(|it| **it == Finding::Sum).count();
         let n_open = found.iter().filter(|it| **it == Finding::Open).count();
         let is_clear = match label {
-            Some(Label::Unnamed) => n_open == 0,
+            // Few or small numbers add up by chance.
+            Some(Label::Unnamed) => n_open == 0 && is_surely_sum(&cells, sums, n_sums),
             _ => n_open <= n_sums || is_plain,
         };
         !found.contains(&Finding::Other)
             && (label == Some(Label::Other) || (0 < n_sums && is_clear))
     })
+}
+
+/// Returns whether numbers that are the sums of their columns are so by no chance.
+fn is_surely_sum(cells: &[String], sums: &[Sum], n_sums: usize) -> bool {
+    const ROWS_MIN: u64 = 3;
+    const LARGE: f64 = 100.0;
+    let is_large = |it: &String| amount(it.trim()).is_some_and(|it| LARGE <= it.0.abs());
+    sums.iter().any(|it| ROWS_MIN <= it.n_values) && (2 <= n_sums || cells.iter().any(is_large))
 }
 
 /// Compares a cell with the sum of its column; none where either is no number.
@@ -314,6 +323,7 @@ mod tests {
         check("Total,,\n", false);
         check(",6,60\n", true);
         check(",6,20\n", false);
+        check(",6,\n", false);
     }
 
     #[test]

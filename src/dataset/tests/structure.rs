@@ -99,7 +99,7 @@ proptest! {
             // Right below, where every row is full.
             (Just(""), select(vec![
                 "\"Data as of December 31, 2023\"", "(1) Preliminary data.", "Source: own survey",
-                "* Includes all islands", "Percentages are based on all replies",
+                "* Includes all islands", "Percentages are based on all replies.",
             ]).prop_map(|it| vec![it])),
             // Apart, with as many cells as they like, as long as they hold no values.
             (select(vec!["\n", "__________\n"]), select(vec![
@@ -177,6 +177,22 @@ proptest! {
         }
         prop_assert_eq!(looked_at(&text).0, shown(3, &expected), "{}", text);
     }
+}
+
+#[test]
+fn a_last_row_that_only_resembles_a_note_or_a_total_is_a_row() {
+    let last = "Call the plumber about the leaking tap in the kitchen";
+    check(
+        format!("task,done\nBuy a lamp,2024-01-01\nBuy bolts,2024-01-02\n{last},\n"),
+        &format!(
+            "task:string | done:date\nBuy a lamp | 2024-01-01\nBuy bolts | 2024-01-02\n{last} | ~"
+        ),
+    );
+    check(
+        "name,qty\nBoston,1\nChicago,2\nDallas,3\n\nZagreb,unknown\n",
+        "name:string | qty:string\nBoston | 1\nChicago | 2\nDallas | 3\nZagreb | unknown",
+    );
+    check("grp,v\na,1\nb,2\n,3\n", "grp:string | v:int64\na | 1\nb | 2\n~ | 3");
 }
 
 #[test]
