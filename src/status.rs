@@ -190,7 +190,10 @@ impl std::error::Error for Failure {}
 /// Returns what to do about an error of the disk, whoever met it.
 pub fn hint_of_disk(error: &anyhow::Error) -> Option<&'static str> {
     let mut kinds = error.chain().filter_map(|it| Some(it.downcast_ref::<io::Error>()?.kind()));
-    if kinds.any(|it| matches!(it, ErrorKind::StorageFull | ErrorKind::QuotaExceeded)) {
+    // Where no file is named it is one of somebody else's, such as stdout.
+    let names_file = one_line(error).contains(['`', '"']);
+    if names_file && kinds.any(|it| matches!(it, ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+    {
         return Some(
             "the disk is full: free some space there, or use another with `--session-dir` or `TMPDIR`",
         );
