@@ -811,12 +811,16 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__doctor)
-            opts="-m -S -q -v -h --offline --require-sandbox --model --base-url --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-m -S -q -v -h --session --repair --offline --require-sandbox --model --base-url --session-dir --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -834,10 +838,6 @@ _csv__agent() {
                     return 0
                     ;;
                 -S)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -424,10 +424,10 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s q -l quiet
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Look at every file of the session instead; with ID, check as ever for that session' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
@@ -442,6 +442,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l repair -d 'Mend the files of the session; what does not fit is kept aside'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l offline -d 'Ask no server'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l require-sandbox -d 'End with status 8 unless the confinement is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l no-config -d 'Read no configuration file'

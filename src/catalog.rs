@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::DATASET_NAME_BYTES_MAX;
 use crate::rating::{Rated, Ratings};
 
 /// The type of a column, decided over all of its values.
@@ -469,6 +470,24 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// Returns why an entry of a catalog is not one that an ingest makes, if so: its name becomes the name of
+    /// files, and its path is opened.
+    pub fn oddity(&self, name: &str) -> Option<String> {
+        let shown = name.escape_debug();
+        if !is_dataset_name(name) {
+            return Some(format!("`{shown}` is not the name of a dataset"));
+        }
+        let expected = file_of(name);
+        match self.path() {
+            Some(path) if path.as_os_str() != expected.as_os_str() => Some(format!(
+                "`{shown}` has the path `{}`, not `{}`",
+                path.display().to_string().escape_debug(),
+                expected.display()
+            )),
+            _ => None,
+        }
+    }
+
     /// Returns the Parquet file, relative to the session directory; none when the rows are on a cluster.
     pub fn path(&self) -> Option<&Path> {
         match &self.location {
@@ -524,6 +543,21 @@ impl Dataset {
         let n_repaired = self.padded_rows + self.surplus_rows + self.stray_quotes.split;
         0 < n_repaired || self.dialect.damage.is_some()
     }
+}
+
+/// Returns whether something can be the name of a dataset: a file's name, a word for the model and an
+/// identifier of the user's.
+pub fn is_dataset_name(name: &str) -> bool {
+    let is_word = name.chars().all(|it| it.is_alphanumeric() || it == '_');
+    // A name that begins with a digit gets two letters more.
+    is_word
+        && name.len() <= DATASET_NAME_BYTES_MAX + 2
+        && name.starts_with(|it: char| it.is_alphabetic())
+}
+
+/// Returns the Parquet file of a dataset, relative to the session directory.
+pub fn file_of(name: &str) -> PathBuf {
+    Path::new("datasets").join(format!("{name}.parquet"))
 }
 
 /// The datasets of a session by name.

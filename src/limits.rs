@@ -128,6 +128,17 @@ pub const FETCHED_NAME_BYTES_MAX: usize = 255;
 
 /// Bytes of a session's log before a new one is begun; the one before is kept.
 pub const LOG_BYTES_MAX: u64 = 1024 * 1024;
+/// Bytes of a file of a session that is read whole: a conversation, the events of a turn. Pictures are the
+/// largest part of one, and what one question may send fits.
+pub const SESSION_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Bytes of `datasets.json`: thousands of datasets with hundreds of columns.
+pub const CATALOG_BYTES_MAX: u64 = 128 * 1024 * 1024;
+/// Bytes of any other file of a session that is one JSON document.
+pub const RECORD_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes of `question.txt` that a list of turns reads.
+pub const QUESTION_FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Bytes of `summary.md`; people may add to it.
+pub const SUMMARY_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one tool output that the model reads. What is longer is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;

@@ -1,5 +1,7 @@
 //! How a turn ends is how the process ends.
 
+use std::io::{self, ErrorKind};
+
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
@@ -185,9 +187,53 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// Returns what to do about an error of the disk, whoever met it.
+pub fn hint_of_disk(error: &anyhow::Error) -> Option<&'static str> {
+    let mut kinds = error.chain().filter_map(|it| Some(it.downcast_ref::<io::Error>()?.kind()));
+    // Where no file is named it is one of somebody else's, such as stdout.
+    let names_file = one_line(error).contains(['`', '"']);
+    if names_file && kinds.any(|it| matches!(it, ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+    {
+        return Some(
+            "the disk is full: free some space there, or use another with `--session-dir` or `TMPDIR`",
+        );
+    }
+    let temporary = std::env::temp_dir();
+    let is_meant = || format!("{error:#}").contains(&*temporary.to_string_lossy());
+    (!temporary.is_dir() && is_meant())
+        .then_some("set `TMPDIR` to a directory that is there and can be written")
+}
+
+/// Returns an error with its causes on one line, each path once.
+pub fn one_line(error: &anyhow::Error) -> String {
+    /// What the makers of temporary files add, with a path of theirs.
+    const AT_PATH: &str = " at path \"";
+    let text = format!("{error:#}");
+    match text.split_once(AT_PATH) {
+        Some((before, rest)) if before.contains('`') => {
+            before.to_owned() + rest.split_once('"').map_or("", |it| it.1)
+        }
+        _ => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::ExitStatus::{self, Internal, Limit, Ok, Provider, VerdictBad, VerdictWarning};
+    use super::{hint_of_disk, one_line};
+
+    #[test]
+    fn a_full_disk_has_a_way_out_and_its_path_once() {
+        let full = io::Error::new(io::ErrorKind::StorageFull, "no space at path \"/s/.x.tmp\"");
+        let error = anyhow::Error::from(full).context("cannot write `/s/x`");
+        assert_eq!(one_line(&error), "cannot write `/s/x`: no space");
+        assert!(hint_of_disk(&error).is_some_and(|it| it.contains("`--session-dir`")));
+        assert_eq!(hint_of_disk(&anyhow::anyhow!("no")), None);
+        let alone = anyhow::anyhow!("no space at path \"/s/.x.tmp\"");
+        assert_eq!(one_line(&alone), "no space at path \"/s/.x.tmp\"");
+    }
 
     #[track_caller]
     fn check(a: ExitStatus, b: ExitStatus, worst: ExitStatus) {

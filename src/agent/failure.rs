@@ -8,7 +8,7 @@ use crate::event::{Body, CodePlace, ErrorBody, Event, Status, VERSION};
 use crate::provider::error::ProviderError;
 use crate::session::store::now_utc;
 use crate::sink::EventSink;
-use crate::status::{ExitStatus, Failure};
+use crate::status::{ExitStatus, Failure, hint_of_disk, one_line};
 
 /// Ends a turn that failed: closes its calls and tells its terminal event.
 pub fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
@@ -42,7 +42,7 @@ pub fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
 
 /// Describes what failed, with the status that the process ends with.
 pub fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
-    let message = format!("{error:#}");
+    let message = one_line(error);
     if let Some(found) = error.downcast_ref::<ProviderError>() {
         let status = found.exit_status();
         let error = ErrorBody {
@@ -58,7 +58,8 @@ pub fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
     }
     let failure = error.chain().find_map(|it| it.downcast_ref::<Failure>());
     let status = failure.map_or(ExitStatus::Internal, |it| it.status);
-    let hint = failure.and_then(|it| it.hint.clone());
+    let disk = || hint_of_disk(error).map(str::to_owned);
+    let hint = failure.and_then(|it| it.hint.clone()).or_else(disk);
     let error =
         ErrorBody { code: error_code(status).to_owned(), message, hint, ..ErrorBody::default() };
     (error, status)

@@ -38,6 +38,7 @@ mod untooled;
 pub mod verdict;
 
 use std::future::Future;
+use std::path::Path;
 use std::rc::Rc;
 
 use serde_json::{Map, json};
@@ -205,7 +206,7 @@ impl Agent {
         question: Question,
         stop: impl Future<Output = ExitStatus>,
     ) -> anyhow::Result<TurnEnd> {
-        let catalog = self.visible(session.catalog())?;
+        let (catalog, lost) = self.visible(session.catalog(), session.dir())?;
         self.check_cluster(&catalog)?;
         let unknown = self.check_withheld(session.catalog())?;
         let key = if self.options.withheld.columns.is_empty() {
@@ -221,6 +222,7 @@ impl Agent {
         }
         let mut warnings = session.take_warnings();
         warnings.extend(unknown);
+        warnings.extend(lost);
         warnings.extend(self.keep_back_history(&mut history));
         self.recall(session);
         let timeout = self.options.limits.timeout;
@@ -518,7 +520,12 @@ impl Agent {
         Ok(response)
     }
 
-    fn visible(&self, catalog: &Catalog) -> anyhow::Result<Catalog> {
+    /// Returns the datasets of a turn, and what is left out because its rows are lost.
+    fn visible(
+        &self,
+        catalog: &Catalog,
+        session_dir: &Path,
+    ) -> anyhow::Result<(Catalog, Vec<String>)> {
         if let Some(name) = self.options.datasets.iter().find(|it| catalog.get(it).is_none()) {
             let message = format!("no dataset `{name}` in this session");
             let names = catalog.names().collect::<Vec<_>>().join(", ");
@@ -529,9 +536,23 @@ impl Agent {
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         }
         let names = &self.options.datasets;
-        let chosen = catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it));
+        let wanted = catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it));
+        let mut hurt = Session::hurt_datasets(session_dir, &wanted)?;
+        let chosen = wanted.filtered(|it| !hurt.contains_key(it));
+        // What was named is wanted, and without any dataset there is no answer.
+        if (chosen.is_empty() || !names.is_empty())
+            && let Some((_, failure)) = hurt.pop_first()
+        {
+            return Err(failure.into());
+        }
+        let told = |it: Failure| {
+            let hint = it.hint.map(|it| format!("; {it}")).unwrap_or_default();
+            format!("{}, so it is left out{hint}", it.message)
+        };
+        let lost = hurt.into_values().map(told).collect();
         let keeps_rows = self.options.withheld.rows;
-        Ok(if keeps_rows { dataset::without_quotations(&chosen) } else { chosen })
+        let visible = if keeps_rows { dataset::without_quotations(&chosen) } else { chosen };
+        Ok((visible, lost))
     }
 
     fn started(&self, catalog: &Catalog, question: &Question, sandbox: Confinement) -> Status {
@@ -570,7 +591,10 @@ impl Agent {
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {
-        let dir = session.repl_dir(&self.options.withheld)?;
+        let dir = match session.repl_dir(&self.options.withheld) {
+            Ok(dir) => dir?,
+            Err(error) => return Some(format!("cannot keep the variables: {error:#}")),
+        };
         match turn.wait(self.repl.save(&dir)).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(format!("{error:#}")),

@@ -40,7 +40,7 @@ impl Agent {
     ) -> anyhow::Result<Preview> {
         self.recall(session);
         self.check_withheld(catalog)?;
-        let catalog = self.visible(catalog)?;
+        let (catalog, _) = self.visible(catalog, session.dir())?;
         self.check_cluster(&catalog)?;
         let catalog = dataset::masked_schema(&catalog, &self.options.withheld);
         let mut history =

@@ -134,10 +134,13 @@ impl Repl {
             container = Some(files.clone());
             scratch.clone()
         } else {
+            // A file that is gone would keep Python from starting.
+            let hurt = Session::hurt_datasets(session.dir(), catalog)?;
+            let sound = catalog.iter().filter(|it| !hurt.contains_key(it.0));
             let path = |it: &Dataset| Some(session.dir().join(it.path()?));
-            let here = catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), path(it)?)));
+            let here = sound.filter_map(|(name, it)| Some((name.to_owned(), path(it)?)));
             datasets = here.collect();
-            saved = session.repl_dir(&self.withheld).filter(|it| it.is_dir());
+            saved = session.repl_dir(&self.withheld)?.filter(|it| it.is_dir());
             (self.link, cluster) = ClusterLink::start(catalog, &self.access, turn)?.unzip();
             session.scratch_dir()?
         };

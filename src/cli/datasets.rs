@@ -106,6 +106,17 @@ fn print(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let chosen = choose(catalog, &flags.names)?;
+    let mut hurt = Session::hurt_datasets(&options.session.dir, catalog)?;
+    hurt.retain(|name, _| chosen.iter().any(|it| it.0 == name));
+    if flags.head.is_some()
+        && let Some((_, failure)) = hurt.pop_first()
+    {
+        return Err(failure.into());
+    }
+    for failure in hurt.values() {
+        let hint = failure.hint.as_deref().map(|it| format!("; {it}")).unwrap_or_default();
+        report::warning(&format!("{}{hint}", failure.message), options.terminal.stderr.colour);
+    }
     if flags.only_names {
         let end = if flags.null { '\0' } else { '\n' };
         out::answer(|out| chosen.iter().try_for_each(|(name, _)| Ok(write!(out, "{name}{end}")?)))?;

@@ -3,6 +3,7 @@
 mod cluster;
 mod machine;
 mod server;
+mod session;
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 
-use super::flags::{InterpreterChoice, SettingFlags};
+use super::flags::{InterpreterChoice, NO_ID, SettingFlags};
 use super::graphics::Images;
 use super::listing::{self, Listing};
 use super::options::settings::{INTERPRETER, Settings};
@@ -27,6 +28,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Flags of `doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorFlags {
+    /// Look at every file of the session instead; with ID, check as ever for that session
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = NO_ID)]
+    pub session: Option<String>,
+
+    /// Mend the files of the session; what does not fit is kept aside
+    #[arg(long)]
+    pub repair: bool,
+
     /// Ask no server
     #[arg(long)]
     pub offline: bool,
@@ -45,6 +54,11 @@ pub struct DoctorFlags {
 }
 
 impl DoctorFlags {
+    /// Returns whether the files of the session are looked at, and nothing else.
+    pub fn is_about_session(&self) -> bool {
+        self.repair || self.session.as_deref() == Some(NO_ID)
+    }
+
     /// Returns the flags that configuration files may stand in for.
     pub fn settings(&self) -> SettingFlags {
         SettingFlags {
@@ -115,6 +129,9 @@ pub fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    if flags.is_about_session() {
+        return session::run(flags.repair, options);
+    }
     let python = python_options(settings)?;
     let sandbox = sandbox_options(false, settings.environment())?;
     let server = Server::of(settings, flags.offline)?;

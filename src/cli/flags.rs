@@ -17,6 +17,9 @@ use crate::sink::Format;
 
 pub use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
 
+/// What `--session` has for `doctor` where no ID follows; nobody can write it.
+pub const NO_ID: &str = "\0";
+
 /// Flags that stand before or after any command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]

@@ -3,8 +3,6 @@
 //! Which server that is stands in a file of the session, and somebody else may have written it: a checkout
 //! may bring a session. So only the server of the settings is asked, with its key or without one.
 
-use std::fs;
-
 use crate::agent::hosted::{delete_kept, left_there};
 use crate::cli::options::GlobalOptions;
 use crate::cli::options::ask::{ProviderChoice, provider};
@@ -13,6 +11,7 @@ use crate::cli::report;
 use crate::cli::signals;
 use crate::provider::{Provider, RemoteOptions, health};
 use crate::session::Session;
+use crate::session::directory::Directory;
 use crate::session::hosted::{FILE, HostedState, Kept};
 
 /// Has providers delete what they keep for a session, or only says what that is. Returns it. What they do
@@ -66,7 +65,8 @@ fn broken(
     let message = format!("what providers keep for this session is not deleted: {error:#}");
     report::warning(&message, options.terminal.stderr.colour);
     // Whoever removes a session that is broken must be able to.
-    let is_gone = dry_run || fs::remove_file(session.dir().join(FILE)).is_ok();
+    let remove = || Directory::at(session.dir())?.remove(FILE);
+    let is_gone = dry_run || remove().is_ok();
     is_gone.then(|| FILE.to_owned()).into_iter().collect()
 }
 

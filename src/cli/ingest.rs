@@ -7,7 +7,6 @@ mod remote;
 mod space;
 mod stdin;
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,8 +21,9 @@ use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
-use crate::catalog::{Column, DType, Damage, Dataset, Meaning, SourceFormat};
+use crate::catalog::{Column, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name};
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
+use crate::directory;
 use crate::session::Session;
 use crate::sink::Format;
 use crate::spark::SCHEME;
@@ -34,8 +34,6 @@ use job::{Change, Ingested, Job, Target};
 pub use job::Input;
 pub use remote::{heads, take_places};
 
-/// Bytes of a name that `--name` gives: with its ending it must be a file's name.
-const NAME_BYTES_MAX: usize = 100;
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
 pub struct IngestFlags {
@@ -219,7 +217,7 @@ pub fn run(
 ) -> anyhow::Result<ExitStatus> {
     check(flags)?;
     let dir = &options.session.dir;
-    let was_there = dir.join("session.json").exists();
+    let was_there = Session::is_there(dir)?;
     let before = Session::names_in(dir);
     let mut target = Target::open(flags.dry_run, options)?;
     let attempt = attempt(flags, &mut target, settings, options);
@@ -430,7 +428,7 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
         );
     }
     if let Some(name) = &flags.name
-        && !is_name(name)
+        && !is_dataset_name(name)
     {
         let fitting = dataset::name_of(Path::new(name));
         return usage(
@@ -439,12 +437,6 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// A name is a file's name, a word for the model and an identifier of the user's.
-fn is_name(name: &str) -> bool {
-    let is_word = name.chars().all(|it| it.is_alphanumeric() || it == '_');
-    is_word && name.len() <= NAME_BYTES_MAX && name.starts_with(|it: char| it.is_alphabetic())
 }
 
 impl IngestFlags {
@@ -659,7 +651,7 @@ fn counted(n: u64, one: &str, many: &str) -> String {
 /// that were repaired, or of what is no row.
 fn first_lines(rejects: &Path, is_row: bool) -> String {
     const LISTED_MAX: usize = 5;
-    let Ok(file) = File::open(rejects) else { return String::new() };
+    let Ok(file) = directory::open_file(rejects) else { return String::new() };
     let entries = BufReader::new(file).lines().map_while(Result::ok);
     let entries = entries.filter_map(|it| serde_json::from_str::<Value>(&it).ok());
     let is_listed =

@@ -135,7 +135,7 @@ Examples:
 
 const RESET_EXAMPLES: &str = "\
 Examples:
-  csv-agent reset
+  csv-agent reset --yes
   csv-agent reset --datasets --yes
   csv-agent reset --all --dry-run";
 
@@ -168,9 +168,12 @@ const DOCTOR_EXAMPLES: &str = "\
 Examples:
   csv-agent doctor
   csv-agent doctor --offline --model builtin
+  csv-agent doctor --session --repair
   csv-agent doctor --json | jq -r '.[]|select(.state==\"problem\").found'
 
-Ends with 0 when questions can be asked, otherwise with the code that they would end with. The
+Ends with 0 when questions can be asked, otherwise with the code that they would end with. With
+--session or --repair it looks at the files of the session, and ends with 3 when one is not as it
+should be: torn, missing, a link, or another user's. The
 server is asked for its models, with the key, and for nothing else; a command that prints the key is
 not run.";
 
@@ -331,6 +334,10 @@ impl Verb {
     /// Returns whether configuration files matter. Help and what is written of the program itself are
     /// there when they are broken.
     fn is_configured(&self) -> bool {
+        // A session is mended whatever its own file says.
+        if let Verb::Doctor(flags) = self {
+            return !flags.is_about_session();
+        }
         !matches!(self, Verb::Completions(_) | Verb::Schema(_) | Verb::Help(_) | Verb::Generate(_))
     }
 

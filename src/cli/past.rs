@@ -1,7 +1,5 @@
 //! Turns of the past, as users name them: by number, or `last`.
 
-use std::path::{Component, Path, PathBuf};
-
 use anyhow::Context;
 
 use super::options::GlobalOptions;
@@ -137,11 +135,4 @@ fn read_up_to(
     }
     settle(read.iter_mut().map(|it| &mut it.0));
     Ok(read)
-}
-
-/// Returns where a file of a session is that an event names; none when that is not within the session, which
-/// others may have made.
-pub fn within(session_dir: &Path, path: &str) -> Option<PathBuf> {
-    let is_inside = Path::new(path).components().all(|it| matches!(it, Component::Normal(_)));
-    is_inside.then(|| session_dir.join(path))
 }

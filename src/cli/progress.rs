@@ -19,7 +19,7 @@ use crate::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
 };
 use crate::render::{digits, sanitize};
-use crate::sink::{EventSink, Format};
+use crate::sink::EventSink;
 
 /// Column at which the time of a tool call begins, unless its label is longer.
 const TIME_COLUMN: usize = 48;
@@ -38,7 +38,6 @@ struct Ended {
 /// Tells what happens in a turn.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Story {
-    format: Format,
     is_live: bool,
     colour: bool,
     stdout_is_tty: bool,
@@ -74,7 +73,6 @@ impl Story {
     ) -> Story {
         let stderr = options.terminal.stderr;
         let mut story = Story {
-            format: options.format,
             is_live: options.terminal.can_redraw,
             colour: stderr.colour,
             stdout_is_tty: options.terminal.stdout.is_tty,
@@ -321,10 +319,6 @@ impl Story {
     }
 
     fn failed(&self, error: &ErrorBody) {
-        // The one who reads JSONL has the error already, unless a person watches as well.
-        if self.format == Format::Jsonl && !self.is_live {
-            return;
-        }
         let failure = anyhow::Error::from(crate::status::Failure {
             status: crate::status::ExitStatus::Internal,
             message: error.message.clone(),

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use super::out;
 use crate::provider::error::ProviderError;
 use crate::render::sanitize;
-use crate::status::{ExitStatus, Failure};
+use crate::status::{ExitStatus, Failure, hint_of_disk, one_line};
 
 /// Returns the status that an error ends the process with.
 pub fn status_of(error: &anyhow::Error) -> ExitStatus {
@@ -21,10 +21,11 @@ pub fn status_of(error: &anyhow::Error) -> ExitStatus {
 
 /// Returns what to do next about an error, when it says so.
 pub fn hint_of(error: &anyhow::Error) -> Option<&str> {
-    error.chain().find_map(|it| {
+    let said = error.chain().find_map(|it| {
         let failure = it.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());
         failure.or_else(|| it.downcast_ref::<ProviderError>().and_then(|it| it.hint.as_deref()))
-    })
+    });
+    said.or_else(|| hint_of_disk(error))
 }
 
 /// Tells an error with its causes on one line, and what to do next on those below.
@@ -54,7 +55,7 @@ fn error_text(error: &anyhow::Error, colour: bool) -> String {
     } else {
         ("error:", "hint:")
     };
-    let mut text = format!("{label} {}\n", sanitize::one_line(&format!("{error:#}")));
+    let mut text = format!("{label} {}\n", sanitize::one_line(&one_line(error)));
     for line in hint_of(error).unwrap_or_default().lines() {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {hint_label} {}", sanitize::one_line(line));

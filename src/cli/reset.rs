@@ -37,23 +37,20 @@ pub struct ResetFlags {
 ///
 /// # Errors
 ///
-/// Fails when there is no session and none was named, data would be removed without a `--yes` and
-/// nobody can be asked, or something cannot be removed.
+/// Fails when there is no session and none was named, there is no `--yes` and nobody can be asked, or
+/// something cannot be removed.
 pub fn run(
     flags: &ResetFlags,
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let (scope, what) = match (flags.all, flags.datasets) {
-        (true, _) => (ResetScope::All, Some("remove the whole session, with its datasets")),
-        (_, true) => (ResetScope::Datasets, Some("remove the datasets with everything else")),
-        (false, false) => (ResetScope::Conversation, None),
+        (true, _) => (ResetScope::All, "remove the whole session, with its datasets"),
+        (_, true) => (ResetScope::Datasets, "remove the datasets with everything else"),
+        (false, false) => (ResetScope::Conversation, "remove what was asked and answered"),
     };
-    let is_there = options.session.existing()? && options.session.dir.join("session.json").exists();
-    if let Some(what) = what
-        && !flags.dry_run
-        && !confirm(what, flags.yes, options)?
-    {
+    let is_there = options.session.existing()? && Session::is_there(&options.session.dir)?;
+    if !flags.dry_run && !confirm(what, flags.yes, options)? {
         report::note("nothing was removed");
         return Ok(ExitStatus::Ok);
     }

@@ -15,13 +15,13 @@ use super::out;
 use super::output::{Output, missing_table};
 use super::{past, report};
 use crate::agent::again::past::number;
-use crate::directory;
 use crate::event::{self, Body, ErrorBody, Event};
 use crate::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
 use crate::render::page::{Contents, PageTurn, is_image, page};
 use crate::render::report::ungrounded;
 use crate::session::Session;
 use crate::session::departed::{EgressFile, total};
+use crate::session::directory::Directory;
 use crate::session::turns::{self, TurnSummary};
 use crate::sink::seal::Seal;
 use crate::sink::{EventSink, Format};
@@ -196,11 +196,11 @@ fn show_page(
 /// is left out: the page names it.
 fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Contents {
     let Some(Body::Reply(reply)) = events.last().map(|it| &it.body) else { return Contents::new() };
+    let Ok(session) = Directory::at(session_dir) else { return Contents::new() };
     let mut images = Contents::new();
     for artifact in reply.files.iter().map(|it| &it.artifact).filter(|it| is_image(&it.format)) {
         let bytes_max = PAGE_IMAGE_BYTES_MAX.min(*room);
-        let path = past::within(session_dir, &artifact.path);
-        let Some(file) = path.and_then(|it| directory::open_file(&it).ok()) else { continue };
+        let Some(file) = session.file(&artifact.path).ok().flatten() else { continue };
         let mut content = Vec::new();
         let read = file.take(bytes_max + 1).read_to_end(&mut content);
         if read.is_ok_and(|it| it as u64 <= bytes_max) {

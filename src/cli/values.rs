@@ -74,11 +74,13 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// Fails as [`duration`] does, and for zero.
 pub fn some_time(text: &str) -> Result<Duration, String> {
-    let found = duration(text)?;
-    if found.is_zero() {
-        return Err("no time at all; try `30s` or `5m`".to_owned());
+    let none = || "no time at all; try `30s` or `5m`".to_owned();
+    if text.trim().parse() == Ok(0_u64) {
+        // With a unit it would be refused as well.
+        return Err(none());
     }
-    Ok(found)
+    let found = duration(text)?;
+    if found.is_zero() { Err(none()) } else { Ok(found) }
 }
 
 /// Parses a number of bytes: `400MB` is 400 000 000, `2GiB` is 2 × 1024³, a bare number is bytes.

@@ -71,12 +71,6 @@ pub fn ingest(
         ensure!(ways == firm, "the second pass over the file met other values than the first");
     }
     input.check_unchanged()?;
-    let files = match (read.file, target) {
-        (Some(file), Some(target)) => {
-            TempFiles::of_parquet(file.finish()?).complete(target, false)?
-        }
-        _ => DatasetFiles::default(),
-    };
     let parts = table.names.iter().zip(&table.sources).zip(&ways).zip(&read.nulls);
     let columns = parts.map(|(((name, source), way), nulls)| Column {
         note: way.note(&source.data_type, source.origin.as_ref()),
@@ -111,6 +105,12 @@ pub fn ingest(
         notes: Vec::new(),
         unclear_total: None,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    };
+    let files = match (read.file, target) {
+        (Some(file), Some(target)) => {
+            TempFiles::of_parquet(file).complete(target, false, Some(&dataset))?
+        }
+        _ => DatasetFiles::default(),
     };
     Ok((dataset, files))
 }

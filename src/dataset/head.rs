@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Span};
 use polars::prelude::{AnyValue, Column, DataType, ParquetReader, SerReader, TimeUnit};
 use serde_json::{Number, Value};
 
+use super::columnar::guard;
 use crate::frame::Frame;
 
 /// Whole numbers beyond this are strings: a JSON reader would round them.
@@ -22,12 +23,16 @@ const JSON_INT_MAX: u64 = (1 << 53) - 1;
 /// Fails when the file is missing or cannot be read.
 pub fn head(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
     let doing = || format!("cannot read {}", path.display());
-    let file = File::open(path).with_context(doing)?;
+    guard::run(|| read(path, n_rows)).with_context(doing)
+}
+
+fn read(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
+    let file = File::open(path)?;
     let mut reader = ParquetReader::new(file);
-    let row_count = reader.num_rows().with_context(doing)? as u64;
-    let table = reader.with_slice(Some((0, n_rows))).finish().with_context(doing)?;
+    let row_count = reader.num_rows()? as u64;
+    let table = reader.with_slice(Some((0, n_rows))).finish()?;
     let columns: Vec<Vec<Value>> =
-        table.columns().iter().map(cells).collect::<anyhow::Result<_>>().with_context(doing)?;
+        table.columns().iter().map(cells).collect::<anyhow::Result<_>>()?;
     let n_rows = columns.first().map_or(0, Vec::len);
     let mut rows: Vec<Vec<Value>> =
         (0..n_rows).map(|_| Vec::with_capacity(columns.len())).collect();

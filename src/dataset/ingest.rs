@@ -36,7 +36,7 @@ use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, ParquetFile, keep, temporary};
 use super::{Progress, Watch, notes, totals};
 use crate::catalog::{
-    Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes,
+    Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
 };
 use crate::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
@@ -281,10 +281,9 @@ fn ingest_text(
     let reasons =
         [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
     let stray_quotes = stray_quotes(&tally);
+    let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
     let dataset = Dataset {
-        location: Location::Here {
-            path: PathBuf::from("datasets").join(format!("{name}.parquet")),
-        },
+        location: Location::Here { path: file_of(name) },
         source: shown_name.to_owned(),
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
@@ -317,6 +316,14 @@ fn ingest_text(
         ),
         unclear_total,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    };
+    let files = match (files, target) {
+        (Some(files), Some(target)) => {
+            // What was saved in a turn is no dataset.
+            let about = (!options.is_plain).then_some(&dataset);
+            files.complete(target, has_rejects, about)?
+        }
+        _ => DatasetFiles::default(),
     };
     let understood = Understood {
         dataset,
@@ -792,7 +799,8 @@ struct Read {
     guesses: Vec<Guess>,
     tally: Tally,
     reasons: Vec<String>,
-    files: DatasetFiles,
+    /// None when nothing is written.
+    files: Option<TempFiles>,
 }
 
 fn read(
@@ -881,15 +889,8 @@ fn read(
     }
     input.check_unchanged()?;
     let columns = attempt.columns();
-    let files = match (output, target) {
-        (Some(output), Some(target)) => {
-            let n_repaired = tally.n_short + tally.n_surplus + tally.n_split;
-            output.complete(target, 0 < n_repaired + tally.set_aside.sum())?
-        }
-        _ => DatasetFiles::default(),
-    };
     let columns = described(columns, readings, &attempt.plan.guesses, &tally, &layout.header);
-    Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files })
+    Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files: output })
 }
 
 /// Returns the columns as the catalog has them, with what is to be known of each.
@@ -1088,14 +1089,14 @@ impl Attempt<'_> {
 
 /// The three files of a dataset before they have their names.
 pub(super) struct TempFiles {
-    parquet: Option<NamedTempFile>,
+    parquet: Option<ParquetFile>,
     lines: Option<NamedTempFile>,
     rejects: Option<NamedTempFile>,
 }
 
 impl TempFiles {
     /// Takes a Parquet file whose rows come from no lines.
-    pub fn of_parquet(parquet: NamedTempFile) -> Self {
+    pub fn of_parquet(parquet: ParquetFile) -> Self {
         TempFiles { parquet: Some(parquet), lines: None, rejects: None }
     }
 
@@ -1125,17 +1126,23 @@ impl TempFiles {
             self.lines = None;
         }
         if is_built {
-            self.parquet = Some(output.parquet.finish()?);
+            self.parquet = Some(output.parquet);
         }
         Ok(())
     }
 
-    /// Makes sure that all is on disk.
+    /// Writes into the Parquet file what it is, for who finds it without a catalog, and makes sure that all is
+    /// on disk.
     ///
     /// # Errors
     ///
     /// Fails when it is not.
-    pub fn complete(self, target: Target<'_>, has_rejects: bool) -> anyhow::Result<DatasetFiles> {
+    pub fn complete(
+        self,
+        target: Target<'_>,
+        has_rejects: bool,
+        about: Option<&Dataset>,
+    ) -> anyhow::Result<DatasetFiles> {
         let Target { dir, name } = target;
         let path = |ending: &str| dir.join(format!("{name}.{ending}"));
         let rejects = self.rejects.filter(|_| has_rejects);
@@ -1146,8 +1153,9 @@ impl TempFiles {
             }
             files.0.push((temp.map(NamedTempFile::into_temp_path), path));
         }
-        let parquet = self.parquet.context("no pass has built the table")?;
-        files.0.push((Some(parquet.into_temp_path()), path("parquet")));
+        let mut parquet = self.parquet.context("no pass has built the table")?;
+        about.map(|it| parquet.describe(it)).transpose()?;
+        files.0.push((Some(parquet.finish()?.into_temp_path()), path("parquet")));
         Ok(files)
     }
 }

@@ -8,7 +8,8 @@
 //! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
 //! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
 //! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
-//! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `mask` copies a
+//! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `footer` has
+//! what the catalog says, `mask` copies a
 //! dataset without the values of some columns, `census` counts the rows that hold some values, `csv`
 //! writes a dataset as CSV for code that runs elsewhere, `recipe` says how pandas reads that, `saved`
 //! reads what such code has saved, and `instructions` say how another program reads texts as an ingest would.
@@ -28,6 +29,7 @@ mod extent;
 mod fields;
 mod filter;
 mod find;
+mod footer;
 mod given;
 mod head;
 mod header;
@@ -77,6 +79,7 @@ use std::sync::atomic::AtomicBool;
 pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use csv::{CsvWritten, csv_of};
+pub use footer::dataset_of;
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
 pub use instructions::{HeadOfFile, Instructions, instructions};
@@ -86,7 +89,7 @@ pub use mask::{TOKEN, masked, masked_schema, without_quotations};
 pub use number::DecimalMark;
 pub use recipe::reading_recipe;
 pub use saved::table_of_csv;
-pub use scan::answer;
+pub use scan::{answer, is_whole};
 pub use source::{Source, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};
 pub use wanted::Wanted;

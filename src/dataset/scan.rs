@@ -1,7 +1,7 @@
 //! Queries to facts, straight from Parquet.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::Context;
@@ -21,7 +21,8 @@ pub fn answer(query: &Query, session_dir: &Path) -> anyhow::Result<Facts> {
     match query {
         Query::Check { path } => {
             let path = session_dir.join(path);
-            check(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let check = || is_whole(&File::open(&path)?, u64::MAX);
+            check().with_context(|| format!("cannot read {}", path.display()))?;
             Ok(Facts::Whole)
         }
         Query::FindValue { path, value } => {
@@ -39,21 +40,24 @@ pub fn answer(query: &Query, session_dir: &Path) -> anyhow::Result<Facts> {
 }
 
 /// Demands that a file begins and ends as Parquet does, and has room for the footer between.
-fn check(path: &Path) -> anyhow::Result<()> {
+///
+/// # Errors
+///
+/// Fails when it does not, its footer has more than `footer_bytes_max` bytes, or it cannot be read.
+pub fn is_whole(file: &File, footer_bytes_max: u64) -> anyhow::Result<()> {
     const MAGIC: [u8; 4] = *b"PAR1";
     /// The length of the footer, and the magic bytes.
     const END_BYTES: u64 = 8;
-    let mut file = File::open(path)?;
     let n_bytes = file.metadata()?.len();
     let mut begin = [0; 4];
     let mut end = [0; 8];
     let is_whole = MAGIC.len() as u64 + END_BYTES <= n_bytes && {
-        file.read_exact(&mut begin)?;
-        file.seek(SeekFrom::End(-8))?;
-        file.read_exact(&mut end)?;
+        file.read_exact_at(&mut begin, 0)?;
+        file.read_exact_at(&mut end, n_bytes - END_BYTES)?;
         let [a, b, c, d, magic @ ..] = end;
         let n_footer = u64::from(u32::from_le_bytes([a, b, c, d]));
-        begin == MAGIC && magic == MAGIC && n_footer + MAGIC.len() as u64 + END_BYTES <= n_bytes
+        let has_room = n_footer + MAGIC.len() as u64 + END_BYTES <= n_bytes;
+        begin == MAGIC && magic == MAGIC && has_room && n_footer <= footer_bytes_max
     };
     if is_whole { Ok(()) } else { Err(guard::damaged()) }
 }

@@ -13,6 +13,7 @@ use parquet::arrow::arrow_writer::{
 };
 use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -23,7 +24,7 @@ use tempfile::{NamedTempFile, TempPath};
 use super::build::field;
 use super::filter;
 use super::find::is_all_dictionary;
-use crate::catalog::DType;
+use crate::catalog::{DType, Dataset};
 
 /// zstd at level 1 is twice as fast as at 3 and a few percent larger.
 const ZSTD_LEVEL: i32 = 1;
@@ -143,6 +144,9 @@ impl RowGroup {
     }
 }
 
+/// Where the footer of a dataset keeps what the catalog says of it.
+pub const ABOUT_KEY: &str = "csv-agent.dataset";
+
 /// A Parquet file on its way.
 pub struct ParquetFile {
     writer: SerializedFileWriter<NamedTempFile>,
@@ -195,6 +199,17 @@ impl ParquetFile {
             self.writer.inner().as_file().sync_data().context(CANNOT_WRITE)?;
             self.n_synced = n_written;
         }
+        Ok(())
+    }
+
+    /// Keeps in the footer what the catalog says of a dataset.
+    ///
+    /// # Errors
+    ///
+    /// Fails when that cannot be written as JSON.
+    pub fn describe(&mut self, dataset: &Dataset) -> anyhow::Result<()> {
+        let about = serde_json::to_string(dataset).context("cannot write JSON")?;
+        self.writer.append_key_value_metadata(KeyValue::new(ABOUT_KEY.to_owned(), about));
         Ok(())
     }
 

@@ -3,28 +3,26 @@
 //! Each turn has its own record. That of turns which a reset takes away is kept in `session.json`, so that
 //! no total forgets what was sent.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use crate::egress::Record;
-use crate::session::{Session, store, turns};
-
-/// The record of a turn.
-const NAME: &str = "egress.json";
+use crate::session::{Session, read_json, store, turns};
 
 /// Where the record of a turn is written.
 #[derive(Debug, Clone)]
 pub struct EgressFile {
-    path: PathBuf,
+    turn_dir: PathBuf,
 }
 
 impl EgressFile {
+    /// The record of a turn.
+    pub const NAME: &str = "egress.json";
+
     /// Names the file of a turn; it need not be there.
     pub fn of_turn(turn_dir: &Path) -> EgressFile {
-        EgressFile { path: turn_dir.join(NAME) }
+        EgressFile { turn_dir: turn_dir.to_owned() }
     }
 
     /// Replaces the record. Where nothing was sent there is none.
@@ -33,26 +31,24 @@ impl EgressFile {
     ///
     /// Fails when it cannot be written.
     pub fn write(&self, record: &Record) -> anyhow::Result<()> {
+        let gone = || format!("there is no turn `{}`", self.turn_dir.display());
+        let turn = turns::open(&self.turn_dir)?.with_context(gone)?;
         if record.all.is_nothing() {
-            return store::remove(&self.path);
+            return turn.remove(Self::NAME);
         }
         let mut content = serde_json::to_vec_pretty(record).context("cannot write JSON")?;
         content.push(b'\n');
-        store::write(&self.path, &content)
+        store::write(&turn, Self::NAME, &content)
     }
 
     /// Reads the record; an empty one when nothing was sent.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be read.
+    /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when it cannot be read.
     pub fn read(&self) -> anyhow::Result<Record> {
-        let failed = || format!("cannot read `{}`", self.path.display());
-        match fs::read(&self.path) {
-            Ok(content) => serde_json::from_slice(&content).with_context(failed),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Record::default()),
-            Err(error) => Err(error).with_context(failed),
-        }
+        let Some(turn) = turns::open(&self.turn_dir)? else { return Ok(Record::default()) };
+        Ok(read_json(&turn, Self::NAME)?.unwrap_or_default())
     }
 }
 

@@ -1,12 +1,14 @@
 //! The conversation on disk: one line a finished turn, so that a crash loses a turn whole or not at all,
 //! and a summary of the turns that a model no longer reads.
 
-use std::path::Path;
+use std::fmt::Display;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::Item;
+use crate::limits::SUMMARY_FILE_BYTES_MAX;
+use crate::session::directory::Directory;
 use crate::session::store;
 use crate::withheld::Withheld;
 
@@ -15,6 +17,10 @@ const MARK: &str = "<!-- turns up to ";
 const MARK_END: &str = " -->";
 /// Stands before what the turns of a summary kept back, as JSON.
 const MARK_WITHHELD: &str = "; kept back: ";
+/// The turns, one a line.
+pub const TURNS: &str = "history.jsonl";
+/// What stands for those that are left out.
+pub const SUMMARY: &str = "summary.md";
 
 /// The conversation before a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -104,13 +110,18 @@ impl Summary {
         )
     }
 
-    fn read(path: &Path) -> anyhow::Result<Option<Summary>> {
-        let failed = || format!("cannot read `{}`", path.display());
-        let content = match std::fs::read_to_string(path) {
-            Ok(content) => content,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).with_context(failed),
+    /// Reads the summary of a session; none when it has none.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when it has no mark or is no text.
+    pub fn read(session: &Directory) -> anyhow::Result<Option<Summary>> {
+        let failed = |why: &str| {
+            let shown = session.path().join(SUMMARY);
+            session.mendable(format!("cannot read `{}`: {why}", shown.display()))
         };
+        let Some(content) = session.read(SUMMARY, SUMMARY_FILE_BYTES_MAX)? else { return Ok(None) };
+        let content = String::from_utf8(content).map_err(|_| failed("it is not UTF-8"))?;
         // Editors of people add marks and carriage returns.
         let content = content.trim_start_matches('\u{feff}');
         let (first, text) = content.split_once('\n').unwrap_or((content, ""));
@@ -119,24 +130,27 @@ impl Summary {
             let (number, withheld) = mark.split_once(MARK_WITHHELD).unwrap_or((mark, "{}"));
             Some((number.parse().ok()?, serde_json::from_str(withheld).ok()?))
         };
-        let (last_turn, withheld) = mark.and_then(read).with_context(|| {
-            let wanted = format!("{MARK}N{MARK_END}");
-            format!("{}: its first line is not `{wanted}`", failed())
-        })?;
+        let (last_turn, withheld) = mark
+            .and_then(read)
+            .ok_or_else(|| failed(&format!("its first line is not `{MARK}N{MARK_END}`")))?;
         let text = text.trim().to_owned();
         Ok((!text.is_empty()).then_some(Summary { last_turn, withheld, text }))
     }
 
-    fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let withheld = if self.withheld.is_nothing() {
-            String::new()
+    fn write(&self, session: &Directory) -> anyhow::Result<()> {
+        let content = if self.withheld.is_nothing() {
+            marked(self.last_turn, &self.text)
         } else {
             let withheld = serde_json::to_string(&self.withheld).context("cannot write JSON")?;
-            format!("{MARK_WITHHELD}{withheld}")
+            marked(format!("{}{MARK_WITHHELD}{withheld}", self.last_turn), &self.text)
         };
-        let content = format!("{MARK}{}{withheld}{MARK_END}\n\n{}\n", self.last_turn, self.text);
-        store::write(path, content.as_bytes())
+        store::write(session, SUMMARY, content.as_bytes())
     }
+}
+
+/// Returns the content of the file of a summary. `last_turn` is the last turn that it covers.
+pub fn marked(last_turn: impl Display, text: &str) -> String {
+    format!("{MARK}{last_turn}{MARK_END}\n\n{}\n", text.trim())
 }
 
 /// Reads what a session has of its conversation; nothing when there is none.
@@ -145,17 +159,22 @@ impl Summary {
 ///
 /// # Errors
 ///
-/// Fails when a whole line is not a turn, or the summary has no mark; the message names the place.
-pub fn read(session_dir: &Path) -> anyhow::Result<(History, bool)> {
-    let path = turns_path(session_dir);
-    let (lines, is_torn) = store::read_lines(&path)?;
-    let parse = |(at, line): (usize, &String)| {
-        serde_json::from_str(line)
-            .with_context(|| format!("cannot read line {} of `{}`", at + 1, path.display()))
+/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is not a turn, or
+/// the summary has no mark; the message names the place.
+pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
+    let store::Lines { lines, is_torn } = store::read_lines(session, TURNS)?;
+    let parse = |(at, line): (usize, &Vec<u8>)| {
+        serde_json::from_slice(line).map_err(|error| {
+            let shown = session.path().join(TURNS);
+            session.mendable(format!(
+                "cannot read line {} of `{}`: {error}",
+                at + 1,
+                shown.display()
+            ))
+        })
     };
-    let mut turns =
-        lines.iter().enumerate().map(parse).collect::<anyhow::Result<Vec<HistoryTurn>>>()?;
-    let summary = Summary::read(&summary_path(session_dir))?;
+    let mut turns = lines.iter().enumerate().map(parse).collect::<Result<Vec<HistoryTurn>, _>>()?;
+    let summary = Summary::read(session)?;
     if let Some(summary) = &summary {
         // They are there still when the process was killed between the two writes.
         turns.retain(|it| summary.last_turn < it.number());
@@ -168,8 +187,8 @@ pub fn read(session_dir: &Path) -> anyhow::Result<(History, bool)> {
 /// # Errors
 ///
 /// Fails when it cannot be written.
-pub fn append(session_dir: &Path, turn: &HistoryTurn) -> anyhow::Result<()> {
-    store::append_line(&turns_path(session_dir), &line(turn)?)
+pub fn append(session: &Directory, turn: &HistoryTurn) -> anyhow::Result<()> {
+    store::append_line(session, TURNS, &line(turn)?)
 }
 
 /// Puts a summary in the place of the turns that it covers. After a crash at any instant the
@@ -178,31 +197,24 @@ pub fn append(session_dir: &Path, turn: &HistoryTurn) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// Fails when one of the two files cannot be written.
-pub fn replace(session_dir: &Path, history: &History) -> anyhow::Result<()> {
+pub fn replace(session: &Directory, history: &History) -> anyhow::Result<()> {
     if let Some(summary) = &history.summary {
-        summary.write(&summary_path(session_dir))?;
+        summary.write(session)?;
     }
     let lines = history.turns.iter().map(line).collect::<anyhow::Result<Vec<_>>>()?;
     let content: String = lines.into_iter().map(|it| it + "\n").collect();
-    store::write(&turns_path(session_dir), content.as_bytes())
+    store::write(session, TURNS, content.as_bytes())
 }
 
 fn line(turn: &HistoryTurn) -> anyhow::Result<String> {
     serde_json::to_string(turn).context("cannot write a turn as JSON")
 }
 
-fn turns_path(session_dir: &Path) -> std::path::PathBuf {
-    session_dir.join("history.jsonl")
-}
-
-fn summary_path(session_dir: &Path) -> std::path::PathBuf {
-    session_dir.join("summary.md")
-}
-
 #[cfg(test)]
 mod tests {
     use super::{History, HistoryTurn, Summary, append, read, replace};
     use crate::conversation::Item;
+    use crate::session::directory::Directory;
     use crate::withheld::Withheld;
 
     fn turn(number: u32) -> HistoryTurn {
@@ -218,14 +230,15 @@ mod tests {
     #[test]
     fn a_summary_stands_for_its_turns_even_when_they_are_there_still() {
         let dir = tempfile::tempdir().unwrap();
+        let session = Directory::at(dir.path()).unwrap();
         for number in 1..=3 {
-            append(dir.path(), &turn(number)).unwrap();
+            append(&session, &turn(number)).unwrap();
         }
-        summary(2).write(&dir.path().join("summary.md")).unwrap();
+        summary(2).write(&session).unwrap();
         let expected = History { summary: Some(summary(2)), turns: vec![turn(3)] };
-        assert_eq!(read(dir.path()).unwrap(), (expected.clone(), false));
-        replace(dir.path(), &expected).unwrap();
-        assert_eq!(read(dir.path()).unwrap(), (expected.clone(), false));
+        assert_eq!(read(&session).unwrap(), (expected.clone(), false));
+        replace(&session, &expected).unwrap();
+        assert_eq!(read(&session).unwrap(), (expected.clone(), false));
         let texts: Vec<String> = expected.items().iter().map(Item::text).collect();
         assert!(texts[0].ends_with("\n\nIt rained."), "{texts:?}");
         assert_eq!(texts[1..], ["3"]);
@@ -246,12 +259,13 @@ mod tests {
     #[test]
     fn a_summary_without_its_mark_is_an_error_that_says_what_belongs_there() {
         let dir = tempfile::tempdir().unwrap();
+        let session = Directory::at(dir.path()).unwrap();
         std::fs::write(dir.path().join("summary.md"), "It rained.\n").unwrap();
-        let error = format!("{:#}", read(dir.path()).unwrap_err());
+        let error = format!("{:#}", read(&session).unwrap_err());
         assert!(error.ends_with("its first line is not `<!-- turns up to N -->`"), "{error}");
         let edited = "\u{feff}<!-- turns up to 3 -->\r\n\r\nIt rained.\r\n";
         std::fs::write(dir.path().join("summary.md"), edited).unwrap();
-        assert_eq!(read(dir.path()).unwrap().0.summary, Some(summary(3)));
+        assert_eq!(read(&session).unwrap().0.summary, Some(summary(3)));
     }
 
     #[test]
@@ -264,9 +278,10 @@ mod tests {
         assert_eq!(history.turns.iter().map(HistoryTurn::number).collect::<Vec<_>>(), [4]);
         assert!(history.summary.is_none() && history.has(4) && !history.has(3));
         let dir = tempfile::tempdir().unwrap();
+        let session = Directory::at(dir.path()).unwrap();
         let history =
             History { summary: Some(Summary { withheld: email, ..summary(2) }), turns: vec![] };
-        replace(dir.path(), &history).unwrap();
-        assert_eq!(read(dir.path()).unwrap().0, history);
+        replace(&session, &history).unwrap();
+        assert_eq!(read(&session).unwrap().0, history);
     }
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{read_json, store, write_json};
+use crate::session::directory::Directory;
+use crate::session::{read_json, write_json};
 
 /// The file of a session.
 pub const FILE: &str = "hosted.json";
@@ -83,7 +84,8 @@ impl HostedState {
     ///
     /// Fails when the file cannot be read.
     pub fn read(session_dir: &Path) -> anyhow::Result<HostedState> {
-        Ok(read_json(&session_dir.join(FILE))?.unwrap_or_default())
+        let session = Directory::open(session_dir)?;
+        Ok(session.map(|it| read_json(&it, FILE)).transpose()?.flatten().unwrap_or_default())
     }
 
     /// Returns what a server keeps.
@@ -106,8 +108,8 @@ impl HostedState {
         state.0.insert(server.to_owned(), kept.clone());
         state.0.values_mut().for_each(Kept::forget_expired);
         state.0.retain(|_, it| *it != Kept::default());
-        let path = session_dir.join(FILE);
-        if state.0.is_empty() { store::remove(&path) } else { write_json(&path, &state) }
+        let session = Directory::at(session_dir)?;
+        if state.0.is_empty() { session.remove(FILE) } else { write_json(&session, FILE, &state) }
     }
 }
 

@@ -1,15 +1,21 @@
 //! The session's lock: one process at a time changes a session.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use crate::session::directory::Directory;
 use crate::status::{ExitStatus, Failure};
+
+/// The file of a session.
+const FILE: &str = "lock";
+/// Who holds the lock says so in fewer bytes.
+const HOLDER_BYTES_MAX: u64 = 4 * 1024;
 
 /// Time between two looks at a lock that another process holds.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -48,16 +54,16 @@ impl Lock {
     ///
     /// Fails with [`ExitStatus::Setup`] when another process holds it all that time; the message
     /// names that process.
-    pub fn acquire(path: &Path, request: LockRequest) -> anyhow::Result<Lock> {
+    pub fn acquire(session: &Directory, request: LockRequest) -> anyhow::Result<Lock> {
         let begun = Instant::now();
         let deadline = begun + request.wait;
         let mut tell = request.tell;
-        let mut file = open(path)?;
+        let mut file = open(session)?;
         loop {
             match file.try_lock() {
-                Ok(()) if is_same_file(&file, path) => break,
+                Ok(()) if is_same_file(&file, session) => break,
                 // `reset --all` removed the file while we waited for it.
-                Ok(()) => file = open(path)?,
+                Ok(()) => file = open(session)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     if TOLD_AFTER <= begun.elapsed()
                         && let Some(tell) = tell.take()
@@ -71,29 +77,37 @@ impl Lock {
                 }
                 Err(TryLockError::WouldBlock) => return Err(in_use(&mut file, request.wait).into()),
                 Err(TryLockError::Error(error)) => {
-                    return Err(error).with_context(|| format!("cannot lock `{}`", path.display()));
+                    let shown = session.path().join(FILE);
+                    return Err(error)
+                        .with_context(|| format!("cannot lock `{}`", shown.display()));
                 }
             }
         }
+        let shown = session.path().join(FILE);
         write_holder(&mut file, request.command)
-            .with_context(|| format!("cannot write the lock `{}`", path.display()))?;
+            .with_context(|| format!("cannot write the lock `{}`", shown.display()))?;
         Ok(Lock { _file: file })
     }
 }
 
-fn open(path: &Path) -> anyhow::Result<File> {
-    let options = &mut OpenOptions::new();
-    let opened = options.create(true).truncate(false).read(true).write(true).mode(0o600).open(path);
-    opened.map_err(|error| {
-        let message = format!("cannot open the lock `{}`: {error}", path.display());
-        let hint = "make the session writable, or ask beside it with `--ephemeral`";
-        Failure::new(ExitStatus::Setup, message).hint(hint).into()
+fn open(session: &Directory) -> anyhow::Result<File> {
+    session.file_to_write(FILE, OFlags::empty()).map_err(|error| {
+        match error.downcast_ref::<Failure>() {
+            Some(it) if it.hint.is_none() => {
+                let hint = "make the session writable, or ask beside it with `--ephemeral`";
+                Failure::new(ExitStatus::Setup, it.message.clone()).hint(hint).into()
+            }
+            _ => error,
+        }
     })
 }
 
-fn is_same_file(file: &File, path: &Path) -> bool {
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+/// Returns whether the file still has the lock's name.
+fn is_same_file(file: &File, session: &Directory) -> bool {
+    match (file.metadata(), session.file(FILE)) {
+        (Ok(ours), Ok(Some(there))) => there
+            .metadata()
+            .is_ok_and(|there| (ours.dev(), ours.ino()) == (there.dev(), there.ino())),
         _ => false,
     }
 }
@@ -101,7 +115,9 @@ fn is_same_file(file: &File, path: &Path) -> bool {
 /// Returns who holds the lock, as far as it said so.
 fn holder(file: &mut File) -> String {
     let mut content = String::new();
-    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut content));
+    let read = file
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| Read::by_ref(file).take(HOLDER_BYTES_MAX).read_to_string(&mut content));
     match (read, serde_json::from_str::<Holder>(&content)) {
         (Ok(_), Ok(it)) => format!("`csv-agent {}`, pid {} on {}", it.command, it.pid, it.host),
         _ => "another process".to_owned(),

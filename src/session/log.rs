@@ -5,16 +5,16 @@
 //! made.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::Context;
+use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 
 use crate::limits::LOG_BYTES_MAX;
-use crate::session::store;
+use crate::session::directory::Directory;
 
 /// Members of an event that are logged, in this order.
 const KEPT: [&str; 39] = [
@@ -72,17 +72,17 @@ impl Log {
     /// # Errors
     ///
     /// Fails when it cannot be made.
-    pub fn open(session_dir: &Path) -> anyhow::Result<Log> {
-        let logs = session_dir.join("logs");
-        store::create_dir(&logs)?;
-        let path = logs.join("csv-agent.log");
-        let open = || -> io::Result<File> {
-            if fs::metadata(&path).is_ok_and(|it| LOG_BYTES_MAX < it.len()) {
-                fs::rename(&path, logs.join("csv-agent.log.1"))?;
-            }
-            OpenOptions::new().create(true).append(true).mode(0o600).open(&path)
-        };
-        let file = open().with_context(|| format!("cannot open `{}`", path.display()))?;
+    pub fn open(session: &Directory) -> anyhow::Result<Log> {
+        const NAME: &str = "csv-agent.log";
+        let logs = session.make("logs")?;
+        let path = logs.path().join(NAME);
+        let open = || logs.file_to_write(NAME, OFlags::APPEND);
+        let mut file = open()?;
+        if file.metadata().is_ok_and(|it| LOG_BYTES_MAX < it.len()) {
+            let renamed = logs.rename(NAME.as_ref(), "csv-agent.log.1".as_ref());
+            renamed.with_context(|| format!("cannot rename `{}`", path.display()))?;
+            file = open()?;
+        }
         Ok(Log { path, file })
     }
 
@@ -112,6 +112,7 @@ fn entry(event: &str) -> serde_json::Result<Option<String>> {
 mod tests {
     use super::{Log, entry};
     use crate::limits::LOG_BYTES_MAX;
+    use crate::session::directory::Directory;
 
     #[track_caller]
     fn check(event: &str, logged: Option<&str>) {
@@ -141,10 +142,11 @@ mod tests {
     fn a_log_that_is_too_long_makes_room() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("logs/csv-agent.log");
-        Log::open(dir.path()).unwrap().append(r#"{"type":"status"}"#).unwrap();
+        let session = Directory::at(dir.path()).unwrap();
+        Log::open(&session).unwrap().append(r#"{"type":"status"}"#).unwrap();
         let bytes = usize::try_from(LOG_BYTES_MAX).unwrap();
         std::fs::write(&path, "x".repeat(bytes + 1)).unwrap();
-        Log::open(dir.path()).unwrap().append(r#"{"type":"reply"}"#).unwrap();
+        Log::open(&session).unwrap().append(r#"{"type":"reply"}"#).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"type\":\"reply\"}\n");
         let older = std::fs::metadata(dir.path().join("logs/csv-agent.log.1")).unwrap();
         assert_eq!(older.len(), LOG_BYTES_MAX + 1);

@@ -4,22 +4,26 @@
 //! whoever changes anything holds the lock.
 
 pub mod departed;
+pub mod directory;
 pub mod history;
 pub mod hosted;
 pub mod lock;
 mod log;
+pub mod repair;
 mod servers;
 pub mod store;
 pub mod turns;
 pub mod typed;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -27,17 +31,31 @@ use uuid::Uuid;
 
 use crate::catalog::{Catalog, Dataset};
 use crate::conversation::{Item, Usage};
+use crate::dataset::is_whole;
 use crate::egress::Record;
+use crate::limits::{CATALOG_BYTES_MAX, RECORD_FILE_BYTES_MAX};
 use crate::session::departed::EgressFile;
+use crate::session::directory::{Directory, Kind, mendable};
 use crate::session::history::{History, HistoryTurn};
 use crate::session::lock::{Lock, LockRequest};
 use crate::session::servers::Servers;
 use crate::session::turns::TurnDir;
-use crate::status::{ExitStatus, Failure};
+use crate::status::{ExitStatus, Failure, hint_of_disk};
 use crate::withheld::Withheld;
 
 /// Copies of datasets for turns that keep values back. They last as long as the process.
 const MASKED: &str = "masked";
+
+/// The worker's directory.
+const SCRATCH: &str = "scratch";
+/// What a session knows of itself.
+const META: &str = "session.json";
+/// The datasets by name.
+const CATALOG: &str = "datasets.json";
+/// Begins the name of a directory of variables that hold tokens in place of values.
+const REDACTED: &str = "redacted-";
+/// The files of a dataset, by their endings.
+const ENDINGS: [&str; 3] = ["parquet", "lines", "rejects.jsonl"];
 
 /// The layout this program writes. A larger number in `session.json` is refused.
 const SCHEMA: u32 = 1;
@@ -65,7 +83,7 @@ pub enum ResetScope {
 /// A session that this process has for itself.
 #[derive(Debug)]
 pub struct Session {
-    dir: PathBuf,
+    dir: Directory,
     meta: Box<Meta>,
     catalog: Catalog,
     warnings: Vec<String>,
@@ -121,14 +139,37 @@ impl Session {
     ///
     /// Fails with [`ExitStatus::Setup`] when there is none.
     pub fn require(dir: &Path) -> anyhow::Result<()> {
-        let path = dir.join("session.json");
-        match path.try_exists() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(missing(dir).into()),
-            Err(error) => {
-                let message = format!("cannot read `{}`: {error}", path.display());
-                Err(Failure::new(ExitStatus::Setup, message).into())
+        let session = Directory::open(dir)?.ok_or_else(|| missing(dir))?;
+        Session::demand(&session)
+    }
+
+    /// Demands that a directory is a session.
+    fn demand(session: &Directory) -> anyhow::Result<()> {
+        if session.path_of(META, Kind::File)?.is_some() {
+            return Ok(());
+        }
+        // A kill while a session is made or removed leaves none of these without the other.
+        let rest =
+            [(CATALOG, Kind::File), (history::TURNS, Kind::File), ("turns", Kind::Directory)];
+        for (name, kind) in rest {
+            if session.path_of(name, kind)?.is_some() {
+                return Err(session.refusal(META.as_ref(), "is missing").into());
             }
+        }
+        Err(missing(session.path()).into())
+    }
+
+    /// Returns whether there is a session in `dir`, hurt or not.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it is there and may not be used.
+    pub fn is_there(dir: &Path) -> anyhow::Result<bool> {
+        let Some(session) = Directory::open(dir)? else { return Ok(false) };
+        match Session::demand(&session) {
+            Ok(()) => Ok(true),
+            Err(_) if session.path_of(CATALOG, Kind::File)?.is_none() => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
@@ -138,24 +179,26 @@ impl Session {
     ///
     /// Fails with [`ExitStatus::Setup`] when it is not there and `access` does not make it, when
     /// another process holds it for too long, when it was written by a newer version, or when its
-    /// files cannot be read.
+    /// files cannot be read or are not the user's.
     pub fn open(dir: &Path, access: Access, lock: LockRequest) -> anyhow::Result<Session> {
-        match access {
-            Access::Existing => Session::require(dir)?,
-            Access::Create => store::create_dir(dir).map_err(|error| setup(&error))?,
+        let dir = match access {
+            Access::Existing => {
+                Session::require(dir)?;
+                Directory::at(dir)?
+            }
+            Access::Create => Directory::create(dir)?,
+        };
+        let lock = Lock::acquire(&dir, lock)?;
+        let meta = Box::new(open_meta(&dir)?);
+        store::remove_temporaries(&dir);
+        dir.directory("datasets")?.iter().for_each(store::remove_temporaries);
+        turns::remove_temporaries(&dir)?;
+        for it in [SCRATCH, MASKED] {
+            dir.remove(it)?;
         }
-        let lock = Lock::acquire(&dir.join("lock"), lock)?;
-        let meta = Box::new(open_meta(dir)?);
-        for it in [dir.to_owned(), dir.join("datasets")] {
-            store::remove_temporaries(&it);
-        }
-        turns::remove_temporaries(dir)?;
-        for it in ["scratch", MASKED] {
-            store::remove(&dir.join(it))?;
-        }
-        let catalog = Session::read_catalog(dir)?;
+        let catalog = read_catalog(&dir)?;
         let keeper = Keeper::Locked { _lock: lock };
-        Ok(Session { dir: dir.to_owned(), meta, catalog, warnings: Vec::new(), keeper })
+        Ok(Session { dir, meta, catalog, warnings: Vec::new(), keeper })
     }
 
     /// Makes a session that is gone with the process, but for charts and files of its answer. It sees the
@@ -166,8 +209,8 @@ impl Session {
     /// Fails when no temporary directory can be made, or the datasets of `base` cannot be read.
     pub fn ephemeral(base: Option<&Path>) -> anyhow::Result<Session> {
         let temporary = tempfile::Builder::new().prefix("csv-agent-").tempdir();
-        let temporary = temporary.context("cannot create a temporary session")?;
-        let dir = temporary.path().to_owned();
+        let temporary = temporary.map_err(|error| no_temporary(&error))?;
+        let dir = Directory::at(temporary.path())?;
         let meta = Box::new(open_meta(&dir)?);
         let mut catalog = Catalog::default();
         if let Some(base) = base {
@@ -186,8 +229,54 @@ impl Session {
     ///
     /// Fails with [`ExitStatus::Setup`] when `datasets.json` cannot be read.
     pub fn read_catalog(dir: &Path) -> anyhow::Result<Catalog> {
-        let path = dir.join("datasets.json");
-        read_json(&path).map(Option::unwrap_or_default)
+        match Directory::open(dir)? {
+            Some(session) => read_catalog(&session),
+            None => Ok(Catalog::default()),
+        }
+    }
+
+    /// Returns the datasets whose file is gone or torn, each with the error that says so. They hurt nobody
+    /// else.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file is not the user's.
+    pub fn hurt_datasets(
+        dir: &Path,
+        catalog: &Catalog,
+    ) -> anyhow::Result<BTreeMap<String, Failure>> {
+        let mut hurt = BTreeMap::new();
+        let Some(session) = Directory::open(dir)? else { return Ok(hurt) };
+        let datasets = session.directory("datasets")?;
+        for (name, dataset) in catalog.iter() {
+            let Some(path) = dataset.path() else { continue };
+            let file = match (&datasets, path.strip_prefix("datasets")) {
+                (Some(datasets), Ok(name)) => datasets.file(name)?,
+                // An ephemeral session sees files of another one, which were looked at when that was read.
+                _ if path.is_absolute() => File::open(path).ok(),
+                _ => None,
+            };
+            let found = match file.map(|it| is_whole(&it, u64::MAX)) {
+                None => "is missing",
+                Some(Err(_)) => "is damaged",
+                Some(Ok(())) => continue,
+            };
+            let base = path.ancestors().nth(2).filter(|it| it.is_absolute());
+            let shown = session.path().join(path);
+            let message = format!("dataset `{name}`: its file `{}` {found}", shown.display());
+            hurt.insert(name.to_owned(), mendable(base.unwrap_or(session.path()), message));
+        }
+        Ok(hurt)
+    }
+
+    /// Returns the datasets whose files are there and whole, as far as their ends tell.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Session::hurt_datasets`] does.
+    pub fn sound_catalog(&self) -> anyhow::Result<Catalog> {
+        let hurt = Session::hurt_datasets(self.dir(), &self.catalog)?;
+        Ok(self.catalog.filtered(|it| !hurt.contains_key(it)))
     }
 
     /// Reads what left the machine in turns that a reset took away, without the lock; nothing when there
@@ -197,13 +286,14 @@ impl Session {
     ///
     /// Fails with [`ExitStatus::Setup`] when `session.json` cannot be read.
     pub fn removed_egress(dir: &Path) -> anyhow::Result<Record> {
-        let meta = read_json::<Meta>(&dir.join("session.json"))?;
+        let Some(session) = Directory::open(dir)? else { return Ok(Record::default()) };
+        let meta = read_json::<Meta>(&session, META)?;
         Ok(meta.and_then(|it| it.removed_egress).unwrap_or_default())
     }
 
     /// Returns the directory.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.dir.path()
     }
 
     /// Returns the UUID.
@@ -237,6 +327,10 @@ impl Session {
     ///
     /// Fails when it cannot be made.
     pub fn datasets_dir(&self) -> anyhow::Result<PathBuf> {
+        // A catalog that is not there beside files of datasets is one that was lost.
+        if self.dir.path_of(CATALOG, Kind::File)?.is_none() {
+            write_json(&self.dir, CATALOG, &self.catalog)?;
+        }
         self.subdirectory("datasets")
     }
 
@@ -246,7 +340,7 @@ impl Session {
     ///
     /// Fails when it cannot be made.
     pub fn scratch_dir(&self) -> anyhow::Result<PathBuf> {
-        self.subdirectory("scratch")
+        self.subdirectory(SCRATCH)
     }
 
     /// Makes an empty directory for copies of datasets that keep values back; it goes when it is dropped.
@@ -272,7 +366,7 @@ impl Session {
         }
         let key = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         self.meta.token_key = Some(key.clone());
-        write_json(&self.dir.join("session.json"), &*self.meta)?;
+        write_json(&self.dir, META, &*self.meta)?;
         Ok(key)
     }
 
@@ -286,25 +380,37 @@ impl Session {
     ///
     /// Variables that hold tokens and those that hold values are kept apart: neither are seen by a turn
     /// of the other kind.
-    pub fn repl_dir(&self, withheld: &Withheld) -> Option<PathBuf> {
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it is there and is a link, no directory, or another user's.
+    pub fn repl_dir(&self, withheld: &Withheld) -> anyhow::Result<Option<PathBuf>> {
         if !self.is_kept() {
-            return None;
+            return Ok(None);
         }
-        let dir = self.dir.join("repl");
-        if withheld.columns.is_empty() {
-            return Some(dir);
+        let mut name = "repl".to_owned();
+        if !withheld.columns.is_empty() {
+            let mut hasher = Sha256::new();
+            for column in &withheld.columns {
+                hasher.update(column);
+                hasher.update([0]);
+            }
+            name.push('/');
+            name.push_str(REDACTED);
+            for byte in &hasher.finalize()[..8] {
+                // Writing to a string cannot fail.
+                let _ = write!(name, "{byte:02x}");
+            }
         }
-        let mut hasher = Sha256::new();
-        for column in &withheld.columns {
-            hasher.update(column);
-            hasher.update([0]);
+        // The worker opens what is in it, and would wait for a pipe.
+        if let Some(there) = self.dir.directory(&name)? {
+            for entry in there.names()? {
+                let is_directory = entry.to_string_lossy().starts_with(REDACTED);
+                let kind = if is_directory { Kind::Directory } else { Kind::File };
+                there.path_of(&entry, kind)?;
+            }
         }
-        let name = hasher.finalize()[..8].iter().fold("redacted-".to_owned(), |mut name, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(name, "{byte:02x}");
-            name
-        });
-        Some(dir.join(name))
+        Ok(Some(self.dir.path().join(name)))
     }
 
     /// Adds datasets, or replaces those of their names. Their Parquet files are in place; those of a dataset
@@ -341,10 +447,9 @@ impl Session {
     /// Removes the files of a dataset that the catalog does not list any more.
     fn remove_files(&self, name: &str, dataset: &Dataset) -> anyhow::Result<()> {
         // Only the session's own files: an ephemeral session lists those of another one.
-        if let Some(path) = dataset.path().filter(|it| it.is_relative()) {
-            store::remove(&self.dir.join(path))?;
-            for extension in ["lines", "rejects.jsonl"] {
-                store::remove(&self.dir.join("datasets").join(format!("{name}.{extension}")))?;
+        if dataset.path().is_some_and(Path::is_relative) {
+            for ending in ENDINGS {
+                self.dir.remove(format!("datasets/{name}.{ending}"))?;
             }
         }
         Ok(())
@@ -356,7 +461,7 @@ impl Session {
     ///
     /// Fails with [`ExitStatus::Setup`] when it cannot be read.
     pub fn history(&mut self) -> anyhow::Result<History> {
-        let (history, is_torn) = history::read(&self.dir).map_err(|error| setup(&error))?;
+        let (history, is_torn) = history::read(&self.dir)?;
         if is_torn {
             self.warnings.push("the last line of `history.jsonl` was torn and is left out".into());
         }
@@ -426,7 +531,7 @@ impl Session {
         if let Some(cost_usd) = cost_usd {
             self.meta.total_cost_usd = Some(self.meta.total_cost_usd.unwrap_or(0.0) + cost_usd);
         }
-        write_json(&self.dir.join("session.json"), &*self.meta)
+        write_json(&self.dir, META, &*self.meta)
     }
 
     /// Takes the last turn of the conversation back, with all that it left behind, and returns its number.
@@ -447,15 +552,15 @@ impl Session {
             let hint = "forget the whole conversation with `/reset`";
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         };
-        let dir = self.dir.join("turns").join(&turn.turn);
+        let name = format!("turns/{}", turn.turn);
         // First what was sent: after a kill in between, too much is counted rather than too little.
-        let sent = EgressFile::of_turn(&dir).read()?;
+        let sent = EgressFile::of_turn(&self.dir.path().join(&name)).read()?;
         if 0 < sent.all.requests {
             self.meta.removed_egress.get_or_insert_default().add(&sent);
-            write_json(&self.dir.join("session.json"), &*self.meta)?;
+            write_json(&self.dir, META, &*self.meta)?;
         }
         history::replace(&self.dir, &history)?;
-        store::remove(&dir)?;
+        self.dir.remove(&name)?;
         Ok(Some(number))
     }
 
@@ -466,29 +571,34 @@ impl Session {
     /// Fails when something cannot be removed.
     pub fn reset(&mut self, scope: ResetScope, dry_run: bool) -> anyhow::Result<Vec<String>> {
         let conversation =
-            ["history.jsonl", "summary.md", "turns", "exports", "repl", "logs", typed::FILE];
-        let datasets = ["datasets.json", "datasets"];
-        let rest = [hosted::FILE, "session.json", ".gitignore", "scratch", "lock"];
+            [history::TURNS, history::SUMMARY, "turns", "exports", "repl", "logs", typed::FILE];
+        // The files first: without a catalog they would be a session that lost it.
+        let datasets = ["datasets", CATALOG];
+        let rest = [hosted::FILE, META, ".gitignore", SCRATCH, "lock"];
         let names: Vec<&str> = match scope {
             ResetScope::Conversation => conversation.to_vec(),
             ResetScope::Datasets => [&conversation[..], &datasets].concat(),
             ResetScope::All => [&conversation[..], &datasets, &rest].concat(),
         };
-        let there = names.into_iter().filter(|it| self.dir.join(it).exists());
-        let gone: Vec<String> = there.map(str::to_owned).collect();
+        let there = names.into_iter().filter(|it| self.dir.type_of(OsStr::new(it)).is_some());
+        let mut gone: Vec<String> = there.map(str::to_owned).collect();
+        if scope == ResetScope::All {
+            let names = self.dir.names()?.into_iter().filter_map(|it| it.into_string().ok());
+            gone.extend(names.filter(|it| repair::is_aside(it)));
+        }
         if dry_run {
             return Ok(gone);
         }
         if scope != ResetScope::All {
             // Before the turns go: after a kill in between, too much is counted rather than too little.
-            let total = departed::total(&self.dir)?;
-            if 0 < total.all.requests && self.dir.join("turns").exists() {
+            let total = departed::total(self.dir.path())?;
+            if 0 < total.all.requests && self.dir.directory("turns")?.is_some() {
                 self.meta.removed_egress = Some(total);
-                write_json(&self.dir.join("session.json"), &*self.meta)?;
+                write_json(&self.dir, META, &*self.meta)?;
             }
         }
         for name in &gone {
-            store::remove(&self.dir.join(name))?;
+            self.dir.remove(name)?;
         }
         match scope {
             ResetScope::Conversation => {}
@@ -496,7 +606,7 @@ impl Session {
             ResetScope::All => {
                 self.catalog = Catalog::default();
                 // Files that are not ours stay, and the directory with them.
-                let _ = std::fs::remove_dir(&self.dir);
+                let _ = std::fs::remove_dir(self.dir.path());
             }
         }
         Ok(gone)
@@ -517,24 +627,22 @@ impl Session {
     pub fn unmake(&mut self, before: Option<&BTreeSet<OsString>>) -> anyhow::Result<()> {
         let is_ours = |it: &String| before.is_none_or(|names| !names.contains(OsStr::new(it)));
         for name in self.reset(ResetScope::All, true)?.into_iter().filter(is_ours) {
-            store::remove(&self.dir.join(name))?;
+            self.dir.remove(name)?;
         }
         self.catalog = Catalog::default();
         if before.is_none() {
             // Files that somebody else put there stay, and the directory with them.
-            let _ = std::fs::remove_dir(&self.dir);
+            let _ = std::fs::remove_dir(self.dir.path());
         }
         Ok(())
     }
 
     fn subdirectory(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let dir = self.dir.join(name);
-        store::create_dir(&dir)?;
-        Ok(dir)
+        Ok(self.dir.make(name)?.path().to_owned())
     }
 
     fn replace_catalog(&mut self, catalog: Catalog) -> anyhow::Result<()> {
-        write_json(&self.dir.join("datasets.json"), &catalog)?;
+        write_json(&self.dir, CATALOG, &catalog)?;
         self.catalog = catalog;
         Ok(())
     }
@@ -545,19 +653,20 @@ impl Session {
     pub fn drop_charts(&self) {
         if let Keeper::Temporary(_) = self.keeper {
             // What is left of it is in a temporary directory.
-            let _ = store::remove(&self.dir.join("turns"));
+            let _ = self.dir.remove("turns");
         }
     }
 }
 
 impl Drop for Session {
-    /// Ends a temporary session. Its charts and files stay where the answer says they are: they are a part
-    /// of the answer that stdout cannot carry. Everything else goes.
+    /// Removes what code left in scratch, while the lock is held, and ends a temporary session. Its charts and
+    /// files stay where the answer says they are: they are a part of the answer that stdout cannot carry.
+    /// Everything else goes.
     fn drop(&mut self) {
+        // What cannot be removed goes when the session is opened again, or with the temporary directory.
+        let _ = self.dir.remove(SCRATCH);
         let Keeper::Temporary(dir) = &mut self.keeper else { return };
-        // What is left of it is in a temporary directory.
-        let _ = store::remove(&self.dir.join("scratch"));
-        let turns = self.dir.join("turns");
+        let turns = self.dir.path().join("turns");
         let stays = |it: std::fs::DirEntry| {
             ["charts", "artifacts"].iter().any(|name| it.path().join(name).is_dir())
         };
@@ -565,22 +674,21 @@ impl Drop for Session {
             return;
         }
         dir.disable_cleanup(true);
-        for entry in std::fs::read_dir(&self.dir).into_iter().flatten().flatten() {
-            if entry.path() != turns {
+        for name in self.dir.names().unwrap_or_default() {
+            if name != "turns" {
                 // What cannot be removed stays below the system's directory for such files.
-                let _ = store::remove(&entry.path());
+                let _ = self.dir.remove(&name);
             }
         }
     }
 }
 
-fn open_meta(dir: &Path) -> anyhow::Result<Meta> {
-    let path = dir.join("session.json");
-    let meta = match read_json::<Meta>(&path)? {
+fn open_meta(dir: &Directory) -> anyhow::Result<Meta> {
+    let meta = match read_json::<Meta>(dir, META)? {
         Some(meta) if SCHEMA < meta.schema => {
             let message = format!(
                 "`{}` has schema {}; this csv-agent reads up to {SCHEMA}",
-                path.display(),
+                dir.path().join(META).display(),
                 meta.schema
             );
             let hint = "use the newer csv-agent, or another `--session-dir`";
@@ -589,31 +697,57 @@ fn open_meta(dir: &Path) -> anyhow::Result<Meta> {
         Some(meta) => return Ok(meta),
         None => Meta::new(),
     };
-    store::write(&dir.join(".gitignore"), b"*\n").map_err(|error| setup(&error))?;
-    write_json(&path, &meta).map_err(|error| setup(&error))?;
+    store::write(dir, ".gitignore", b"*\n").map_err(|it| unwritable(&it))?;
+    write_json(dir, META, &meta).map_err(|it| unwritable(&it))?;
     Ok(meta)
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
-    let content = match std::fs::read(path) {
-        Ok(content) => content,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            let error = anyhow::Error::from(error);
-            return Err(setup(&error.context(format!("cannot read `{}`", path.display()))));
-        }
+/// Reads the catalog, which somebody else may have written.
+fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
+    let datasets = session.directory("datasets")?;
+    let Some(content) = session.read(CATALOG, CATALOG_BYTES_MAX)? else {
+        let names = datasets.map_or(Ok(Vec::new()), |it| it.names())?;
+        return if names.iter().any(|it| Path::new(it).extension() == Some("parquet".as_ref())) {
+            Err(session.refusal(CATALOG.as_ref(), "is missing, and there are datasets").into())
+        } else {
+            Ok(Catalog::default())
+        };
     };
+    let shown = session.path().join(CATALOG);
+    let cannot =
+        |why: String| session.mendable(format!("cannot read `{}`: {why}", shown.display()));
+    let catalog: Catalog = serde_json::from_slice(&content).map_err(|it| cannot(it.to_string()))?;
+    for (name, dataset) in catalog.iter() {
+        if let Some(reason) = dataset.oddity(name) {
+            return Err(cannot(reason).into());
+        }
+        let Some(datasets) = &datasets else { continue };
+        for ending in ENDINGS {
+            // What is there is a file of the user.
+            datasets.path_of(format!("{name}.{ending}"), Kind::File)?;
+        }
+    }
+    Ok(catalog)
+}
+
+fn read_json<T: DeserializeOwned>(directory: &Directory, name: &str) -> anyhow::Result<Option<T>> {
+    let Some(content) = directory.read(name, RECORD_FILE_BYTES_MAX)? else { return Ok(None) };
     serde_json::from_slice(&content).map(Some).map_err(|error| {
-        let message = format!("cannot read `{}`: {error}", path.display());
-        let hint = "repair the file, or start anew with `csv-agent reset --all`";
-        Failure::new(ExitStatus::Setup, message).hint(hint).into()
+        let shown = directory.path().join(name);
+        directory.mendable(format!("cannot read `{}`: {error}", shown.display())).into()
     })
 }
 
-fn write_json<T: Serialize>(path: &Path, value: &T) -> anyhow::Result<()> {
+fn write_json<T: Serialize>(directory: &Directory, name: &str, value: &T) -> anyhow::Result<()> {
     let mut content = serde_json::to_vec_pretty(value).context("cannot write JSON")?;
     content.push(b'\n');
-    store::write(path, &content)
+    store::write(directory, name, &content)
+}
+
+fn no_temporary(error: &std::io::Error) -> Failure {
+    let message = format!("cannot create a temporary session: {error}");
+    let hint = "set `TMPDIR` to a directory that is there and can be written";
+    Failure::new(ExitStatus::Setup, message).hint(hint)
 }
 
 fn missing(dir: &Path) -> Failure {
@@ -622,8 +756,10 @@ fn missing(dir: &Path) -> Failure {
         .hint("make one from a CSV file: `csv-agent ingest FILE.csv`")
 }
 
-fn setup(error: &anyhow::Error) -> anyhow::Error {
-    Failure::new(ExitStatus::Setup, format!("{error:#}")).into()
+fn unwritable(error: &anyhow::Error) -> anyhow::Error {
+    let hint = hint_of_disk(error)
+        .unwrap_or("make the session writable, or use another with `--session-dir DIR`");
+    Failure::new(ExitStatus::Setup, format!("{error:#}")).hint(hint).into()
 }
 
 #[cfg(test)]

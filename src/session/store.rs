@@ -1,28 +1,19 @@
 //! Files that are whole at any instant: written beside their name, synced, renamed; private to the user.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use jiff::Timestamp;
+use rustix::fs::OFlags;
 
-use crate::directory;
+use crate::limits::SESSION_FILE_BYTES_MAX;
+use crate::session::directory::Directory;
 
 /// Returns this instant as RFC 3339, UTC, to the millisecond.
 pub fn now_utc() -> String {
     format!("{:.3}", Timestamp::now())
-}
-
-/// Makes a directory that only the user can enter, with its parents. One that exists is left alone.
-///
-/// # Errors
-///
-/// Fails when it cannot be made; the message names it.
-pub fn create_dir(dir: &Path) -> anyhow::Result<()> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.with_context(|| format!("cannot create the directory `{}`", dir.display()))
 }
 
 /// Replaces a file: after a crash at any instant it has its old content or the new one.
@@ -30,17 +21,21 @@ pub fn create_dir(dir: &Path) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// Fails when the content cannot be written or synced; the old file is then untouched.
-pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let temporary = temporary_beside(path);
-    let written = write_synced(&temporary, content).and_then(|()| {
-        std::fs::rename(&temporary, path)?;
-        sync_parent(path)
-    });
+pub fn write(directory: &Directory, name: &str, content: &[u8]) -> anyhow::Result<()> {
+    let temporary = format!(".{name}.{}.tmp", std::process::id());
+    let write = || -> io::Result<()> {
+        let mut file = directory.begin_file(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        directory.rename(temporary.as_ref(), name.as_ref())?;
+        directory.sync()
+    };
+    let written = write();
     if written.is_err() {
         // The error that counts is the one above; what is left is removed when a session opens.
-        let _ = std::fs::remove_file(&temporary);
+        let _ = directory.unlink(temporary.as_ref());
     }
-    written.with_context(|| format!("cannot write `{}`", path.display()))
+    written.with_context(|| format!("cannot write `{}`", directory.path().join(name).display()))
 }
 
 /// Appends one whole line, after cutting off a torn one that a crash left behind.
@@ -48,88 +43,49 @@ pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// Fails when the line cannot be written.
-pub fn append_line(path: &Path, line: &str) -> anyhow::Result<()> {
-    let append = || -> io::Result<()> {
-        let options = &mut OpenOptions::new();
-        let mut file =
-            options.create(true).truncate(false).read(true).write(true).mode(0o600).open(path)?;
+pub fn append_line(directory: &Directory, name: &str, line: &str) -> anyhow::Result<()> {
+    let mut file = directory.file_to_write(name, OFlags::empty())?;
+    let mut append = || -> io::Result<()> {
         let end = end_of_last_line(&mut file)?;
         file.set_len(end)?;
         file.seek(SeekFrom::Start(end))?;
         file.write_all(format!("{line}\n").as_bytes())?;
         file.sync_data()
     };
-    append().with_context(|| format!("cannot append to `{}`", path.display()))
+    append()
+        .with_context(|| format!("cannot append to `{}`", directory.path().join(name).display()))
 }
 
-/// Reads the whole lines of a file; a torn last one is left out.
-///
-/// Returns the lines, none when there is no file, and whether one was torn.
+/// The whole lines of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Without their line feeds, whatever bytes they are.
+    pub lines: Vec<Vec<u8>>,
+    /// Whether a last one without a line feed was left out.
+    pub is_torn: bool,
+}
+
+/// Reads the whole lines of a file; a torn last one is left out. There are none when there is no file.
 ///
 /// # Errors
 ///
-/// Fails when the file is there and cannot be read as UTF-8.
-pub fn read_lines(path: &Path) -> anyhow::Result<(Vec<String>, bool)> {
-    let content = match std::fs::read(path) {
-        Ok(content) => content,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), false)),
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
-        }
-    };
-    let end = content.iter().rposition(|it| *it == b'\n').map_or(0, |at| at + 1);
-    let is_torn = end < content.len();
-    let text = std::str::from_utf8(&content[..end])
-        .with_context(|| format!("cannot read `{}` as UTF-8", path.display()))?;
-    Ok((text.lines().map(str::to_owned).collect(), is_torn))
-}
-
-/// Opens a private file for writing; what was in it is gone.
-///
-/// # Errors
-///
-/// Fails as [`std::fs::File::create`] does.
-pub fn create_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)
-}
-
-/// Removes a file or a directory with all that is in it. What is not there is no error.
-///
-/// # Errors
-///
-/// Fails when something cannot be removed.
-pub fn remove(path: &Path) -> anyhow::Result<()> {
-    directory::remove(path).with_context(|| format!("cannot remove `{}`", path.display()))
+/// Fails when the file is there and cannot be read, or has more than a session keeps.
+pub fn read_lines(directory: &Directory, name: impl AsRef<Path>) -> anyhow::Result<Lines> {
+    let content = directory.read(name, SESSION_FILE_BYTES_MAX)?.unwrap_or_default();
+    let end = memchr::memrchr(b'\n', &content).map_or(0, |at| at + 1);
+    let lines = content[..end].split_inclusive(|it| *it == b'\n');
+    let lines = lines.map(|it| it[..it.len() - 1].to_vec()).collect();
+    Ok(Lines { lines, is_torn: end < content.len() })
 }
 
 /// Removes the temporary files that a killed process left in a directory.
-pub fn remove_temporaries(dir: &Path) {
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with('.') && name.ends_with(".tmp") {
+pub fn remove_temporaries(directory: &Directory) {
+    for name in directory.names().unwrap_or_default() {
+        let shown = name.to_string_lossy();
+        if shown.starts_with('.') && shown.ends_with(".tmp") {
             // Another process may be faster; what stays is removed the next time.
-            let _ = std::fs::remove_file(entry.path());
+            let _ = directory.unlink(&name);
         }
-    }
-}
-
-fn temporary_beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
-}
-
-fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = create_file(path)?;
-    file.write_all(content)?;
-    file.sync_all()
-}
-
-fn sync_parent(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
     }
 }
 
@@ -152,20 +108,25 @@ fn end_of_last_line(file: &mut File) -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{append_line, read_lines};
+    use std::path::Path;
+
+    use super::{Lines, append_line, read_lines};
+    use crate::session::directory::Directory;
+
+    fn lines(lines: &[&str], is_torn: bool) -> Lines {
+        Lines { lines: lines.iter().map(|it| it.as_bytes().to_vec()).collect(), is_torn }
+    }
 
     #[track_caller]
-    fn check(before: &[u8], lines: &[&str], is_torn: bool) {
+    fn check(before: &[u8], expected: &[&str], is_torn: bool) {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("log.jsonl");
-        std::fs::write(&path, before).unwrap();
-        let found = read_lines(&path).unwrap();
-        assert_eq!(found, (lines.iter().map(|it| (*it).to_owned()).collect(), is_torn));
-        append_line(&path, "next").unwrap();
-        let mut lines = lines.to_vec();
-        lines.push("next");
-        let found = read_lines(&path).unwrap();
-        assert_eq!(found, (lines.iter().map(|it| (*it).to_owned()).collect(), false));
+        let session = Directory::at(dir.path()).unwrap();
+        std::fs::write(dir.path().join("log.jsonl"), before).unwrap();
+        let found = read_lines(&session, "log.jsonl").unwrap();
+        assert_eq!(found, lines(expected, is_torn));
+        append_line(&session, "log.jsonl", "next").unwrap();
+        let found = read_lines(&session, "log.jsonl").unwrap();
+        assert_eq!(found, lines(&[expected, &["next"]].concat(), false));
     }
 
     #[test]
@@ -181,5 +142,19 @@ mod tests {
         let mut before = b"one\n".to_vec();
         before.resize(200_000, b'x');
         check(&before, &["one"], true);
+    }
+
+    #[test]
+    fn a_line_is_not_appended_to_a_file_that_has_another_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outside, session) = (dir.path().join("outside"), dir.path().join("s"));
+        std::fs::create_dir(&session).unwrap();
+        std::fs::write(&outside, "kept\n").unwrap();
+        let appended =
+            |path: &Path| append_line(&Directory::at(path).unwrap(), "log.jsonl", "next");
+        std::fs::hard_link(&outside, session.join("log.jsonl")).unwrap();
+        let error = format!("{:#}", appended(&session).unwrap_err());
+        assert!(error.ends_with("has a second name: it is a hard link"), "{error}");
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), "kept\n");
     }
 }

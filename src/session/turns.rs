@@ -1,22 +1,32 @@
 //! What each turn leaves behind: `turns/0007/` with its question, events, reply, code, tables, charts, artifacts.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use rustix::fs::OFlags;
 
 use crate::conversation::Finding;
 use crate::event::{Body, Event, ReplyBody};
-use crate::limits::{FINDINGS_MAX, FINDINGS_TURNS_MAX, REPLY_EVENT_BYTES_MAX, TURNS_SEARCHED_MAX};
+use crate::limits::{
+    FINDINGS_MAX, FINDINGS_TURNS_MAX, QUESTION_FILE_BYTES_MAX, REPLY_EVENT_BYTES_MAX,
+    SESSION_FILE_BYTES_MAX, TURNS_SEARCHED_MAX,
+};
+use crate::session::directory::Directory;
 use crate::session::log::Log;
 use crate::session::store;
+
+/// The directory that holds one for each turn.
+const TURNS: &str = "turns";
+/// What happened in a turn, one event a line.
+pub const EVENTS: &str = "events.jsonl";
 
 /// The directory of a turn that is under way.
 #[derive(Debug)]
 pub struct TurnDir {
     id: String,
-    dir: PathBuf,
+    dir: Directory,
     events: File,
     log: Log,
 }
@@ -27,18 +37,14 @@ impl TurnDir {
     /// # Errors
     ///
     /// Fails when the directory or its files cannot be made.
-    pub fn create(session_dir: &Path, question: &str) -> anyhow::Result<TurnDir> {
-        let turns = session_dir.join("turns");
-        store::create_dir(&turns)?;
+    pub fn create(session: &Directory, question: &str) -> anyhow::Result<TurnDir> {
+        let turns = session.make(TURNS)?;
         let last = ids(&turns)?.last().and_then(|it| it.parse::<u32>().ok()).unwrap_or(0);
         let id = format!("{:04}", last + 1);
-        let dir = turns.join(&id);
-        store::create_dir(&dir)?;
-        store::write(&dir.join("question.txt"), format!("{question}\n").as_bytes())?;
-        let path = dir.join("events.jsonl");
-        let events = store::create_file(&path)
-            .with_context(|| format!("cannot create `{}`", path.display()))?;
-        Ok(TurnDir { id, dir, events, log: Log::open(session_dir)? })
+        let dir = turns.make(&id)?;
+        store::write(&dir, "question.txt", format!("{question}\n").as_bytes())?;
+        let events = dir.file_to_write(EVENTS, OFlags::TRUNC)?;
+        Ok(TurnDir { id, dir, events, log: Log::open(session)? })
     }
 
     /// Returns the turn's number, as its directory is named.
@@ -48,7 +54,7 @@ impl TurnDir {
 
     /// Returns the directory.
     pub fn path(&self) -> &Path {
-        &self.dir
+        self.dir.path()
     }
 
     /// Appends an event to `events.jsonl` in one write, and what may be shown of it to the log.
@@ -69,7 +75,7 @@ impl TurnDir {
     ///
     /// Fails when it cannot be written.
     pub fn write(&self, name: &str, content: &str) -> anyhow::Result<()> {
-        store::write(&self.dir.join(name), content.as_bytes())
+        store::write(&self.dir, name, content.as_bytes())
     }
 }
 
@@ -90,32 +96,70 @@ pub struct TurnSummary {
 ///
 /// # Errors
 ///
-/// Fails when a turn's events cannot be read.
+/// Fails when the turns cannot be listed. A turn whose end cannot be read counts as interrupted.
 pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
-    let turns = session_dir.join("turns");
+    let Some(turns) = all(session_dir)? else { return Ok(Vec::new()) };
     let summary = |id: String| {
-        let dir = turns.join(&id);
-        let question = std::fs::read_to_string(dir.join("question.txt")).unwrap_or_default();
-        let (events, _) = events(&dir)?;
-        let interrupted = !events.last().is_some_and(|it| it.body.is_terminal());
-        Ok(TurnSummary { id, dir, question: question.trim_end().to_owned(), interrupted })
+        let turn = turns.directory(&id)?;
+        let dir = turns.path().join(&id);
+        let question = turn.as_ref().and_then(|it| it.file("question.txt").ok().flatten());
+        let mut text = Vec::new();
+        if let Some(file) = question {
+            // A question that cannot be read is shown as none.
+            let _ = file.take(QUESTION_FILE_BYTES_MAX).read_to_end(&mut text);
+        }
+        let question = String::from_utf8_lossy(&text).trim_end().to_owned();
+        // An answer may be longer than what is read of the end.
+        let whole = || events(&dir).ok()?.0.pop();
+        let last = turn.as_ref().and_then(|it| last_event(it).or_else(whole));
+        let interrupted = !last.is_some_and(|it| it.body.is_terminal());
+        Ok(TurnSummary { id, dir, question, interrupted })
     };
     ids(&turns)?.into_iter().map(summary).collect()
+}
+
+/// Opens the directory of a turn, which is in that of the turns of a session; none when it is not there.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when something on the way is a link,
+/// of another kind, or another user's.
+pub fn open(turn_dir: &Path) -> anyhow::Result<Option<Directory>> {
+    let parts = (turn_dir.parent().and_then(Path::parent), turn_dir.file_name());
+    let (Some(session_dir), Some(id)) = parts else { return Ok(None) };
+    match Directory::open(session_dir)? {
+        Some(session) => session.directory(Path::new(TURNS).join(id)),
+        None => Ok(None),
+    }
+}
+
+/// Reads a file of a turn that is text; none when it is not there.
+///
+/// # Errors
+///
+/// Fails as [`open`] does, and when the file has more than a session keeps.
+pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
+    let Some(turn) = open(turn_dir)? else { return Ok(None) };
+    let content = turn.read(name, SESSION_FILE_BYTES_MAX)?;
+    Ok(content.map(|it| String::from_utf8_lossy(&it).into_owned()))
 }
 
 /// Reads the events of a turn, and whether a torn last line was left out.
 ///
 /// # Errors
 ///
-/// Fails when a whole line is no event; the message names the line.
+/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is no event; the
+/// message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
-    let path = turn_dir.join("events.jsonl");
-    let (lines, is_torn) = store::read_lines(&path)?;
-    let parse = |(at, line): (usize, &String)| {
-        serde_json::from_str(line)
-            .with_context(|| format!("cannot read line {} of `{}`", at + 1, path.display()))
+    let Some(turn) = open(turn_dir)? else { return Ok((Vec::new(), false)) };
+    let store::Lines { lines, is_torn } = store::read_lines(&turn, EVENTS)?;
+    let parse = |(at, line): (usize, &Vec<u8>)| {
+        serde_json::from_slice(line).map_err(|error| {
+            let shown = turn.path().join(EVENTS);
+            turn.mendable(format!("cannot read line {} of `{}`: {error}", at + 1, shown.display()))
+        })
     };
-    let events = lines.iter().enumerate().map(parse).collect::<anyhow::Result<_>>()?;
+    let events = lines.iter().enumerate().map(parse).collect::<Result<_, _>>()?;
     Ok((events, is_torn))
 }
 
@@ -125,11 +169,12 @@ pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
 ///
 /// Fails when the turns cannot be listed. A turn that cannot be read found nothing.
 pub fn findings(session_dir: &Path) -> anyhow::Result<Vec<(u32, Finding)>> {
-    let turns = session_dir.join("turns");
     let mut found = Vec::new();
+    let Some(turns) = all(session_dir)? else { return Ok(found) };
     for id in ids(&turns)?.iter().rev().take(FINDINGS_TURNS_MAX) {
         let number = id.parse().unwrap_or(0);
-        let reported = last_event(&turns.join(id)).and_then(|it| match it.body {
+        let turn = turns.directory(id)?;
+        let reported = turn.as_ref().and_then(last_event).and_then(|it| match it.body {
             Body::Reply(reply) => Some(reply.findings.into_iter().map(|it| it.finding)),
             _ => None,
         });
@@ -149,16 +194,21 @@ pub fn findings(session_dir: &Path) -> anyhow::Result<Vec<(u32, Finding)>> {
 ///
 /// Fails when the turns cannot be listed.
 pub fn replies(session_dir: &Path) -> anyhow::Result<impl Iterator<Item = (PathBuf, ReplyBody)>> {
-    let dirs = dirs(session_dir)?.into_iter().rev().take(TURNS_SEARCHED_MAX);
-    Ok(dirs.filter_map(|dir| match last_event(&dir)?.body {
-        Body::Reply(reply) => Some((dir, *reply)),
-        _ => None,
-    }))
+    let turns = all(session_dir)?;
+    let ids = turns.as_ref().map_or(Ok(Vec::new()), ids)?;
+    let reply = move |id: String| {
+        let turns = turns.as_ref()?;
+        match last_event(&turns.directory(&id).ok()??)?.body {
+            Body::Reply(reply) => Some((turns.path().join(id), *reply)),
+            _ => None,
+        }
+    };
+    Ok(ids.into_iter().rev().take(TURNS_SEARCHED_MAX).filter_map(reply))
 }
 
 /// Reads the last event of a turn without those before it.
-fn last_event(turn_dir: &Path) -> Option<Event> {
-    let mut file = File::open(turn_dir.join("events.jsonl")).ok()?;
+pub(super) fn last_event(turn: &Directory) -> Option<Event> {
+    let mut file = turn.file(EVENTS).ok()??;
     let n_bytes = file.metadata().ok()?.len();
     let start = n_bytes.saturating_sub(REPLY_EVENT_BYTES_MAX);
     file.seek(SeekFrom::Start(start)).ok()?;
@@ -175,13 +225,14 @@ fn last_event(turn_dir: &Path) -> Option<Event> {
 /// # Errors
 ///
 /// Fails when the turns cannot be listed.
-pub fn remove_temporaries(session_dir: &Path) -> anyhow::Result<()> {
-    let turns = session_dir.join("turns");
-    let last = ids(&turns)?.pop();
-    let Some(turn) = last.map(|it| turns.join(it)) else { return Ok(()) };
-    for dir in [turn.join("tables"), turn.join("charts"), turn.join("artifacts"), turn] {
-        store::remove_temporaries(&dir);
+pub fn remove_temporaries(session: &Directory) -> anyhow::Result<()> {
+    let Some(turns) = session.directory(TURNS)? else { return Ok(()) };
+    let Some(last) = ids(&turns)?.pop() else { return Ok(()) };
+    let Some(turn) = turns.directory(last)? else { return Ok(()) };
+    for name in ["tables", "charts", "artifacts"] {
+        turn.directory(name)?.iter().for_each(store::remove_temporaries);
     }
+    store::remove_temporaries(&turn);
     Ok(())
 }
 
@@ -191,20 +242,23 @@ pub fn remove_temporaries(session_dir: &Path) -> anyhow::Result<()> {
 ///
 /// Fails when they cannot be listed.
 pub fn dirs(session_dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let turns = session_dir.join("turns");
-    Ok(ids(&turns)?.into_iter().map(|it| turns.join(it)).collect())
+    let Some(turns) = all(session_dir)? else { return Ok(Vec::new()) };
+    Ok(ids(&turns)?.into_iter().map(|it| turns.path().join(it)).collect())
 }
 
-fn ids(turns: &Path) -> anyhow::Result<Vec<String>> {
-    let entries = match std::fs::read_dir(turns) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot read `{}`", turns.display()));
-        }
-    };
-    let names = entries.flatten().map(|it| it.file_name().to_string_lossy().into_owned());
-    let mut ids: Vec<String> = names.filter(|it| it.parse::<u32>().is_ok()).collect();
+/// Opens the directory that holds one for each turn; none when there is no turn.
+fn all(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
+    match Directory::open(session_dir)? {
+        Some(session) => session.directory(TURNS),
+        None => Ok(None),
+    }
+}
+
+/// Returns the names of the directories of turns, oldest first.
+pub(super) fn ids(turns: &Directory) -> anyhow::Result<Vec<String>> {
+    let is_id = |it: &String| it.bytes().all(|it| it.is_ascii_digit()) && it.parse::<u32>().is_ok();
+    let names = turns.names()?.into_iter().filter_map(|it| it.into_string().ok());
+    let mut ids: Vec<String> = names.filter(is_id).collect();
     ids.sort_by_key(|it| it.parse::<u32>().unwrap_or(0));
     Ok(ids)
 }
@@ -215,6 +269,7 @@ mod tests {
     use crate::conversation::{Assessment, Finding};
     use crate::egress::Egress;
     use crate::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
+    use crate::session::directory::Directory;
     use crate::status::StopReason;
 
     fn event(body: Body) -> Event {
@@ -248,9 +303,9 @@ mod tests {
     #[test]
     fn a_turn_without_a_terminal_event_is_interrupted() {
         let session = tempfile::tempdir().unwrap();
-        let mut first = TurnDir::create(session.path(), "one?").unwrap();
+        let mut first = TurnDir::create(&Directory::at(session.path()).unwrap(), "one?").unwrap();
         first.log(&event(Body::Status(Status::Loading { message: "x".into() }))).unwrap();
-        let mut second = TurnDir::create(session.path(), "two?").unwrap();
+        let mut second = TurnDir::create(&Directory::at(session.path()).unwrap(), "two?").unwrap();
         second.log(&event(reply())).unwrap();
         let found = list(session.path()).unwrap();
         let found = found.iter().map(|it| (it.id.as_str(), it.question.as_str(), it.interrupted));
@@ -263,7 +318,7 @@ mod tests {
         assert_eq!(findings(session.path()).unwrap(), []);
         let found = |message: &str| Finding::new(Assessment::Bad, message.to_owned());
         for message in ["one", "two", "three"] {
-            let mut turn = TurnDir::create(session.path(), "q").unwrap();
+            let mut turn = TurnDir::create(&Directory::at(session.path()).unwrap(), "q").unwrap();
             turn.log(&event(Body::Status(Status::Loading { message: "x".into() }))).unwrap();
             let Body::Reply(mut body) = reply() else { unreachable!("it is a reply") };
             body.findings.push(FindingShown {
@@ -276,7 +331,7 @@ mod tests {
             turn.log(&event(Body::Reply(body))).unwrap();
         }
         // One that is under way, and one that is torn.
-        TurnDir::create(session.path(), "q").unwrap();
+        TurnDir::create(&Directory::at(session.path()).unwrap(), "q").unwrap();
         let torn = session.path().join("turns/0002/events.jsonl");
         std::fs::write(&torn, &std::fs::read(&torn).unwrap()[..200]).unwrap();
         let expected = [(3, found("three")), (1, found("one"))];
@@ -290,8 +345,8 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_in_a_turn_goes() {
         let session = tempfile::tempdir().unwrap();
-        remove_temporaries(session.path()).unwrap();
-        let turn = TurnDir::create(session.path(), "one?").unwrap();
+        remove_temporaries(&Directory::at(session.path()).unwrap()).unwrap();
+        let turn = TurnDir::create(&Directory::at(session.path()).unwrap(), "one?").unwrap();
         let tables = turn.path().join("tables");
         let artifacts = turn.path().join("artifacts");
         std::fs::create_dir(&tables).unwrap();
@@ -303,7 +358,7 @@ mod tests {
         for path in left.iter().chain([&kept]) {
             std::fs::write(path, "x").unwrap();
         }
-        remove_temporaries(session.path()).unwrap();
+        remove_temporaries(&Directory::at(session.path()).unwrap()).unwrap();
         assert!(!left.iter().any(|it| it.exists()), "{left:?}");
         assert!(kept.exists() && turn.path().join("question.txt").exists());
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use crate::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
+use crate::session::directory::Directory;
 use crate::session::store;
 
 /// The file, in the session's directory.
@@ -23,10 +24,11 @@ impl Typed {
     ///
     /// Fails when the file is there and cannot be read.
     pub fn read(session_dir: &Path) -> anyhow::Result<Typed> {
-        let (lines, _) = store::read_lines(&session_dir.join(FILE))?;
         let mut typed = Typed::default();
+        let Some(session) = Directory::open(session_dir)? else { return Ok(typed) };
+        let lines = store::read_lines(&session, FILE)?.lines;
         // What is no JSON string was written by somebody else and cannot be typed again.
-        for line in lines.iter().filter_map(|it| serde_json::from_str::<String>(it).ok()) {
+        for line in lines.iter().filter_map(|it| serde_json::from_slice::<String>(it).ok()) {
             typed.push(&line);
         }
         Ok(typed)
@@ -48,14 +50,14 @@ impl Typed {
         if is_again || TYPED_LINE_BYTES_MAX < line.len() {
             return Ok(());
         }
-        let path = session_dir.join(FILE);
+        let session = Directory::at(session_dir)?;
         let json = serde_json::to_string(line).context("cannot write JSON")?;
-        store::append_line(&path, &json)?;
+        store::append_line(&session, FILE, &json)?;
         // The file has lines that were typed again since; it is written anew before they are many.
-        if 2 * TYPED_LINES_MAX < store::read_lines(&path)?.0.len() {
+        if 2 * TYPED_LINES_MAX < store::read_lines(&session, FILE)?.lines.len() {
             let lines = self.0.iter().filter(|it| it.len() <= TYPED_LINE_BYTES_MAX);
             let lines: Result<Vec<_>, _> = lines.map(serde_json::to_string).collect();
-            store::write(&path, (lines?.join("\n") + "\n").as_bytes())?;
+            store::write(&session, FILE, (lines?.join("\n") + "\n").as_bytes())?;
         }
         Ok(())
     }

@@ -317,7 +317,7 @@ fn the_nearest_session_upward_is_found() {
 fn reset_keeps_the_datasets_unless_they_are_named() {
     let shell = Shell::new();
     shell.succeeds(&["ingest", "sales.csv"]);
-    shell.succeeds(&["reset"]);
+    shell.succeeds(&["reset", "--yes"]);
     assert_eq!(shell.succeeds(&["datasets", "--names"]), "sales\n");
     shell.fails(&["reset", "--datasets"], 2);
     assert_eq!(shell.succeeds(&["datasets", "--names"]), "sales\n");

@@ -90,8 +90,8 @@ fn a_turn_that_is_killed_leaves_its_record() {
 fn a_reset_takes_turns_and_no_totals() {
     let bench = Bench::with(["sales.csv"]).script([round().says("One."), round().says("Two.")]);
     bench.ask("one").succeeds();
-    bench.run(["reset"]).succeeds();
-    bench.run(["reset"]).succeeds();
+    bench.run(["reset", "--yes"]).succeeds();
+    bench.run(["reset", "--yes"]).succeeds();
     bench.ask("two").succeeds();
     let sent: usize = (0..2).map(|it| bench.request(it).body.to_string().len()).sum();
     let shown = bench.run(["show", "last", "--egress", "--json"]).succeeds();

@@ -123,7 +123,8 @@ fn programs_are_told_what_people_are_told() {
         let (usage, commands, arguments) = read(&shown);
         assert_eq!(usage, text(&command["usage"]));
         assert!(commands.is_empty(), "{name}");
-        let told = expected(list(&command["arguments"]).iter().chain(globals));
+        // A command may have a flag of its own in the place of a global one.
+        let told = expected(globals.iter().chain(list(&command["arguments"])));
         assert!(globals.len() <= told.len());
         assert_eq!(arguments, told, "{name}");
     }

@@ -50,6 +50,7 @@ mod reports;
 mod rerun;
 mod schema;
 mod schemas;
+mod session;
 mod terminal;
 mod tidy;
 mod untooled;

@@ -20,7 +20,7 @@ const FLOORS: [(&str, u32); 21] = [
     ("event", 3),
     ("render", 4),
     ("sink", 5),
-    ("session", 5),
+    ("session", 6),
     ("dataset", 5),
     ("python", 5),
     ("provider", 5),
@@ -34,7 +34,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("reqwest", &["provider/transport/http.rs"]),
     ("polars", &["dataset/"]),
     ("parquet", &["dataset/"]),
-    ("nix", &["python/sandbox", "session/lock.rs", "cli/graphics.rs"]),
+    ("nix", &["python/sandbox", "session/lock.rs", "session/directory.rs", "cli/graphics.rs"]),
     ("landlock", &["python/sandbox/layers.rs"]),
     ("seccompiler", &["python/sandbox/layers.rs"]),
     ("libc", &["python/sandbox/"]),
@@ -60,7 +60,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("flate2", &["dataset/"]),
     ("bzip2", &["dataset/"]),
     ("zip", &["dataset/"]),
-    ("toml", &["cli/options/", "provider/builtin/lexicon.rs"]),
+    ("toml", &["cli/options/", "session/repair.rs", "provider/builtin/lexicon.rs"]),
     ("rust_stemmers", &["provider/builtin/words.rs"]),
     ("uuid", &["session/", "python/", "spark/channel.rs"]),
     ("tonic", &["spark/channel.rs"]),
@@ -68,7 +68,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("prost", &["spark/"]),
     ("prost_reflect", &["spark/"]),
     ("rustyline", &["cli/chat/editor.rs"]),
-    ("shlex", &["cli/chat/commands.rs"]),
+    ("shlex", &["cli/chat/commands.rs", "session/directory.rs"]),
 ];
 
 fn sources() -> Vec<(String, String)> {

@@ -14,7 +14,7 @@ use crate::cli::options::GlobalOptions;
 use crate::cli::output::Output;
 use crate::cli::{confirm, datasets, ingest, out, past, report, reset};
 use crate::render::{digits, sanitize};
-use crate::session::ResetScope;
+use crate::session::{ResetScope, turns};
 use crate::sink::{EventSink, Format};
 use crate::status::{ExitStatus, Failure};
 
@@ -115,7 +115,10 @@ impl Chat<'_> {
         if !options.terminal.stdout.is_tty {
             let paths = chart.files.iter().map(|it| global.session.dir.join(&it.path));
             return out::answer(|out| {
-                paths.into_iter().try_for_each(|it| Ok(writeln!(out, "chart: {}", it.display())?))
+                paths.into_iter().try_for_each(|it| {
+                    let path = sanitize::one_line(&it.to_string_lossy());
+                    Ok(writeln!(out, "chart: {path}")?)
+                })
             });
         }
         let mut output = Output::open_quietly(&self.options.answer, &options, &global.session.dir)?;
@@ -200,7 +203,7 @@ fn agreed(read: Read) -> anyhow::Result<bool> {
 
 fn code(turn: &str, global: &GlobalOptions) -> anyhow::Result<()> {
     let turn = past::find(turn, global)?;
-    let Ok(code) = std::fs::read_to_string(turn.dir.join("code.py")) else {
+    let Some(code) = turns::text(&turn.dir, "code.py")? else {
         let message = format!("turn {} ran no code", turn.id);
         return Err(Failure::new(ExitStatus::Input, message).into());
     };

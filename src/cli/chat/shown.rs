@@ -1,21 +1,21 @@
 //! Tables, charts and files of the last answers, to look at again and to save.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde_json::Value;
 
 use crate::cli::options::GlobalOptions;
 use crate::cli::out::WholeFile;
-use crate::cli::past;
 use crate::cli::usage;
 use crate::dataset::head;
 use crate::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody};
 use crate::frame::Frame;
-use crate::limits::SAVED_CELLS_MAX;
+use crate::limits::{SAVED_CELLS_MAX, WORKER_FILE_BYTES_MAX};
 use crate::render::sanitize;
 use crate::render::table::{self, TableStyle};
+use crate::session::directory::{Directory, Kind};
 use crate::session::turns;
 use crate::sink::rows::chosen;
 use crate::status::{ExitStatus, Failure};
@@ -202,9 +202,7 @@ impl Saved {
             let hint = format!("end the name of the file with `.{format}`");
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
-        let path = past::within(session_dir, &found.artifact.path);
-        let path = path.with_context(|| format!("`{name}` is not in the session"))?;
-        let content = read(&path)?;
+        let content = read(session_dir, &found.artifact.path)?;
         Ok(Some(Saved { what: format!("file {name}"), content }))
     }
 
@@ -213,17 +211,17 @@ impl Saved {
         let file = chart.files.iter().find(|it| it.format == format);
         let file = file.with_context(|| format!("the chart was not drawn as {format}"))?;
         let what = format!("chart {}", sanitize::one_line(&chart.logical_name));
-        Ok(Saved { what, content: read(&session_dir.join(&file.path))? })
+        Ok(Saved { what, content: read(session_dir, &file.path)? })
     }
 
     fn table(session_dir: &Path, wanted: Option<&str>, format: &str) -> anyhow::Result<Saved> {
         let shown = table(session_dir, wanted)?;
         let name = sanitize::one_line(&shown.logical_name);
         let what = format!("table {name}, {} rows", shown.row_count);
-        let artifact = shown.artifact.as_ref().map(|it| session_dir.join(&it.path));
+        let artifact = shown.artifact.as_ref().map(|it| &it.path);
         if format == "parquet" {
             let path = artifact.with_context(|| format!("`{name}` has no file of its own"))?;
-            return Ok(Saved { what, content: read(&path)? });
+            return Ok(Saved { what, content: read(session_dir, path)? });
         }
         let n_cells = shown.row_count.saturating_mul(shown.columns.len() as u64);
         if SAVED_CELLS_MAX < n_cells {
@@ -234,7 +232,7 @@ impl Saved {
             return Err(Failure::new(ExitStatus::Limit, message).hint(hint).into());
         }
         let frame = match artifact.filter(|_| shown.truncated) {
-            Some(path) => head(&path, usize::MAX)?,
+            Some(path) => head(&there(session_dir, path)?, usize::MAX)?,
             None => shown.frame(),
         };
         Ok(Saved { what, content: text(&frame, format)?.into_bytes() })
@@ -250,6 +248,17 @@ fn text(frame: &Frame, format: &str) -> anyhow::Result<String> {
     })
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
+/// Reads a file that an event names, which somebody else may have written.
+fn read(session_dir: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
+    let content = Directory::at(session_dir)?.read(name, WORKER_FILE_BYTES_MAX)?;
+    content.with_context(|| gone(name))
+}
+
+/// Returns the path of such a file.
+fn there(session_dir: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    Directory::at(session_dir)?.path_of(name, Kind::File)?.with_context(|| gone(name))
+}
+
+fn gone(name: &str) -> String {
+    format!("there is no `{name}` in the session")
 }

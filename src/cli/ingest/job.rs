@@ -136,6 +136,17 @@ impl Target<'_> {
         }
     }
 
+    /// Returns whether a dataset has lost its rows.
+    fn is_hurt(&self, name: &str) -> anyhow::Result<bool> {
+        let session = match self {
+            Target::Own(session) => session,
+            Target::Open(session) => session,
+            Target::Nowhere(_) => return Ok(false),
+        };
+        let only = session.catalog().filtered(|it| it == name);
+        Ok(!Session::hurt_datasets(session.dir(), &only)?.is_empty())
+    }
+
     pub fn session(&mut self) -> Option<&mut Session> {
         match self {
             Target::Own(session) => Some(session),
@@ -198,7 +209,7 @@ impl Job<'_> {
         };
         let change = match &present {
             None => Change::Added,
-            Some(dataset) => self.collide(&name, dataset, &source)?,
+            Some(dataset) => self.collide(&name, dataset, &source, target)?,
         };
         if let (Some(dataset), Change::Unchanged | Change::Skipped) = (present, change) {
             return Ok(Ingested { name, dataset, change, files: None });
@@ -223,11 +234,20 @@ impl Job<'_> {
     }
 
     /// Decides what happens to a name that is taken.
-    fn collide(&self, name: &str, present: &Dataset, source: &Source) -> anyhow::Result<Change> {
+    fn collide(
+        &self,
+        name: &str,
+        present: &Dataset,
+        source: &Source,
+        target: &Target,
+    ) -> anyhow::Result<Change> {
         let is_same = match source {
             Source::File(path) => is_same_file(path, present)?,
             Source::Stdin(_) => false,
         };
+        if is_same && target.is_hurt(name)? {
+            return Ok(Change::Replaced);
+        }
         let is_read_so = is_as_told(present, self.read, self.if_exists)
             && !(self.read.strict && present.is_repaired());
         change_of(is_same, is_read_so, self.if_exists).ok_or_else(|| {

@@ -8,9 +8,9 @@ use anyhow::Context;
 use tokio::sync::watch;
 
 use super::job::{Change, Ingested, Target, change_of, is_as_told};
-use super::{Attempt, IfExists, IngestFlags, is_name, options_of};
+use super::{Attempt, IfExists, IngestFlags, options_of};
 use crate::agent::remote::{AtCluster, ClusterOptions, What};
-use crate::catalog::Dataset;
+use crate::catalog::{Dataset, is_dataset_name};
 use crate::cli::options::settings::Settings;
 use crate::cli::options::{GlobalOptions, cluster_options};
 use crate::cli::report;
@@ -44,7 +44,7 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
     if what.is_empty() {
         return refuse(format!("`{text}` names no path and no table"), example.to_owned());
     }
-    if !is_name(name) {
+    if !is_dataset_name(name) {
         let fitting = dataset::name_of(name.as_ref());
         let message = format!("`{name}` is no name of a dataset");
         return refuse(message, format!("write `{fitting}={what}`"));

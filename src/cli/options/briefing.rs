@@ -1,7 +1,7 @@
 //! What the model is to know in every turn: language, knowledge, thresholds, read from their files.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 
 use toml::Spanned;
@@ -13,10 +13,10 @@ use crate::agent::prompt::Briefing;
 use crate::agent::prompt::knowledge::Knowledge;
 use crate::agent::prompt::thresholds::Threshold;
 use crate::cli::usage::nearest;
-use crate::directory;
 use crate::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
 use crate::rating::{Range, Ratings};
 use crate::render::sanitize;
+use crate::session::directory::Directory;
 use crate::status::{ExitStatus, Failure};
 
 /// The knowledge of a session.
@@ -39,14 +39,12 @@ pub fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Brief
         let text = clean(&read(&path, file, KNOWLEDGE_FILE_BYTES_MAX)?);
         knowledge.push(Knowledge { name, text });
     }
-    let path = session_dir.join(SESSION_FILE);
-    match directory::open_file(&path) {
-        Ok(file) => {
-            let text = clean(&read(&path, file, KNOWLEDGE_FILE_BYTES_MAX)?);
-            knowledge.push(Knowledge { name: SESSION_FILE.to_owned(), text });
-        }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
-        Err(error) => return Err(cannot_read(&path, &error).into()),
+    // A session that may not be used says so when it is opened.
+    if let Ok(Some(session)) = Directory::open(session_dir)
+        && let Some(file) = session.file(SESSION_FILE)?
+    {
+        let text = clean(&read(&session_dir.join(SESSION_FILE), file, KNOWLEDGE_FILE_BYTES_MAX)?);
+        knowledge.push(Knowledge { name: SESSION_FILE.to_owned(), text });
     }
     let thresholds = match settings.choose(&THRESHOLDS)?.value {
         Some(path) => {

@@ -15,6 +15,7 @@ use super::Environment;
 use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
 use crate::cli::flags::GlobalFlags;
 use crate::limits::CONFIG_BYTES_MAX;
+use crate::session::directory::{Directory, Kind};
 use crate::status::{ExitStatus, Failure};
 
 use document::{Document, Entry, Known, Mistake, Raw};
@@ -95,6 +96,9 @@ impl ConfigFiles {
             (Place::Project, std::path::absolute(PROJECT_FILE)?),
         ];
         for (place, path) in near {
+            if place == Place::Session && !may_read(session_dir)? {
+                continue;
+            }
             let is_trusted = path.parent().is_some_and(|it| trust::is_trusted(it, &trusted));
             found.read_near(place, path, is_trusted)?;
         }
@@ -183,6 +187,13 @@ fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<O
     Ok(Some(ConfigFile { place: Place::User, document: opened.read(&path)?, path }))
 }
 
+/// Returns whether the file of a session counts. A session that may not be used at all has no say, and
+/// whoever opens it says why.
+fn may_read(session_dir: &Path) -> anyhow::Result<bool> {
+    let Ok(Some(session)) = Directory::open_unchecked(session_dir) else { return Ok(false) };
+    session.path_of("config.toml", Kind::File).map(|it| it.is_some())
+}
+
 /// Returns where the user's own file would be.
 fn user_path(environment: &Environment) -> Option<PathBuf> {
     let below_home = || environment.home.as_ref().map(|it| it.join(".config"));
@@ -239,12 +250,14 @@ impl Opened {
         read.map_err(|error| fail(format!("cannot read the configuration `{shown}`: {error}")))?;
         if CONFIG_BYTES_MAX < bytes.len() as u64 {
             let message = format!("{shown}: longer than {CONFIG_BYTES_MAX} bytes");
-            return Err(fail(message).hint("is it a configuration file?").into());
+            let hint = "is it a configuration file? `--no-config` leaves all of them out";
+            return Err(fail(message).hint(hint).into());
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + memchr::memchr_iter(b'\n', valid).count();
-            fail(format!("{shown}:{line}: not UTF-8"))
+            let hint = "correct it, or leave all files out with `--no-config`";
+            fail(format!("{shown}:{line}: not UTF-8")).hint(hint)
         })?;
         let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
         let (whole_file, prices) = (settings::WHOLE_FILE, prices::NAMES);
@@ -265,7 +278,7 @@ fn mistake(path: &Path, mistake: Mistake) -> Failure {
     let failure = Failure::new(ExitStatus::Setup, message);
     match mistake.hint {
         Some(hint) => failure.hint(hint),
-        None => failure,
+        None => failure.hint("correct it, or leave all files out with `--no-config`"),
     }
 }
 

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::Context;
 
 use super::Environment;
-use crate::cli::flags::GlobalFlags;
+use crate::cli::flags::{GlobalFlags, NO_ID};
 use crate::cli::report;
+use crate::session::directory::{Directory, NAME};
 use crate::status::{ExitStatus, Failure};
-
-/// The directory that is a session when nobody names one.
-const DIR_NAME: &str = ".csv-agent";
 
 /// The session that a command works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +33,7 @@ impl SessionChoice {
         flags: &GlobalFlags,
         environment: &Environment,
     ) -> anyhow::Result<SessionChoice> {
-        let id = flags.session.as_deref().map(check_id).transpose()?;
+        let id = flags.session.as_deref().filter(|it| *it != NO_ID).map(check_id).transpose()?;
         let named = |dir: &Path| {
             let dir = absolute(dir).context("cannot read the current directory")?;
             Ok(SessionChoice { dir, named: true })
@@ -61,8 +59,7 @@ impl SessionChoice {
             (None, _) => {}
         }
         let here = std::env::current_dir().context("cannot read the current directory")?;
-        let dir =
-            nearest(&here, environment.home.as_deref()).unwrap_or_else(|| here.join(DIR_NAME));
+        let dir = nearest(&here, environment.home.as_deref()).unwrap_or_else(|| here.join(NAME));
         Ok(SessionChoice { dir, named: false })
     }
 
@@ -72,21 +69,16 @@ impl SessionChoice {
     ///
     /// Fails with [`ExitStatus::Setup`] when it is not there and nobody named it.
     pub fn existing(&self) -> anyhow::Result<bool> {
-        match self.dir.try_exists() {
-            Ok(true) => Ok(true),
-            Ok(false) if self.named => Ok(false),
-            Ok(false) => {
-                let message =
-                    "no session here: neither this directory nor one above it has `.csv-agent`";
-                let hint =
-                    "make one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`";
-                Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
-            }
-            Err(error) => {
-                let message = format!("cannot open session `{}`: {error}", self.dir.display());
-                Err(Failure::new(ExitStatus::Setup, message).into())
-            }
+        if Directory::open_unchecked(&self.dir)?.is_some() {
+            return Ok(true);
         }
+        if self.named {
+            return Ok(false);
+        }
+        let message =
+            "no session here: neither this directory nor one of yours above it has `.csv-agent`";
+        let hint = "make one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`";
+        Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
     }
 }
 
@@ -100,8 +92,9 @@ fn check_id(id: &str) -> anyhow::Result<&str> {
     Err(Failure::new(ExitStatus::Usage, message).into())
 }
 
-/// Looks upward from `here`. Stops after the home directory and before another file system: what is
-/// beyond belongs to somebody else.
+/// Looks upward from `here`. Stops after the home directory, before another file system and at a directory of
+/// another user: what is beyond belongs to somebody else. A session `here` is taken whoever made it, so that
+/// whoever opens it is told why that is refused.
 fn nearest(here: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let device = |dir: &Path| dir.metadata().ok().map(|it| it.dev());
     let start = device(here);
@@ -109,15 +102,21 @@ fn nearest(here: &Path, home: Option<&Path>) -> Option<PathBuf> {
         if device(dir) != start {
             return None;
         }
-        let candidate = dir.join(DIR_NAME);
-        if candidate.is_dir() {
-            return Some(candidate);
-        }
-        if Some(dir) == home {
-            return None;
+        let candidate = dir.join(NAME);
+        let is_here = dir == here;
+        match candidate.symlink_metadata() {
+            Ok(found) if is_here || (is_ours(dir) && found.is_dir()) => return Some(candidate),
+            _ if Some(dir) == home || !is_ours(dir) => return None,
+            _ => {}
         }
     }
     None
+}
+
+/// Returns whether a directory belongs to the user or to root.
+fn is_ours(dir: &Path) -> bool {
+    let ours = [rustix::process::geteuid().as_raw(), 0];
+    dir.metadata().is_ok_and(|it| ours.contains(&it.uid()))
 }
 
 #[cfg(test)]

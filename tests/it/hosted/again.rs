@@ -94,7 +94,7 @@ fn two_recorded_questions_of_a_session_are_answered_again() {
     ask_in(&bench, &elsewhere, &["--replay", "1.jsonl"], 0);
     ask_in(&bench, &elsewhere, &["--replay", "2.jsonl"], 0);
     // What was recorded is deleted with the session.
-    bench.run(["reset"]).succeeds();
+    bench.run(["reset", "--yes"]).succeeds();
     assert!(bench.server().files().iter().all(|it| it.is_gone));
 }
 

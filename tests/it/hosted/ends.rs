@@ -260,12 +260,12 @@ fn a_reset_goes_on_when_the_provider_refuses_and_asks_again_the_next_time() {
     ask(&bench, &[], "q", 0);
     let refused = |it: Endpoint| trouble(it).errs(401, "bad key");
     bench.server().troubles([refused(Endpoint::DeleteContainer)]);
-    let run = bench.run(["reset"]).succeeds();
+    let run = bench.run(["reset", "--yes"]).succeeds();
     let told = "the container and 1 upload of this session could not be deleted";
     assert!(run.stderr().contains(told), "{run}");
     assert!(run.stderr().contains("bad key"), "{run}");
     assert!(!bench.session().join("turns").exists());
-    let run = bench.run(["reset"]).succeeds();
+    let run = bench.run(["reset", "--yes"]).succeeds();
     assert!(!run.stderr().contains("could not"), "{run}");
     is_clean(&bench);
     assert!(!bench.session().join("hosted.json").exists());
@@ -276,10 +276,10 @@ fn one_thing_that_cannot_be_deleted_does_not_keep_the_others() {
     let bench = bench().script([code("One.")]);
     ask(&bench, &[], "q", 0);
     bench.server().troubles([trouble(Endpoint::DeleteContainer).errs(400, "busy")]);
-    let run = bench.run(["reset"]).succeeds();
+    let run = bench.run(["reset", "--yes"]).succeeds();
     assert!(run.stderr().contains("the container of this session could not be deleted"), "{run}");
     assert!(bench.server().files().iter().all(|it| it.is_gone));
-    bench.run(["reset"]).succeeds();
+    bench.run(["reset", "--yes"]).succeeds();
     is_clean(&bench);
 }
 
@@ -305,7 +305,7 @@ fn a_key_goes_to_no_server_that_a_session_names() {
     let foreign = "https://evil.example/v1\u{1b}]0;x\u{7}";
     let state = json!({(other.base_url()): kept, foreign: kept});
     fs::write(&path, state.to_string()).unwrap();
-    let run = bench.run(["reset"]).succeeds();
+    let run = bench.run(["reset", "--yes"]).succeeds();
     assert!(run.stderr().contains("it is not the server of your settings"), "{run}");
     assert!(!run.stderr().contains('\u{1b}') && !run.stdout().contains('\u{1b}'), "{run}");
     assert!(other.calls().is_empty());
@@ -387,7 +387,7 @@ fn what_another_session_file_names_cannot_write_to_a_terminal() {
     let state = fs::read_to_string(&path).unwrap().replace("file-1", "file-\\u001b[2J1");
     fs::write(&path, state).unwrap();
     let dry = bench.run(["reset", "--dry-run"]).succeeds();
-    let run = bench.run(["reset"]).succeeds();
+    let run = bench.run(["reset", "--yes"]).succeeds();
     for run in [dry, run] {
         assert!(!run.stderr().contains('\u{1b}') && !run.stdout().contains('\u{1b}'), "{run}");
     }

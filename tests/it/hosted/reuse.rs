@@ -229,7 +229,7 @@ fn a_named_container_takes_the_place_of_that_of_the_conversation() {
     let turn = ask(&bench, &[], "q", 0);
     assert_eq!(turn.phases("warning")[0]["code"], "container_replaced");
     assert_eq!(lives(&bench), [Life::Deleted, Life::Running, Life::Running]);
-    bench.run(["reset"]).succeeds();
+    bench.run(["reset", "--yes"]).succeeds();
     assert_eq!(lives(&bench)[1], Life::Running, "the user manages it");
     assert_eq!(uploads(&bench), []);
 }
@@ -459,11 +459,11 @@ fn another_server_has_uploads_and_a_container_of_its_own() {
     ask(&bench, &["--base-url", &url], "q", 0);
     assert_eq!((other.files().len(), other.containers().len()), (1, 1));
     // Each is asked to delete its own, with the key when it is the server of the settings.
-    let run = bench.run(["reset"]).succeeds();
+    let run = bench.run(["reset", "--yes"]).succeeds();
     assert!(run.stderr().contains(&format!("could not be deleted at {url}")), "{run}");
     assert_eq!(uploads(&bench), []);
     let bench = bench.variable("OPENAI_BASE_URL", &url);
-    let run = bench.run(["reset"]).succeeds();
+    let run = bench.run(["reset", "--yes"]).succeeds();
     assert!(!run.stderr().contains("could not be"), "{run}");
     assert!(other.files().iter().all(|it| it.is_gone));
 }

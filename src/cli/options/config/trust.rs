@@ -4,8 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The directory of a session inside a project; see [`is_trusted`].
-const SESSION_DIR_NAME: &str = ".csv-agent";
+use crate::session::directory::NAME;
 
 /// What of a file tells who could have written it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +48,7 @@ impl Writers {
 pub fn is_trusted(dir: &Path, trusted: &[PathBuf]) -> bool {
     let Ok(dir) = dir.canonicalize() else { return false };
     let project = match dir.parent() {
-        Some(parent) if dir.ends_with(SESSION_DIR_NAME) => parent,
+        Some(parent) if dir.ends_with(NAME) => parent,
         _ => &dir,
     };
     trusted.iter().any(|it| match it.file_name() {

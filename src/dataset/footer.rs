@@ -1,0 +1,92 @@
+//! What a dataset's own file says of it, for a session that has lost its catalog.
+
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::Context;
+use arrow_schema::FieldRef;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::ParquetMetaData;
+
+use super::columnar::guard;
+use super::scan::{dtype_of, is_whole};
+use super::write::ABOUT_KEY;
+use crate::catalog::{
+    Column, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
+};
+use crate::limits::PARQUET_FOOTER_BYTES_MAX;
+
+/// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
+///
+/// An ingest writes it into the footer. A file without it, or of other rows and columns than it says, gets
+/// the names, types and counts that any Parquet file has.
+///
+/// # Errors
+///
+/// Fails when the file is damaged.
+pub fn dataset_of(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
+    guard::run(|| read(file, path, name)).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
+    is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
+    let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    let row_count = u64::try_from(metadata.metadata().file_metadata().num_rows())?;
+    let fields = metadata.schema().fields();
+    let fits = |it: &Dataset| {
+        let mut pairs = it.columns.iter().zip(fields);
+        let is_same = |(column, field): (&Column, &FieldRef)| {
+            column.name == *field.name() && column.dtype == dtype_of(field.data_type())
+        };
+        it.row_count == row_count && it.columns.len() == fields.len() && pairs.all(is_same)
+    };
+    if let Some(dataset) =
+        about(metadata.metadata()).filter(|it| it.oddity(name).is_none() && fits(it))
+    {
+        return Ok(dataset);
+    }
+    let nulls = |at: usize| {
+        let chunks = metadata.metadata().row_groups().iter();
+        chunks.map(|it| it.columns().get(at)?.statistics()?.null_count_opt()).sum::<Option<u64>>()
+    };
+    let column =
+        |(at, it): (usize, &FieldRef)| Column::new(it.name(), dtype_of(it.data_type()), nulls(at));
+    let columns = fields.iter().enumerate().map(column);
+    let stat = file.metadata()?;
+    let modified = stat.modified().ok().and_then(|it| jiff::Timestamp::try_from(it).ok());
+    Ok(Dataset {
+        location: Location::Here { path: file_of(name) },
+        source: path.display().to_string(),
+        // Of no file: whatever is ingested under the name is other data.
+        sha256: String::new(),
+        bytes: stat.len(),
+        row_count,
+        columns: columns.collect(),
+        dialect: Dialect {
+            format: SourceFormat::Parquet,
+            encoding: "utf-8".to_owned(),
+            delimiter: None,
+            quote: None,
+            escape: None,
+            header: true,
+            header_line: None,
+            reasons: vec!["found without a catalog, which had its source".to_owned()],
+            told: Vec::new(),
+            damage: None,
+            doubt: None,
+        },
+        padded_rows: 0,
+        surplus_rows: 0,
+        set_aside: SetAside::default(),
+        stray_quotes: StrayQuotes::default(),
+        notes: Vec::new(),
+        unclear_total: None,
+        ingested_at: modified.unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    })
+}
+
+fn about(metadata: &ParquetMetaData) -> Option<Dataset> {
+    let pairs = metadata.file_metadata().key_value_metadata()?;
+    let about = pairs.iter().find(|it| it.key == ABOUT_KEY)?;
+    serde_json::from_str(about.value.as_deref()?).ok()
+}

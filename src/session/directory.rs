@@ -1,0 +1,625 @@
+//! The directory of a session, open: what is in it is reached from its descriptor, and through no link.
+//!
+//! A session may have been made by somebody else: a repository brings one, another user's directory has
+//! one. So nothing in it decides what is opened, written or removed elsewhere. Every name is looked up one
+//! component at a time from an open directory, and what is found there is a plain file or directory of the
+//! user or of root.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use nix::unistd::{Uid, User};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::directory;
+use crate::status::{ExitStatus, Failure};
+
+/// The directory that is a session when nobody names one.
+pub const NAME: &str = ".csv-agent";
+
+/// What has a name of its own in a session.
+pub const FILES: [&str; 10] = [
+    "session.json",
+    "lock",
+    "datasets.json",
+    "history.jsonl",
+    "summary.md",
+    "typed.jsonl",
+    "hosted.json",
+    "knowledge.md",
+    "config.toml",
+    ".gitignore",
+];
+/// The directories among it.
+pub const DIRECTORIES: [&str; 8] =
+    ["datasets", "turns", "repl", "exports", "logs", "scratch", "masked", "containers"];
+
+/// A directory of a session, or the session itself.
+#[derive(Debug, Clone)]
+pub struct Directory {
+    path: PathBuf,
+    /// The session that it is in.
+    session: Arc<Path>,
+    fd: Arc<OwnedFd>,
+}
+
+/// What something is meant to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A file with content.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// What has a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// What belongs there.
+    Sound,
+    /// Something else. The reason goes on after the name: `is a link`.
+    Odd(String),
+}
+
+impl Directory {
+    /// Opens a session; none when there is no such directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it, or a file or directory that has its name in every session,
+    /// is a link, of another kind, or another user's.
+    pub fn open(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
+        let Some(session) = Directory::open_unchecked(session_dir)? else { return Ok(None) };
+        let files = FILES.iter().map(|it| (it, Kind::File));
+        for (name, kind) in files.chain(DIRECTORIES.iter().map(|it| (it, Kind::Directory))) {
+            if let Found::Odd(reason) = session.look(OsStr::new(name), kind)? {
+                return Err(session.refusal(Path::new(name), &reason).into());
+            }
+        }
+        Ok(Some(session))
+    }
+
+    /// Opens a session that is there.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Directory::open`] does, and when there is none.
+    pub fn at(session_dir: &Path) -> anyhow::Result<Directory> {
+        let missing = || format!("no session in `{}`", session_dir.display());
+        Directory::open(session_dir)?.with_context(missing)
+    }
+
+    /// Opens a session whatever is in it; none when there is no such directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it is a link, no directory, or another user's.
+    pub fn open_unchecked(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
+        let path: PathBuf = std::path::absolute(session_dir)
+            .context("cannot read the current directory")?
+            // A slash at the end would have a link followed.
+            .components()
+            .collect();
+        let cannot = |error: Errno| {
+            let message = format!("cannot open the session `{}`: {}", path.display(), told(error));
+            Failure::new(ExitStatus::Setup, message)
+        };
+        let found = match rustix::fs::lstat(&path) {
+            Ok(found) => found,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(cannot(error).into()),
+        };
+        if let Some(reason) = oddity(&found, Kind::Directory) {
+            return Err(refused_session(&path, &found, &reason).into());
+        }
+        let fd =
+            rustix::fs::open(&path, FLAGS | OFlags::DIRECTORY, Mode::empty()).map_err(cannot)?;
+        let opened = rustix::fs::fstat(&fd).map_err(cannot)?;
+        if let Some(reason) = oddity(&opened, Kind::Directory) {
+            return Err(refused_session(&path, &opened, &reason).into());
+        }
+        let session = Arc::from(path.as_path());
+        Ok(Some(Directory { path, session, fd: Arc::new(fd) }))
+    }
+
+    /// Makes a session's directory with its parents, unless it is there, and opens it.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Directory::open`] does, and when it cannot be made.
+    pub fn create(session_dir: &Path) -> anyhow::Result<Directory> {
+        if let Some(session) = Directory::open(session_dir)? {
+            return Ok(session);
+        }
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(session_dir);
+        made.map_err(|error| {
+            let shown = session_dir.display();
+            let message = format!("cannot create the directory `{shown}`: {error}");
+            let hint = "keep the session elsewhere with `--session-dir DIR`";
+            Failure::new(ExitStatus::Setup, message).hint(hint)
+        })?;
+        Directory::at(session_dir)
+    }
+
+    /// Returns the path, for people and for programs that need one.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns a path that leads here whatever becomes of the directories above.
+    pub fn reached(&self) -> PathBuf {
+        let reached = PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()));
+        if reached.is_dir() { reached } else { self.path.clone() }
+    }
+
+    /// Opens a directory below; none when it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it, or one above it, is a link, of another kind, or another
+    /// user's.
+    pub fn directory(&self, name: impl AsRef<Path>) -> anyhow::Result<Option<Directory>> {
+        let mut directory = self.clone();
+        for part in parts(name.as_ref())? {
+            match directory.child(part)? {
+                Some(child) => directory = child,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(directory))
+    }
+
+    /// Opens a directory below, which is made if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Directory::directory`] does, and when it cannot be made.
+    pub fn make(&self, name: &str) -> anyhow::Result<Directory> {
+        let mut directory = self.clone();
+        for part in parts(name.as_ref())? {
+            if let Some(child) = directory.child(part)? {
+                directory = child;
+                continue;
+            }
+            let shown = directory.path.join(part);
+            match rustix::fs::mkdirat(&*directory.fd, part, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => {
+                    let doing = || format!("cannot create `{}`", shown.display());
+                    return Err(io::Error::from(error)).with_context(doing);
+                }
+            }
+            let gone = || format!("`{}` was removed meanwhile", shown.display());
+            directory = directory.child(part)?.with_context(gone)?;
+        }
+        Ok(directory)
+    }
+
+    /// Opens a file to read; none when it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it, or a directory above it, is a link, of another kind, or
+    /// another user's.
+    pub fn file(&self, name: impl AsRef<Path>) -> anyhow::Result<Option<File>> {
+        let Some((directory, name)) = self.holder(name.as_ref())? else { return Ok(None) };
+        directory.open_file(&name, OFlags::RDONLY)
+    }
+
+    /// Opens a file of this directory to read and write in its place; it is made if it is not there, and is
+    /// private to the user.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Directory::file`] does, when the file has another name beside this one, and when it cannot
+    /// be made.
+    pub fn file_to_write(&self, name: &str, more: OFlags) -> anyhow::Result<File> {
+        let flags = OFlags::CREATE | OFlags::RDWR | more;
+        let opened = self.open_file(OsStr::new(name), flags)?;
+        opened.with_context(|| format!("cannot create `{}`", self.path.join(name).display()))
+    }
+
+    /// Reads a file whole; none when it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Directory::file`] does, and when the file has more than `bytes_max` bytes.
+    pub fn read(&self, name: impl AsRef<Path>, bytes_max: u64) -> anyhow::Result<Option<Vec<u8>>> {
+        let name = name.as_ref();
+        let Some(file) = self.file(name)? else { return Ok(None) };
+        let shown = self.path.join(name);
+        let mut content = Vec::new();
+        let too_large = file.metadata().is_ok_and(|it| bytes_max < it.len());
+        if !too_large {
+            let read = file.take(bytes_max + 1).read_to_end(&mut content);
+            read.with_context(|| format!("cannot read `{}`", shown.display()))?;
+        }
+        if too_large || bytes_max < content.len() as u64 {
+            let reason = format!("has more than {} MiB, the most that is read", bytes_max >> 20);
+            return Err(self.refusal(name, &reason).into());
+        }
+        Ok(Some(content))
+    }
+
+    /// Returns the path of something below for who cannot take a descriptor; none when it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Directory::file`] does.
+    pub fn path_of(&self, name: impl AsRef<Path>, kind: Kind) -> anyhow::Result<Option<PathBuf>> {
+        let name = name.as_ref();
+        let Some((directory, last)) = self.holder(name)? else { return Ok(None) };
+        match directory.look(&last, kind)? {
+            Found::Nothing => Ok(None),
+            Found::Sound => Ok(Some(self.path.join(name))),
+            Found::Odd(reason) => Err(self.refusal(name, &reason).into()),
+        }
+    }
+
+    /// Says what has a name in this directory, without following it.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the directory cannot be searched.
+    pub fn look(&self, name: &OsStr, kind: Kind) -> anyhow::Result<Found> {
+        match rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(oddity(&stat, kind).map_or(Found::Sound, Found::Odd)),
+            Err(Errno::NOENT) => Ok(Found::Nothing),
+            Err(error) => {
+                let message =
+                    format!("cannot read `{}`: {}", self.path.join(name).display(), told(error));
+                Err(Failure::new(ExitStatus::Setup, message).into())
+            }
+        }
+    }
+
+    /// Returns what kind of thing has a name, without following it; none when nothing has.
+    pub fn type_of(&self, name: &OsStr) -> Option<FileType> {
+        let stat = rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(FileType::from_raw_mode(stat.st_mode))
+    }
+
+    /// Returns the names in the directory, in order.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be listed.
+    pub fn names(&self) -> anyhow::Result<Vec<OsString>> {
+        use std::os::unix::ffi::OsStrExt;
+        let doing = || format!("cannot read `{}`", self.path.display());
+        let listing = Dir::read_from(&*self.fd).map_err(io::Error::from).with_context(doing)?;
+        let mut names = Vec::new();
+        for entry in listing {
+            let entry = entry.map_err(io::Error::from).with_context(doing)?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Gives a file of this directory another name in it, in place of what has that.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`std::fs::rename`] does.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&*self.fd, from, &*self.fd, to)?)
+    }
+
+    /// Begins a file under a name that nothing else in this directory may keep.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be made.
+    pub fn begin_file(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let open = || rustix::fs::openat(&*self.fd, name, flags, Mode::RUSR | Mode::WUSR);
+        let fd = match open() {
+            // A killed process of the same number left it, or somebody who guessed the name.
+            Err(Errno::EXIST) => {
+                self.unlink(OsStr::new(name))?;
+                open()?
+            }
+            opened => opened?,
+        };
+        Ok(File::from(fd))
+    }
+
+    /// Removes a file, not a directory, from this directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`std::fs::remove_file`] does.
+    pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&*self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Makes changes of names in the directory survive a power cut.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the disk does.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&*self.fd)?)
+    }
+
+    /// Removes something below with all that is in it. What is not there is no error.
+    ///
+    /// # Errors
+    ///
+    /// Fails when something cannot be removed, or a directory above it is a link.
+    pub fn remove(&self, name: impl AsRef<Path>) -> anyhow::Result<()> {
+        let name = name.as_ref();
+        let Some((directory, last)) = self.holder(name)? else { return Ok(()) };
+        let doing = || format!("cannot remove `{}`", self.path.join(name).display());
+        directory::remove(&directory.reached().join(last)).with_context(doing)
+    }
+
+    /// Returns the error of something that is not what a session has there.
+    pub fn refusal(&self, name: &Path, reason: &str) -> Failure {
+        let message = format!("`{}` {reason}", self.path.join(name).display());
+        self.mendable(message)
+    }
+
+    /// Returns the error of something that one command mends.
+    pub fn mendable(&self, message: impl Into<String>) -> Failure {
+        mendable(&self.session, message)
+    }
+
+    /// Opens the directory of something below, and returns what it is called there.
+    fn holder(&self, name: &Path) -> anyhow::Result<Option<(Directory, OsString)>> {
+        let Some(last) = parts(name)?.last().map(|it| it.to_os_string()) else {
+            bail!("`{}` is not a name", name.display());
+        };
+        let above = self.directory(name.parent().unwrap_or(Path::new("")))?;
+        Ok(above.map(|it| (it, last)))
+    }
+
+    fn child(&self, name: &OsStr) -> anyhow::Result<Option<Directory>> {
+        match self.look(name, Kind::Directory)? {
+            Found::Nothing => return Ok(None),
+            Found::Odd(reason) => return Err(self.refusal(Path::new(name), &reason).into()),
+            Found::Sound => {}
+        }
+        let path = self.path.join(name);
+        let flags = FLAGS | OFlags::DIRECTORY;
+        let fd = match rustix::fs::openat(&*self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(self.cannot_open(name, error)),
+        };
+        let stat = rustix::fs::fstat(&fd).map_err(|it| self.cannot_open(name, it))?;
+        if let Some(reason) = oddity(&stat, Kind::Directory) {
+            return Err(self.refusal(Path::new(name), &reason).into());
+        }
+        Ok(Some(Directory { path, session: Arc::clone(&self.session), fd: Arc::new(fd) }))
+    }
+
+    fn open_file(&self, name: &OsStr, flags: OFlags) -> anyhow::Result<Option<File>> {
+        // Looked at first: opening a device may do something.
+        if let Found::Odd(reason) = self.look(name, Kind::File)? {
+            return Err(self.refusal(Path::new(name), &reason).into());
+        }
+        let fd = match rustix::fs::openat(&*self.fd, name, flags | FLAGS, Mode::RUSR | Mode::WUSR) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(self.cannot_open(name, error)),
+        };
+        let stat = rustix::fs::fstat(&fd).map_err(|it| self.cannot_open(name, it))?;
+        let is_shared = flags.contains(OFlags::RDWR) && 1 < stat.st_nlink;
+        let reason = oddity(&stat, Kind::File)
+            .or_else(|| is_shared.then(|| "has a second name: it is a hard link".to_owned()));
+        match reason {
+            Some(reason) => Err(self.refusal(Path::new(name), &reason).into()),
+            None => Ok(Some(File::from(fd))),
+        }
+    }
+
+    fn cannot_open(&self, name: &OsStr, error: Errno) -> anyhow::Error {
+        let message = format!("cannot open `{}`: {}", self.path.join(name).display(), told(error));
+        match error {
+            Errno::NOSPC | Errno::DQUOT => {
+                anyhow::Error::from(io::Error::from(error)).context(message)
+            }
+            _ => Failure::new(ExitStatus::Setup, message).into(),
+        }
+    }
+}
+
+/// Returns the error of something in a session that one command mends.
+pub fn mendable(session_dir: &Path, message: impl Into<String>) -> Failure {
+    let hint = format!("mend the session with `{}`", mending(session_dir));
+    Failure::new(ExitStatus::Setup, message).hint(hint)
+}
+
+/// Returns the command that mends a session.
+pub fn mending(session_dir: &Path) -> String {
+    const COMMAND: &str = "csv-agent doctor --session --repair";
+    if session_dir.ends_with(NAME) {
+        // The nearest session, where nothing else was named.
+        return COMMAND.to_owned();
+    }
+    let shown = session_dir.to_string_lossy();
+    let quoted = shlex::try_quote(&shown).unwrap_or(shown.clone());
+    format!("{COMMAND} --session-dir {quoted}")
+}
+
+/// Without `O_NONBLOCK`, opening a pipe would wait for its other end.
+const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
+
+/// Returns the components of a name; each is a plain one.
+fn parts(name: &Path) -> anyhow::Result<Vec<&OsStr>> {
+    let parts = name.components().map(|it| match it {
+        Component::Normal(part) => Ok(part),
+        _ => bail!("`{}` leads out of the session", name.display()),
+    });
+    parts.collect()
+}
+
+/// Returns why something is not what it is meant to be, if so.
+fn oddity(stat: &Stat, kind: Kind) -> Option<String> {
+    let found = FileType::from_raw_mode(stat.st_mode);
+    let is_kind = match kind {
+        Kind::File => found.is_file(),
+        Kind::Directory => found.is_dir(),
+    };
+    if !is_kind {
+        let (wanted, found) = match (kind, found) {
+            (_, FileType::Symlink) => {
+                return Some("is a link, and no link of a session is followed".to_owned());
+            }
+            (Kind::File, FileType::Directory) => ("a file", "a directory"),
+            (Kind::Directory, FileType::RegularFile) => ("a directory", "a file"),
+            (Kind::File, FileType::Fifo) => ("a file", "a pipe"),
+            (Kind::File, _) => ("a file", "a device or socket"),
+            (Kind::Directory, _) => ("a directory", "a pipe, device or socket"),
+        };
+        return Some(format!("is {found}, not {wanted}"));
+    }
+    let ours = [rustix::process::geteuid().as_raw(), 0];
+    (!ours.contains(&stat.st_uid)).then(|| format!("belongs to {}, not to you", user(stat.st_uid)))
+}
+
+fn user(uid: u32) -> String {
+    match User::from_uid(Uid::from_raw(uid)) {
+        Ok(Some(user)) => format!("`{}`", user.name),
+        _ => format!("user {uid}"),
+    }
+}
+
+/// Returns the error of a session that nobody may use as it is. There is nothing to mend.
+fn refused_session(path: &Path, stat: &Stat, reason: &str) -> Failure {
+    let shown = path.to_string_lossy();
+    let quoted = shlex::try_quote(&shown).unwrap_or(shown.clone());
+    let hint = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => match path.canonicalize() {
+            Ok(target) => {
+                format!(
+                    "if you trust it, name the directory itself: `--session-dir {}`",
+                    target.display()
+                )
+            }
+            Err(_) => {
+                "remove the link, or name another session with `--session-dir DIR`".to_owned()
+            }
+        },
+        FileType::Directory if rustix::process::geteuid().is_root() => format!(
+            "if you trust all that is in it, make it yours with `chown -R 0 {quoted}`; else use another with \
+             `--session-dir DIR`"
+        ),
+        FileType::Directory => format!(
+            "if you trust all that is in it, copy it with `cp -R {quoted} DIR` and use `--session-dir DIR`"
+        ),
+        _ => "name another session with `--session-dir DIR`".to_owned(),
+    };
+    Failure::new(ExitStatus::Setup, format!("the session `{}` {reason}", path.display())).hint(hint)
+}
+
+fn told(error: Errno) -> io::Error {
+    io::Error::from(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+    use tempfile::TempDir;
+
+    use super::{Directory, Kind, mending};
+
+    #[track_caller]
+    fn check(make: impl FnOnce(&Path), reason: &str) {
+        let dir = TempDir::new().unwrap();
+        let (session, outside) = (dir.path().join("s"), dir.path().join("outside"));
+        fs::create_dir_all(session.join("turns/0001")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("question.txt"), "kept").unwrap();
+        make(&session);
+        let opened = Directory::open(&session);
+        let read = opened.and_then(|it| it.unwrap().read("turns/0001/question.txt", 8));
+        let error = format!("{:#}", read.unwrap_err());
+        assert!(error.ends_with(reason), "{error}");
+        assert_eq!(fs::read_to_string(outside.join("question.txt")).unwrap(), "kept");
+    }
+
+    #[test]
+    fn what_is_no_plain_file_of_the_session_is_refused_by_name() {
+        let file = "s/turns/0001/question.txt`";
+        check(
+            |it| {
+                symlink("../../../outside/question.txt", it.join("turns/0001/question.txt"))
+                    .unwrap();
+            },
+            &format!("{file} is a link, and no link of a session is followed"),
+        );
+        check(
+            |it| fs::create_dir(it.join("turns/0001/question.txt")).unwrap(),
+            &format!("{file} is a directory, not a file"),
+        );
+        check(
+            |it| mkfifo(&it.join("turns/0001/question.txt"), Mode::S_IRWXU).unwrap(),
+            &format!("{file} is a pipe, not a file"),
+        );
+        check(
+            |it| fs::write(it.join("turns/0001/question.txt"), "123456789").unwrap(),
+            &format!("{file} has more than 0 MiB, the most that is read"),
+        );
+        check(
+            |it| {
+                fs::remove_dir_all(it.join("turns/0001")).unwrap();
+                symlink("../../outside", it.join("turns/0001")).unwrap();
+            },
+            "s/turns/0001` is a link, and no link of a session is followed",
+        );
+        check(
+            |it| symlink("nowhere", it.join("repl")).unwrap(),
+            "s/repl` is a link, and no link of a session is followed",
+        );
+    }
+
+    #[test]
+    fn a_name_stays_in_the_session() {
+        let dir = TempDir::new().unwrap();
+        let session = Directory::at(dir.path()).unwrap();
+        for name in ["../x", "/etc/passwd", "a/../../x", ""] {
+            assert!(session.file(name).is_err(), "{name}");
+        }
+        assert!(session.path_of("datasets/x.parquet", Kind::File).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_link_for_a_session_names_the_directory_itself() {
+        let dir = TempDir::new().unwrap();
+        symlink(dir.path(), dir.path().join("link")).unwrap();
+        for path in ["link", "link/"] {
+            let error = Directory::open(&dir.path().join(path)).unwrap_err();
+            let failure = error.downcast_ref::<crate::status::Failure>().unwrap();
+            let target = dir.path().canonicalize().unwrap();
+            let expected = format!("`--session-dir {}`", target.display());
+            assert!(failure.hint.as_ref().unwrap().ends_with(&expected), "{:?}", failure.hint);
+        }
+    }
+
+    #[test]
+    fn the_command_that_mends_names_the_session_unless_it_is_the_nearest() {
+        assert_eq!(mending(Path::new("/x/.csv-agent")), "csv-agent doctor --session --repair");
+        let named = "csv-agent doctor --session --repair --session-dir '/x/a b'";
+        assert_eq!(mending(Path::new("/x/a b")), named);
+    }
+}

@@ -1,0 +1,425 @@
+//! Sessions that somebody else made, and sessions that are hurt: nothing outside is touched, and one command
+//! mends what is inside.
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::bench::{Bench, is_slow_run};
+
+/// The user that is nobody.
+const NOBODY: u32 = 65_534;
+const MENDING: &str = "csv-agent doctor --session --repair";
+
+/// A session with all that one can have, and a copy of it.
+struct Prepared {
+    bench: Bench,
+    copy: TempDir,
+    /// Each file and directory.
+    names: Vec<PathBuf>,
+}
+
+impl Prepared {
+    fn new() -> Prepared {
+        let bench = Bench::with(["sales.csv", "semi.csv"]);
+        bench.run(["ingest", "sales.csv", "semi.csv"]).succeeds();
+        ask(&bench, "sales").succeeds();
+        let session = bench.session();
+        let more = [
+            ("typed.jsonl", "\"hello\"\n"),
+            ("knowledge.md", "Amounts are in euros.\n"),
+            ("config.toml", "language = \"en\"\n"),
+            ("hosted.json", "{}\n"),
+            ("turns/0001/egress.json", "{}\n"),
+        ];
+        for (name, content) in more {
+            fs::write(session.join(name), content).unwrap();
+        }
+        for name in ["exports", "turns/0001/tables", "turns/0001/charts"] {
+            fs::create_dir(session.join(name)).unwrap();
+        }
+        fs::write(session.join("turns/0001/tables/top.parquet"), "PAR1").unwrap();
+        let copy = TempDir::new().unwrap();
+        copied(&session, &copy.path().join("s"));
+        let mut names = Vec::new();
+        list(&session, &session, &mut names);
+        // What is in scratch goes with the next question.
+        names.retain(|it| !it.starts_with("scratch") || it == Path::new("scratch"));
+        Prepared { bench, copy, names }
+    }
+
+    /// Makes the session what it was.
+    fn restore(&self) {
+        removed(&self.bench.session());
+        copied(&self.copy.path().join("s"), &self.bench.session());
+    }
+}
+
+fn ask(bench: &Bench, dataset: &str) -> crate::bench::Run {
+    let question = "how many rows are there";
+    bench.run(["ask", "--model", "builtin", "--fresh", "-d", dataset, question])
+}
+
+fn copied(from: &Path, to: &Path) {
+    let done = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(done.success());
+}
+
+fn removed(path: &Path) {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path).unwrap(),
+        Ok(_) => fs::remove_file(path).unwrap(),
+        Err(_) => {}
+    }
+}
+
+fn list(directory: &Path, root: &Path, names: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = fs::read_dir(directory).unwrap().map(Result::unwrap).collect();
+    entries.sort_by_key(fs::DirEntry::path);
+    for entry in entries {
+        names.push(entry.path().strip_prefix(root).unwrap().to_owned());
+        if entry.file_type().unwrap().is_dir() {
+            list(&entry.path(), root, names);
+        }
+    }
+}
+
+/// What is outside the session, to be looked at again.
+struct Outside(TempDir);
+
+impl Outside {
+    const FILES: [&str; 7] = [
+        "file",
+        "dir/0001",
+        "dir/sales.parquet",
+        "dir/value-1.pickle",
+        "dir/manifest.json",
+        "dir/.x.tmp",
+        "dir/0001.d/events.jsonl",
+    ];
+
+    fn new() -> Outside {
+        let outside = TempDir::new().unwrap();
+        for name in Outside::FILES {
+            let path = outside.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "kept\n").unwrap();
+        }
+        Outside(outside)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    #[track_caller]
+    fn is_untouched(&self, why: &str) {
+        let mut names = Vec::new();
+        list(self.0.path(), self.0.path(), &mut names);
+        names.retain(|it| self.0.path().join(it).is_file());
+        let mut expected = Outside::FILES.map(PathBuf::from).to_vec();
+        (names.sort(), expected.sort());
+        assert_eq!(names, expected, "{why}");
+        for name in names {
+            assert_eq!(fs::read_to_string(self.0.path().join(name)).unwrap(), "kept\n", "{why}");
+        }
+    }
+}
+
+/// What takes the place of a file or directory.
+const GUISES: [&str; 9] = [
+    "link to a file",
+    "link to a directory",
+    "dangling link",
+    "pipe",
+    "another user's file",
+    "directory",
+    "empty file",
+    "large file",
+    "random bytes",
+];
+
+fn put(guise: &str, path: &Path, outside: &Outside) {
+    match guise {
+        "link to a file" => symlink(outside.path("file"), path).unwrap(),
+        "link to a directory" => symlink(outside.path("dir"), path).unwrap(),
+        "dangling link" => symlink(outside.path("new"), path).unwrap(),
+        "pipe" => mkfifo(path, Mode::S_IRWXU).unwrap(),
+        "another user's file" => {
+            fs::write(path, "{}\n").unwrap();
+            // Where that is not allowed, the file is an odd one of the user's.
+            let _ = chown(path, Some(NOBODY), Some(NOBODY));
+        }
+        "directory" => fs::create_dir(path).unwrap(),
+        "empty file" => fs::write(path, "").unwrap(),
+        "large file" => File::create(path).unwrap().set_len(1 << 30).unwrap(),
+        "random bytes" => {
+            let bytes: Vec<u8> = (0..4_096_u32).map(|it| (it * it % 251) as u8).collect();
+            fs::write(path, bytes).unwrap();
+        }
+        _ => unreachable!("{guise}"),
+    }
+}
+
+#[test]
+fn whatever_takes_the_place_of_a_file_nothing_outside_changes_and_one_command_mends_it() {
+    let prepared = Prepared::new();
+    let (bench, session) = (&prepared.bench, prepared.bench.session());
+    let commands: [&[&str]; 8] = [
+        &["datasets"],
+        &["show"],
+        &["doctor", "--session"],
+        &["ask", "--model", "builtin", "--fresh", "-d", "sales", "how many rows are there"],
+        &["ask", "--ephemeral", "--model", "builtin", "-d", "sales", "how many rows are there"],
+        &["ingest", "semi.csv"],
+        &["datasets", "--rm", "sales", "--yes"],
+        &["reset", "--yes"],
+    ];
+    let (n_guises, n_commands) =
+        if is_slow_run() { (GUISES.len(), commands.len()) } else { (4, 3) };
+    for name in &prepared.names {
+        for guise in &GUISES[..n_guises] {
+            let place = |session: &Path, outside: &Outside| {
+                removed(&session.join(name));
+                put(guise, &session.join(name), outside);
+            };
+            for command in &commands[..n_commands] {
+                prepared.restore();
+                let outside = Outside::new();
+                place(&session, &outside);
+                let run = bench.run(*command);
+                let why = format!("{guise} for {}: {run}", name.display());
+                outside.is_untouched(&why);
+                assert!(matches!(run.code(), Some(0 | 3 | 5)), "{why}");
+                let is_refused = run.code() == Some(3) && command[0] != "doctor";
+                let file = name.file_name().unwrap().to_str().unwrap();
+                assert!(!is_refused || run.stderr().contains(file), "{why}");
+                let names_way_out =
+                    ["--no-config", MENDING].iter().any(|it| run.stderr().contains(it));
+                assert!(!is_refused || names_way_out, "{why}");
+            }
+            prepared.restore();
+            let outside = Outside::new();
+            place(&session, &outside);
+            let why = format!("{guise} for {}", name.display());
+            mended(bench, &why);
+            outside.is_untouched(&why);
+        }
+    }
+}
+
+/// Demands that a session is mended by what messages name, and is of use again.
+#[track_caller]
+fn mended(bench: &Bench, why: &str) {
+    let run = bench.run(["doctor", "--session", "--repair"]);
+    assert_eq!(run.code(), Some(0), "{why}: {run}");
+    let run = bench.run(["doctor", "--session"]);
+    assert_eq!(run.code(), Some(0), "{why}: {run}");
+    let run = bench.run(["datasets", "--names"]);
+    assert_eq!((run.code(), run.stdout()), (Some(0), "sales\nsemi\n"), "{why}: {run}");
+    let run = bench.run(["show"]);
+    assert!(matches!(run.code(), Some(0 | 5)), "{why}: {run}");
+    if is_slow_run() {
+        let run = ask(bench, "sales");
+        assert_eq!(run.code(), Some(0), "{why}: {run}");
+    }
+}
+
+#[test]
+fn what_is_hurt_names_the_command_that_mends_it_which_then_does() {
+    let prepared = Prepared::new();
+    let (bench, session) = (&prepared.bench, prepared.bench.session());
+    let damages: [(&str, fn(Vec<u8>) -> Option<Vec<u8>>); 4] = [
+        ("is gone", |_| None),
+        ("is empty", |_| Some(Vec::new())),
+        ("is cut", |it| Some(it[..it.len() / 2].to_vec())),
+        ("has a bad byte", |mut it| {
+            let middle = it.len() / 2;
+            it.get_mut(middle).map(|byte| *byte = 0xff);
+            Some(it)
+        }),
+    ];
+    for name in prepared.names.iter().filter(|it| prepared.copy.path().join("s").join(it).is_file())
+    {
+        for (damage, hurt) in damages {
+            prepared.restore();
+            let path = session.join(name);
+            match hurt(fs::read(&path).unwrap()) {
+                Some(content) => fs::write(&path, content).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            let why = format!("{} {damage}", name.display());
+            for command in [&["datasets"][..], &["show"]] {
+                let run = bench.run(command);
+                let is_named =
+                    || ["--no-config", MENDING, "5"].iter().any(|it| run.stderr().contains(it));
+                assert!(run.code() == Some(0) || is_named(), "{why}: {run}");
+            }
+            mended(bench, &why);
+        }
+    }
+}
+
+#[test]
+fn a_lost_catalog_comes_back_from_the_files_as_it_was() {
+    let bench = Bench::with(["sales.csv", "semi.csv"]);
+    bench.run(["ingest", "sales.csv", "semi.csv", "--json"]).succeeds();
+    let path = bench.session().join("datasets.json");
+    let before: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    fs::remove_file(&path).unwrap();
+    let run = bench.run(["datasets"]).fails_with(3);
+    assert!(
+        run.stderr().contains("datasets.json` is missing") && run.stderr().contains(MENDING),
+        "{run}"
+    );
+    assert_eq!(run.stdout(), "");
+    let run = bench.run(["doctor", "--session"]).fails_with(3);
+    assert!(run.stdout().contains("datasets.json\tproblem\tis missing"), "{run}");
+    bench.run(["doctor", "--session", "--repair"]).succeeds();
+    let after: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(after, before);
+    let run = bench.run(["ingest", "sales.csv"]).succeeds();
+    assert!(run.stdout().contains("unchanged"), "{run}");
+}
+
+#[test]
+fn a_dataset_whose_file_is_gone_hurts_only_itself_and_its_source_brings_it_back() {
+    let bench = Bench::with(["sales.csv", "semi.csv"]);
+    bench.run(["ingest", "sales.csv", "semi.csv"]).succeeds();
+    let file = bench.session().join("datasets/sales.parquet");
+    let whole = fs::read(&file).unwrap();
+    for (content, found) in [(None, "is missing"), (Some(&whole[..whole.len() / 2]), "is damaged")]
+    {
+        match content {
+            None => fs::remove_file(&file).unwrap(),
+            Some(content) => fs::write(&file, content).unwrap(),
+        }
+        let run = bench.run(["datasets", "--names"]).succeeds();
+        assert!(run.stdout() == "sales\nsemi\n" && run.stderr().contains(found), "{run}");
+        ask(&bench, "semi").succeeds();
+        let run = ask(&bench, "sales").fails_with(3);
+        assert!(run.stderr().contains(found) && run.stderr().contains(MENDING), "{run}");
+        let run = bench.run(["datasets", "sales", "--head", "1"]).fails_with(3);
+        assert!(run.stderr().contains(MENDING), "{run}");
+        let run = bench.run(["ingest", "sales.csv"]).succeeds();
+        assert!(run.stdout().contains("replaced"), "{run}");
+        ask(&bench, "sales").succeeds();
+    }
+    fs::remove_file(&file).unwrap();
+    let run = bench.run(["doctor", "--session", "--repair", "--json"]).succeeds();
+    let found: Value = serde_json::from_str(run.stdout()).unwrap();
+    let last = found.as_array().unwrap().last().unwrap();
+    let told = "its file is missing; read again from `sales.csv`";
+    assert_eq!(last, &json!({"file": "dataset sales", "state": "mended", "found": told}));
+    // A source that is another by now is not what the dataset was.
+    fs::remove_file(&file).unwrap();
+    fs::write(bench.path("sales.csv"), "a,b\n1,2\n").unwrap();
+    let run = bench.run(["doctor", "--session", "--repair"]).succeeds();
+    assert!(run.stdout().contains("has changed since; taken out"), "{run}");
+    assert!(bench.session().join("datasets/sales.json.aside").is_file());
+    assert_eq!(bench.run(["datasets", "--names"]).succeeds().stdout(), "semi\n");
+}
+
+#[test]
+fn a_catalog_that_leads_elsewhere_is_refused_with_the_entry() {
+    let bench = Bench::with(["sales.csv", "semi.csv"]);
+    bench.run(["ingest", "sales.csv", "semi.csv"]).succeeds();
+    let path = bench.session().join("datasets.json");
+    let whole: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let outside = Outside::new();
+    let absolute = outside.path("dir/sales.parquet");
+    let cases = [
+        ("sales", json!("../../x")),
+        ("sales", json!(absolute)),
+        ("sales", json!("datasets/../datasets/sales.parquet")),
+        ("../../x", json!("datasets/../../x.parquet")),
+        ("x\u{1b}]0;title\u{7}", json!("datasets/x.parquet")),
+        ("sales", json!(7)),
+    ];
+    for (name, path_given) in cases {
+        let mut catalog = whole.clone();
+        let mut entry = catalog.as_object_mut().unwrap().remove("sales").unwrap();
+        entry["path"] = path_given;
+        catalog[name] = entry;
+        for command in [
+            &["datasets", "--names"][..],
+            &["datasets", "--rm", "sales", "--yes"],
+            &["ask", "--ephemeral", "--model", "builtin", "-f", "semi.csv", "how many rows"],
+            &["reset", "--all", "--yes"],
+        ] {
+            fs::write(&path, catalog.to_string()).unwrap();
+            let run = bench.run(command).fails_with(3);
+            assert!(
+                run.stderr().contains("datasets.json`") && run.stderr().contains(MENDING),
+                "{run}"
+            );
+            assert!(!format!("{}{}", run.stdout(), run.stderr()).contains('\u{1b}'), "{run}");
+        }
+        bench.run(["doctor", "--session", "--repair"]).succeeds();
+        let names = bench.run(["datasets", "--names"]).succeeds();
+        // What the file itself says is what it is.
+        let expected = if name == "sales" { "sales\nsemi\n" } else { "semi\n" };
+        assert_eq!(names.stdout(), expected);
+        assert!(bench.session().join("datasets.json.aside").is_file());
+        fs::remove_file(bench.session().join("datasets.json.aside")).unwrap();
+        outside.is_untouched(name);
+    }
+}
+
+#[test]
+fn a_session_that_is_a_link_is_refused_and_what_it_leads_to_stays_as_it_is() {
+    let bench = Bench::with(["sales.csv"]);
+    let outside = Outside::new();
+    let link = bench.path(".csv-agent");
+    for target in [outside.path("dir"), outside.path("new")] {
+        symlink(&target, &link).unwrap();
+        for command in
+            ["datasets", "ingest sales.csv", "ask --model builtin q", "reset --yes", "show"]
+        {
+            let script = format!("unset CSV_AGENT_SESSION_DIR; csv-agent {command}");
+            let run = bench.shell(&script, &[]).fails_with(3);
+            assert!(run.stderr().contains(".csv-agent` is a link"), "{run}");
+            outside.is_untouched(command);
+        }
+        fs::remove_file(&link).unwrap();
+    }
+}
+
+#[test]
+fn another_users_session_is_refused_with_what_makes_it_ones_own() {
+    let bench = Bench::with(["sales.csv"]);
+    let there = bench.path("theirs");
+    fs::create_dir_all(there.join("deep")).unwrap();
+    let script = "unset CSV_AGENT_SESSION_DIR; cd theirs && csv-agent ingest ../sales.csv";
+    bench.shell(script, &[]).succeeds();
+    if chown(&there, Some(NOBODY), None).is_err() {
+        // Only root can give a directory away.
+        return;
+    }
+    let run = |directory: &str, command: &str| {
+        let script = format!("unset CSV_AGENT_SESSION_DIR; cd {directory} && csv-agent {command}");
+        bench.shell(&script, &[])
+    };
+    // A session of one's own in another user's directory is found there, and not from below.
+    run("theirs", "datasets").succeeds();
+    let refused = run("theirs/deep", "datasets").fails_with(3);
+    assert!(refused.stderr().contains("nor one of yours above it"), "{refused}");
+    let session = there.join(".csv-agent");
+    chown(&session, Some(NOBODY), None).unwrap();
+    for command in ["datasets", "ask --ephemeral --model builtin q", "ingest ../sales.csv", "show"]
+    {
+        let refused = run("theirs", command).fails_with(3);
+        assert!(refused.stderr().contains(".csv-agent` belongs to "), "{refused}");
+        assert!(refused.stderr().contains("chown -R 0"), "{refused}");
+    }
+    run("theirs", "doctor --session --repair").fails_with(3);
+    chown(&session, Some(0), None).unwrap();
+    run("theirs", "datasets").succeeds();
+    fs::set_permissions(&session, Permissions::from_mode(0o700)).unwrap();
+}
