@@ -243,8 +243,11 @@ pub const STAND_INS_MAX: usize = 8;
 /// Files of a container that are known to have been fetched.
 pub const FETCHED_KNOWN_MAX: usize = 2_000;
 
-/// Bytes of one line of the worker's protocol, either way. A longer one is a protocol error.
-pub const WORKER_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of one line that the worker answers. A longer one is a protocol error.
+pub const WORKER_ANSWER_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// JSON values of one part of an answer. A full table has [`TABLE_CELLS_MAX`] cells, and an empty list of
+/// two bytes takes a hundred in memory.
+pub const WORKER_ANSWER_VALUES_MAX: usize = 2 * TABLE_CELLS_MAX;
 /// Address space of the worker. Source: product contract, "2 GB memory".
 pub const WORKER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// Bytes of what code prints that are kept, half of them from the end. All of it is read.

@@ -34,7 +34,7 @@ use crate::directory;
 use crate::limits::{
     CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, FRAMES_BYTES_MAX,
     SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
-    WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_LINE_BYTES_MAX, WORKER_MEMORY_BYTES,
+    WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES,
     WORKER_PROCESSES_MAX, WORKER_START, WORKER_TREE_BYTES_MAX,
 };
 use crate::python::environment::{Interpreter, PythonFiles};
@@ -326,7 +326,7 @@ impl Worker {
             frames_bytes: FRAMES_BYTES_MAX,
             output_bytes: TOOL_OUTPUT_BYTES_MAX,
             result_bytes: RESULT_BYTES_MAX,
-            line_bytes: WORKER_LINE_BYTES_MAX,
+            line_bytes: WORKER_ANSWER_BYTES_MAX,
             cluster: options.cluster.as_ref().map(ClusterStart::of),
         };
         let response = worker.exchange(&start, WORKER_START).await;
@@ -491,7 +491,7 @@ impl Worker {
             match found.map(|at| at + n_searched) {
                 Some(at) if open.is_printed => break at,
                 Some(_) => {}
-                None if WORKER_LINE_BYTES_MAX < incoming.len() => {
+                None if WORKER_ANSWER_BYTES_MAX < incoming.len() => {
                     return Err(End::Tampering("a line over the limit"));
                 }
                 None => n_searched = incoming.len(),
@@ -526,13 +526,9 @@ impl Worker {
         if line_end + 1 < incoming.len() {
             return Err(End::Tampering("more than one line"));
         }
-        let response: Result<Response, _> = serde_json::from_slice(incoming);
-        incoming.clear();
-        match response {
-            Ok(response) if response.id == open.id => Ok(response),
-            Ok(_) => Err(End::Tampering("the answer to another request")),
-            Err(_) => Err(End::Tampering("a line that is no response")),
-        }
+        // What a large answer took is given back.
+        let line = std::mem::take(incoming);
+        Response::read(&line, &open.id).map_err(End::Tampering)
     }
 
     /// Kills a worker whose answers can no longer be told from what code wrote.

@@ -1,6 +1,7 @@
 //! What a turn says of the confinement of its code, and when it refuses to run any.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -21,6 +22,66 @@ fn a_rule_that_does_not_hold_is_told() {
     let run = bench("namespaces,landlock").ask("q").succeeds();
     let told = "warning: code is not confined in: files, names of files outside, other processes\n";
     assert!(run.stderr().contains(told), "{}", run.stderr());
+}
+
+/// Code that answers in the worker's place: with the id of the command, and the mark behind what was printed.
+const FORGERY: &str = "
+import os, sys
+frame = sys._getframe()
+while 'request' not in frame.f_locals: frame = frame.f_back
+id = frame.f_locals['request']['id']
+line = b'{\"id\":\"%s\",\"status\":\"ok\",\"result\":{\"kind\":\"none\",\"a\":[' % id.encode()
+line += UNIT * min(COUNT, ((31 << 20) - len(line)) // len(UNIT)) + b'0]}}\\n'
+os.write(202, b'\\0' + id.encode() + b'\\0')
+while line: line = line[os.write(201, line):]
+";
+
+/// Asks, and returns the most memory that csv-agent itself has had.
+fn peak_mb(bench: &Bench) -> u64 {
+    let mut child = bench.command(["ask", "-f", "sales.csv", "--json", "q"]).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut stdout = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
+    let mut peak_mb = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let peak = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+        let kb = peak.and_then(|it| it.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        peak_mb = peak_mb.max(kb.unwrap_or(0) >> 10);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    reader.join().unwrap().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(10 < peak_mb, "{peak_mb} MB cannot be");
+    peak_mb
+}
+
+#[test]
+fn whatever_the_worker_sends_takes_little_memory() {
+    let all = u32::MAX;
+    for (unit, count) in [
+        ("b'[],'", all),
+        ("b'{\"\":[0]},'", all),
+        // As many values as are built, in the forms that take most.
+        ("b'[0],'", 199_000),
+        ("b'{\"\":[0]},'", 99_000),
+        ("b'\"' + b'x' * 150 + b'\",'", all),
+    ] {
+        let code_of_it = FORGERY.replace("UNIT", &format!("({unit})"));
+        let code_of_it = code_of_it.replace("COUNT", &count.to_string());
+        let script = [code("c1", &code_of_it), round().says("Hm.")];
+        let peak_mb = peak_mb(&Bench::with(["sales.csv"]).script(script));
+        assert!(peak_mb < 300, "{unit}: {peak_mb} MB");
+    }
+    // The largest table: what it is takes more in events and documents than as an answer.
+    let largest =
+        "df = pd.DataFrame({'x' * 70 + str(at): ['y' * 100] * 2000 for at in range(100)})";
+    let send = json!({"df_name": "df", "logical_name": "all"});
+    let send = round().calls("c2", "send_data_to_ui_as_df", send);
+    let script = [code("c1", largest), send, round().says("Hm.")];
+    let peak_mb = peak_mb(&Bench::with(["sales.csv"]).script(script));
+    assert!(peak_mb < 300, "the largest table: {peak_mb} MB");
 }
 
 #[test]
