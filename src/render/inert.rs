@@ -37,8 +37,19 @@ pub fn markdown(text: &str) -> String {
 
 /// Returns a text of one line that Markdown shows as it is.
 pub fn text(text: &str) -> String {
-    let escaped = |char: char| SIGNS.contains(&char).then_some('\\').into_iter().chain([char]);
-    text.chars().flat_map(escaped).collect()
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(char) = chars.next() {
+        let is_in_word =
+            before.is_alphanumeric() && chars.peek().is_some_and(|it| it.is_alphanumeric());
+        if SIGNS.contains(&char) && !(char == '_' && is_in_word) {
+            shown.push('\\');
+        }
+        shown.push(char);
+        before = char;
+    }
+    shown
 }
 
 /// Returns where signs stand that make a picture of a server, or HTML.
@@ -203,6 +214,7 @@ mod tests {
     #[test]
     fn a_line_is_shown_as_it_is() {
         assert_eq!(text("a*b*[c]!<d>"), "a\\*b\\*\\[c\\]\\!\\<d>");
+        assert_eq!(text("total_by_day _x_"), "total_by_day \\_x\\_");
     }
 
     const PIECES: [&str; 24] = [

@@ -42,5 +42,6 @@ pub fn report(turn: &TurnReport) -> String {
 }
 
 fn cell(text: &str) -> String {
-    inert::text(&sanitize::one_line(text)).replace('|', "\\|")
+    let text = sanitize::one_line(text).replace('\\', "\\\\").replace('|', "\\|");
+    inert::markdown(&text.replace('<', "&lt;"))
 }
