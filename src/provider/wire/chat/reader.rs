@@ -234,7 +234,7 @@ mod tests {
 
     use super::Reader;
     use crate::cases::cases;
-    use crate::conversation::{Ending, Response, Usage};
+    use crate::conversation::{Ending, Item, Response, Usage};
     use crate::provider::error::{ProviderError, ProviderErrorKind};
     use crate::provider::wire::Step;
 
@@ -359,7 +359,7 @@ mod tests {
         let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
         let body = json!({"choices": [choice]});
         let response = Reader::new("m").body(&body.to_string()).unwrap();
-        let calls: Vec<_> = response.items.iter().filter_map(|it| it.tool_call()).collect();
+        let calls: Vec<_> = response.items.iter().filter_map(Item::tool_call).collect();
         let arguments: Vec<&str> = calls.iter().map(|it| it.arguments.as_str()).collect();
         assert_eq!(arguments, ["{\"x\":1}", "{\"x\":2}"]);
         let (_, streamed) = read(&[body]);
