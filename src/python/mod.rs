@@ -465,10 +465,6 @@ impl Worker {
             }
             Err(End::Process(why)) => {
                 let status = self.bury().await;
-                if status.and_then(|it| it.code()) == Some(sandbox::STOPPED_FOR_DISK) {
-                    // The next worker begins with empty scratch in any case, but the disk is full now.
-                    let _ = directory::empty(&self.scratch);
-                }
                 let reason = why.unwrap_or_else(|| describe(status, self.printed.last_line()));
                 Err(self.gone.insert(WorkerError::Gone { reason }).clone())
             }
@@ -481,9 +477,8 @@ impl Worker {
         let Some(open) = &mut self.open else { return Err(End::Tampering("nothing was asked")) };
         let Some(requests) = requests else { return Err(End::Process(None)) };
         let mark = [b"\0", open.id.as_bytes(), b"\0"].concat();
-        let deadline = Instant::now() + time;
-        let end = deadline + self.grace;
-        let mut wake = deadline;
+        let mut wake = Instant::now() + time;
+        let mut end = None;
         let mut chunk = vec![0; READ_BYTES];
         let mut n_searched = 0;
         let line_end = loop {
@@ -513,13 +508,16 @@ impl Worker {
                 },
                 _ = child.wait() => return Err(End::Process(None)),
                 () = sleep_until(wake) => {
-                    if end <= wake {
+                    let now = Instant::now();
+                    // From the first interrupt, which comes late when csv-agent was stopped meanwhile.
+                    let end = *end.get_or_insert(now + self.grace);
+                    if end <= now {
                         return Err(End::Process(Some(killed_at(time, self.grace))));
                     }
                     if let Some(monitor) = self.monitor {
                         monitor.interrupt();
                     }
-                    wake = end.min(wake + INTERRUPT_EVERY);
+                    wake = end.min(now + INTERRUPT_EVERY);
                 }
             }
         };
@@ -559,8 +557,16 @@ impl Worker {
                 self.printed.push(&chunk[..n_bytes], b"\0\0");
             }
         };
+        self.clear();
         let _ = timeout(INTERRUPT_EVERY, drain).await;
         status
+
+    /// Removes what the code has written: links to other files among it, which a program of the user may
+    /// follow, and more than the disk has room for.
+    fn clear(&self) {
+        // The next worker begins with it, and says what fails.
+        let _ = directory::empty(&self.scratch);
+    }
     }
 }
 
@@ -574,6 +580,7 @@ impl Drop for Worker {
         // The monitor ends last.
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
+        self.clear();
         }
     }
 }

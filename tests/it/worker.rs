@@ -653,6 +653,27 @@ async fn lines_that_code_writes_are_no_answers() {
 }
 
 #[tokio::test]
+async fn a_path_that_is_too_long_is_no_reason_to_end() {
+    let mut bench = Bench::new().await;
+    // Longer than the monitor waits between two looks.
+    let code = "import os, time\nfor _ in range(40):\n    os.mkdir('a' * 200)\n    os.chdir('a' * 200)\n\
+                time.sleep(1)\n'deep'";
+    assert_eq!(text(&bench.run(code).await), "'deep'");
+    assert_eq!(text(&bench.run("'fine'").await), "'fine'");
+}
+
+#[tokio::test]
+async fn nothing_that_code_wrote_is_left_when_it_has_ended() {
+    let Bench { mut worker, scratch } = Bench::new().await;
+    let code = "import os; os.symlink('/etc/passwd', 'notes.txt'); os.mkdir('d'); os.symlink('/etc', 'd/e')";
+    worker.ask(Command::Run { code: code.to_owned() }).await.unwrap();
+    assert!(scratch.path().join("notes.txt").is_symlink());
+    worker.stop().await;
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    assert!(Path::new("/etc/passwd").exists());
+}
+
+#[tokio::test]
 async fn the_environment_is_built_from_nothing() {
     let mut bench = Bench::new().await;
     let result = bench.run("import os\n' '.join(sorted(os.environ))").await;

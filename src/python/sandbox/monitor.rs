@@ -1,18 +1,20 @@
 //! Who outlives the worker: the monitor outside its namespaces, and their init.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{ErrorKind, stdin};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, stdin};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getppid};
+use rustix::fs::OFlags;
 
 use super::policy::Policy;
 use super::raw;
@@ -26,6 +28,8 @@ const BLOCK_BYTES: u64 = 512;
 const PAGE_BYTES: u64 = 4096;
 
 /// The signals that the monitor and the init wait for.
+/// Bytes of a path to which a name can be added. Linux takes 4,096, names have 255.
+const PATH_BYTES_MAX: usize = 3_500;
 fn awaited() -> SigSet {
     [Signal::SIGINT, Signal::SIGCHLD].into_iter().collect()
 }
@@ -91,7 +95,19 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
     let Ok(signals) = SignalFd::with_flags(&awaited(), SfdFlags::SFD_CLOEXEC) else { return 1 };
     loop {
         // Of the requests only the hang-up, which is always told: the bytes are the worker's.
+    let parent = getppid();
+    let mut is_paused = false;
         let mut events = [
+        // While csv-agent is stopped (Ctrl-Z), nobody sees to the time that code may take.
+        let pauses = is_stopped(parent);
+        if pauses || is_paused {
+            let signal = if pauses { Signal::SIGSTOP } else { Signal::SIGCONT };
+            for process in tree(worker) {
+                // It may have died by itself.
+                let _ = kill(process, signal);
+            }
+        }
+        is_paused = pauses;
             PollFd::new(stdin.as_fd(), PollFlags::empty()),
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
         ];
@@ -176,6 +192,13 @@ fn memory_bytes(process: Pid) -> u64 {
     let n_pages = tasks(process).filter_map(|it| {
         let text = fs::read_to_string(it.join("statm")).ok()?;
         text.split(' ').nth(1)?.parse::<u64>().ok()
+/// Returns whether a process was stopped by a signal.
+fn is_stopped(process: Pid) -> bool {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the program is in brackets, and may have some of its own.
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
     });
     n_pages.max().unwrap_or(0) * PAGE_BYTES
 }
@@ -211,14 +234,35 @@ impl Usage {
     }
 
     /// Counts what is below a directory. A link counts as itself.
+/// A directory, by a path that the kernel takes.
+struct Place {
+    path: PathBuf,
+    /// The directory that the path begins at, where it begins at one that is open.
+    base: Option<Rc<File>>,
+}
+
+impl Place {
+    /// Returns the same directory by a short path: code makes directories in directories without end.
+    fn shortened(self) -> io::Result<Place> {
+        if self.path.as_os_str().len() < PATH_BYTES_MAX {
+            return Ok(self);
+        }
+        let flags = (OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
+        let directory = File::options().read(true).custom_flags(flags).open(&self.path)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+        Ok(Place { path, base: Some(Rc::new(directory)) })
+    }
+}
+
     fn of_directory(path: &Path) -> Usage {
         let mut usage = Usage::default();
-        let mut directories: Vec<PathBuf> = vec![path.to_owned()];
+        let mut directories = vec![Place { path: path.to_owned(), base: None }];
         while let Some(directory) = directories.pop() {
-            let entries = match fs::read_dir(directory) {
-                Ok(entries) => entries,
+            let opened = directory.shortened().and_then(|it| Ok((fs::read_dir(&it.path)?, it)));
+            let (entries, directory) = match opened {
+                Ok(opened) => opened,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                // Closed, or its path is too long: it may hold anything.
+                // Closed, or thousands of levels down: it may hold anything.
                 Err(_) => {
                     usage.n_files = usize::MAX;
                     return usage;
@@ -232,7 +276,7 @@ impl Usage {
                     return usage;
                 }
                 if metadata.is_dir() {
-                    directories.push(entry.path());
+                    directories.push(Place { path: entry.path(), base: directory.base.clone() });
                 }
             }
         }
@@ -250,5 +294,32 @@ impl Usage {
                 self.n_bytes += metadata.blocks() * BLOCK_BYTES;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::Usage;
+
+    #[test]
+    fn what_is_below_a_path_that_is_too_long_is_counted() {
+        const LEVELS: usize = 60;
+        let top = TempDir::new().unwrap();
+        fs::create_dir(top.path().join("0")).unwrap();
+        fs::write(top.path().join("0/file"), "x").unwrap();
+        for level in 1..LEVELS {
+            // From the inside to the outside: no path to the innermost would be taken.
+            let directory = top.path().join(level.to_string());
+            fs::create_dir(&directory).unwrap();
+            let inner = top.path().join((level - 1).to_string());
+            fs::rename(inner, directory.join("a".repeat(200))).unwrap();
+        }
+        let usage = Usage::of_directory(top.path());
+        assert_eq!(usage.n_files, LEVELS + 1);
+        assert!(0 < usage.n_bytes);
     }
 }
