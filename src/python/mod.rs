@@ -129,10 +129,9 @@ impl WorkerOptions {
     /// Says to the stage what the worker may do.
     fn policy(&self) -> io::Result<Policy> {
         let PythonFiles { reads, links } = self.interpreter.files()?;
-        // A directory of many datasets is one mount; the other files there belong to them.
+        // Each file by itself: beside it are datasets that this question is not about.
         let files = self.datasets.iter().chain(self.container.iter().flatten());
-        let directories = files.filter_map(|(_, it)| it.parent());
-        let data: BTreeSet<_> = directories.map(Path::to_owned).chain(self.saved.clone()).collect();
+        let data: BTreeSet<_> = files.map(|(_, it)| it.clone()).chain(self.saved.clone()).collect();
         Ok(Policy {
             python: Some(self.interpreter.executable.clone()),
             scratch: self.scratch.clone(),
@@ -286,8 +285,8 @@ impl Worker {
         directory::empty(&options.scratch).map_err(cannot_run)?;
         let policy = options.policy().map_err(cannot_run)?;
         let relay = options.cluster.as_ref().map(|it| it.relay.clone());
-        let command = sandbox::command(&options.sandbox.program, &policy, relay);
-        let mut child = command.and_then(|mut it| it.spawn()).map_err(cannot_run)?;
+        let spawned = sandbox::spawn(&options.sandbox.program, &policy, relay).await;
+        let mut child = spawned.map_err(cannot_run)?;
         let (requests, Some(responses), Some(output)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {

@@ -23,7 +23,8 @@ use std::sync::Arc;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use tokio::process::Command;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
 
 pub use policy::{Layer, Report};
 pub(super) use policy::{Line, Policy};
@@ -160,35 +161,44 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
         relay: None,
         without: options.without.clone(),
     };
-    let output = command(&options.program, &policy, None)?.output().await?;
+    let mut child = spawn(&options.program, &policy, None).await?;
+    drop(child.stdin.take());
+    let output = child.wait_with_output().await?;
     match serde_json::from_slice(&output.stdout)? {
         Line::Confined(report) => Ok(Confinement::of(&report, &policy)),
         Line::Failed(reason) => Err(anyhow::Error::msg(reason)),
     }
 }
 
-/// Returns the command that runs the stage, with three pipes.
+/// Starts the stage with three pipes, and gives it the policy.
 ///
-/// What it spawns is the monitor of the worker: when the request pipe is closed, however csv-agent
-/// ended, it kills the worker and all that the worker started. `relay` is what the policy names.
+/// It becomes the monitor of the worker: when the request pipe is closed, however csv-agent ended, it
+/// kills the worker and all that the worker started. `relay` is what the policy names.
 ///
 /// # Errors
 ///
-/// Fails when a path is not UTF-8.
-pub(super) fn command(
+/// Fails when a path is not UTF-8, or the stage cannot be run.
+pub(super) async fn spawn(
     program: &Path,
     policy: &Policy,
     relay: Option<Arc<OwnedFd>>,
-) -> io::Result<Command> {
+) -> io::Result<Child> {
+    let scratch = &policy.scratch;
+    let policy = serde_json::to_vec(policy)?;
     let mut command = Command::new(program);
-    command.arg(STAGE).arg(serde_json::to_string(policy)?).env_clear().current_dir("/");
+    // The directory says to whoever lists processes which worker this is.
+    command.arg(STAGE).arg(policy.len().to_string()).arg(scratch).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A signal to the whole group of csv-agent must leave the monitor there to end the worker.
     command.process_group(0);
     if let Some(relay) = relay {
         raw::inherit(&mut command, relay);
     }
-    Ok(command)
+    let mut child = command.spawn()?;
+    if let Some(stdin) = &mut child.stdin {
+        stdin.write_all(&policy).await?;
+    }
+    Ok(child)
 }
 
 /// What the stage becomes.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What a worker may do. It is the argument of the stage, as JSON.
+/// What a worker may do, as JSON the first that the stage reads. An argument would be visible to every
+/// user, and could hold no more than a thousand datasets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Policy {
     /// The Python to become. Without one, the stage only says what it could enforce.
@@ -15,7 +16,7 @@ pub struct Policy {
     /// Files and directories of Python, which it may read besides the system's. No part of a path is a link,
     /// here and below.
     pub reads: Vec<PathBuf>,
-    /// Directories of the session that it may read as well. They may be closed to other users.
+    /// Files and directories of the session that it may read as well. They may be closed to other users.
     pub data: Vec<PathBuf>,
     /// Links on the way to Python.
     pub links: Vec<PathBuf>,

@@ -1,8 +1,9 @@
 //! The stage between csv-agent and Python: it gives every right away, then becomes Python.
 //!
-//! csv-agent runs itself as `csv-agent __sandbox POLICY`, a process of one thread. It stays outside as
-//! the monitor: it kills the worker when csv-agent is gone, passes interrupts on, and watches what the
-//! kernel does not limit. The worker's processes come from it, in the most confined way that works:
+//! csv-agent runs itself as `csv-agent __sandbox BYTES SCRATCH`, a process of one thread, and gives it a
+//! policy of that length. It stays outside as the monitor: it kills the worker when csv-agent is gone,
+//! stops it while csv-agent is stopped, passes interrupts on, and watches what the kernel does not limit.
+//! The worker's processes come from it, in the most confined way that works:
 //!
 //! ```text
 //! monitor ── init (process 1 of new namespaces) ── worker, which becomes Python
@@ -10,7 +11,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Write, stdin};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -33,6 +34,11 @@ use crate::limits::WORKER_PROCESSES_MAX;
 /// Processes and threads that a worker may have while it starts; it lowers the bound itself.
 const STARTING_PROCESSES_MAX: u64 = WORKER_PROCESSES_MAX as u64 + 32;
 const OPEN_FILES_MAX: u64 = 256;
+/// Processes and threads that a user may start, beside what is there, while a worker runs.
+const USER_GROWTH_MAX: u64 = 256;
+/// More than any user has.
+const USER_TASKS_MAX: u64 = 1 << 22;
+const POLICY_PART_BYTES: usize = 64 * 1024;
 /// The first descriptor after stdin, stdout and stderr.
 const AFTER_STDIO: u32 = 3;
 
@@ -79,9 +85,9 @@ enum Message {
     Failed(String),
 }
 
-/// Does what `csv-agent __sandbox POLICY` is asked to do.
-pub fn run(policy: &str) -> ExitCode {
-    let (line, worker) = match start(policy) {
+/// Does what `csv-agent __sandbox BYTES SCRATCH` is asked to do.
+pub fn run(policy_bytes: &str) -> ExitCode {
+    let (line, worker) = match read_policy(policy_bytes).and_then(start) {
         Ok((report, worker)) => (Line::Confined(report), worker),
         Err(error) => (Line::Failed(format!("{error:#}")), None),
     };
@@ -96,8 +102,21 @@ pub fn run(policy: &str) -> ExitCode {
 
 type Started = (Report, Option<(Policy, Pid)>);
 
-fn start(policy: &str) -> anyhow::Result<Started> {
-    let policy: Policy = serde_json::from_str(policy).context("cannot read the policy")?;
+/// Reads the policy, and not a byte of what follows it: that is for the worker.
+fn read_policy(policy_bytes: &str) -> anyhow::Result<Policy> {
+    let n_bytes = policy_bytes.parse().context("cannot read the length of the policy")?;
+    let mut policy = Vec::new();
+    while policy.len() < n_bytes {
+        let mut part = vec![0; (n_bytes - policy.len()).min(POLICY_PART_BYTES)];
+        match nix::unistd::read(stdin(), &mut part).context("cannot read the policy")? {
+            0 => anyhow::bail!("the policy is not whole"),
+            n_read => policy.extend_from_slice(&part[..n_read]),
+        }
+    }
+    serde_json::from_slice(&policy).context("cannot read the policy")
+}
+
+fn start(policy: Policy) -> anyhow::Result<Started> {
     // What csv-agent inherited from its caller is no business of the code.
     let first = take_relay(&policy).context("cannot take the way to the cluster")?;
     raw::close_from(first).context("cannot close what was inherited")?;

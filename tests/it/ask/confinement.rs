@@ -24,6 +24,42 @@ fn a_rule_that_does_not_hold_is_told() {
     assert!(run.stderr().contains(told), "{}", run.stderr());
 }
 
+#[test]
+fn code_reads_the_datasets_of_the_question_and_no_other() {
+    for without in ["", "namespaces"] {
+        let bench = Bench::with([]).variable("CSV_AGENT_SANDBOX_WITHOUT", without);
+        for (name, cell) in [("seen", "plain"), ("unseen", "secret-7f3")] {
+            fs::write(bench.path(&format!("{name}.csv")), format!("word\n{cell}\n")).unwrap();
+            bench.run(["ingest", &format!("{name}.csv")]).succeeds();
+        }
+        let directory = bench.session().join("datasets");
+        assert!(directory.join("unseen.parquet").exists());
+        let read = |name: &str| {
+            let path = directory.join(name);
+            format!("pd.read_parquet('{}').word[0]", path.display())
+        };
+        let listed = format!("import os; os.listdir('{}')", directory.display());
+        let all = "[pd.read_parquet(os.path.join(at, it)).word[0] for at, _, names in os.walk('/') \
+             for it in names if it.endswith('.parquet')]";
+        bench.answers([
+            code("c1", &read("seen.parquet")),
+            code("c2", &read("unseen.parquet")),
+            code("c3", &listed),
+            code("c4", all),
+            code("c5", "load('unseen')"),
+            round().says("Done."),
+        ]);
+        let arguments = ["ask", "--format", "jsonl", "-d", "seen", "q"];
+        let run = bench.run(arguments).succeeds();
+        assert!(run.stdout().contains("plain"), "{without}: {run}");
+        assert!(!run.stdout().contains("secret-7f3"), "{without}: {run}");
+        // Without `-d` the question is about both.
+        bench.answers([code("c6", &read("unseen.parquet")), round().says("Done.")]);
+        let run = bench.run(["ask", "--format", "jsonl", "q"]).succeeds();
+        assert!(run.stdout().contains("secret-7f3"), "{without}: {run}");
+    }
+}
+
 /// Code that answers in the worker's place: with the id of the command, and the mark behind what was printed.
 const FORGERY: &str = "
 import os, sys
