@@ -258,6 +258,8 @@ pub const WORKER_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
 pub const TOOL_TIMEOUT: Duration = Duration::from_mins(15);
 /// Processes that the worker may start. Source: product contract, "8 subprocesses".
 pub const WORKER_PROCESSES_MAX: u32 = 8;
+/// Threads and processes of a worker in all. Its libraries have about twenty threads of their own.
+pub const WORKER_TASKS_MAX: usize = 128;
 /// Memory of the worker and its processes together, of which each may have [`WORKER_MEMORY_BYTES`].
 pub const WORKER_TREE_BYTES_MAX: u64 = 2_560 * 1024 * 1024;
 /// Bytes of all files that the worker has written and not deleted.

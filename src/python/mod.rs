@@ -35,7 +35,7 @@ use crate::limits::{
     CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, FRAMES_BYTES_MAX,
     SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
     WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES,
-    WORKER_PROCESSES_MAX, WORKER_START, WORKER_TREE_BYTES_MAX,
+    WORKER_PROCESSES_MAX, WORKER_START, WORKER_TASKS_MAX, WORKER_TREE_BYTES_MAX,
 };
 use crate::python::environment::{Interpreter, PythonFiles};
 use crate::python::output::Printed;
@@ -222,6 +222,7 @@ struct Start<'a> {
     file_bytes: u64,
     /// How many it may start; none when the kernel does not count them.
     processes: Option<u32>,
+    tasks: usize,
     frames_bytes: u64,
     output_bytes: usize,
     result_bytes: usize,
@@ -310,9 +311,7 @@ impl Worker {
         };
         let report = worker.confined().await?;
         worker.confinement = Confinement::of(&report, &policy);
-        if options.sandbox.is_required && !worker.confinement.missing.is_empty() {
-            return Err(WorkerError::Start(worker.confinement.refusal()));
-        }
+        options.sandbox.check(&worker.confinement).map_err(|it| WorkerError::Start(it.message))?;
         let start = Start {
             program: PROGRAM,
             scratch: &options.scratch,
@@ -322,6 +321,7 @@ impl Worker {
             memory_bytes: policy.memory_bytes,
             file_bytes: policy.file_bytes,
             processes: report.counts_processes.then_some(WORKER_PROCESSES_MAX),
+            tasks: WORKER_TASKS_MAX,
             frames_bytes: FRAMES_BYTES_MAX,
             output_bytes: TOOL_OUTPUT_BYTES_MAX,
             result_bytes: RESULT_BYTES_MAX,
@@ -556,16 +556,16 @@ impl Worker {
                 self.printed.push(&chunk[..n_bytes], b"\0\0");
             }
         };
-        self.clear();
         let _ = timeout(INTERRUPT_EVERY, drain).await;
+        self.clear();
         status
+    }
 
     /// Removes what the code has written: links to other files among it, which a program of the user may
     /// follow, and more than the disk has room for.
     fn clear(&self) {
         // The next worker begins with it, and says what fails.
         let _ = directory::empty(&self.scratch);
-    }
     }
 }
 
@@ -579,8 +579,8 @@ impl Drop for Worker {
         // The monitor ends last.
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
-        self.clear();
         }
+        self.clear();
     }
 }
 
@@ -618,6 +618,9 @@ fn describe(status: Option<ExitStatus>, last_line: Option<String>) -> String {
              not be counted; they are deleted",
             SCRATCH_BYTES_MAX >> 20
         ),
+        (Some(sandbox::STOPPED_FOR_TASKS), _) => {
+            format!("was stopped: it had more than {WORKER_TASKS_MAX} threads and processes")
+        }
         (Some(code), _) => format!("exited with status {code}{words}"),
         // No one but the kernel kills it unasked, and it does so when memory runs out. It may also
         // be our own kill of a process that had closed its pipes.

@@ -1067,7 +1067,9 @@ def failure(error):
         elif isinstance(error, OSError) and (rule := rule_of(error)):
             text += f"\n{rule}"
         elif isinstance(error, RuntimeError) and "can't start new thread" in message:
-            text += f"\nAt most {start['processes']} processes and threads may run beside this one."
+            allowed = start["processes"]
+            text += (f"\nAt most {allowed} processes and threads may run beside this one." if allowed
+                     else f"\nAt most {start['tasks']} threads may run here.")
     text = cut_middle(same_every_time(text), start["result_bytes"] - 2_048)
     details = {"type": name, "message": cut_end(same_every_time(message), 1_000)}
     return {"status": status, "result": {"kind": "error", "error": details, "text": text}}

@@ -22,7 +22,7 @@ use csv_agent::event::CallStatus;
 use csv_agent::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES};
 use csv_agent::python::environment::{Extras, Interpreter, PythonOptions, prepare};
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::{Layer, SandboxOptions};
+use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
 use csv_agent::python::study::Study;
 use csv_agent::python::{Cluster, Worker, WorkerError, WorkerOptions};
 
@@ -65,7 +65,7 @@ pub fn program() -> PathBuf {
 }
 
 fn sandbox() -> SandboxOptions {
-    SandboxOptions { program: program(), without: Vec::new(), is_required: false }
+    SandboxOptions { program: program(), without: Vec::new(), demand: Demand::Files }
 }
 
 /// A worker in a directory of its own.

@@ -18,7 +18,9 @@ use rustix::fs::OFlags;
 
 use super::policy::Policy;
 use super::raw;
-use crate::limits::{SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TREE_BYTES_MAX};
+use crate::limits::{
+    SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TASKS_MAX, WORKER_TREE_BYTES_MAX,
+};
 
 /// Milliseconds between two looks at what the kernel does not limit.
 const LOOK_EVERY_MS: u16 = 250;
@@ -26,10 +28,10 @@ const LOOK_EVERY_MS: u16 = 250;
 const SIGNAL_BASE: i32 = 128;
 const BLOCK_BYTES: u64 = 512;
 const PAGE_BYTES: u64 = 4096;
-
-/// The signals that the monitor and the init wait for.
 /// Bytes of a path to which a name can be added. Linux takes 4,096, names have 255.
 const PATH_BYTES_MAX: usize = 3_500;
+
+/// The signals that the monitor and the init wait for.
 fn awaited() -> SigSet {
     [Signal::SIGINT, Signal::SIGCHLD].into_iter().collect()
 }
@@ -93,11 +95,9 @@ pub fn watch(policy: &Policy, worker: Pid) -> ExitCode {
 fn wait(policy: &Policy, worker: Pid) -> i32 {
     let stdin = stdin();
     let Ok(signals) = SignalFd::with_flags(&awaited(), SfdFlags::SFD_CLOEXEC) else { return 1 };
-    loop {
-        // Of the requests only the hang-up, which is always told: the bytes are the worker's.
     let parent = getppid();
     let mut is_paused = false;
-        let mut events = [
+    loop {
         // While csv-agent is stopped (Ctrl-Z), nobody sees to the time that code may take.
         let pauses = is_stopped(parent);
         if pauses || is_paused {
@@ -108,6 +108,8 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
             }
         }
         is_paused = pauses;
+        // Of the requests only the hang-up, which is always told: the bytes are the worker's.
+        let mut events = [
             PollFd::new(stdin.as_fd(), PollFlags::empty()),
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
         ];
@@ -154,6 +156,10 @@ fn kill_rest() {
 /// Returns what to end with when the worker uses more than the kernel can be told to give.
 fn over_limit(policy: &Policy, worker: Pid) -> Option<i32> {
     let processes = tree(worker);
+    // Where the kernel counts none of root's, this is the only bound.
+    if WORKER_TASKS_MAX < processes.iter().map(|it| tasks(*it).count()).sum() {
+        return Some(super::STOPPED_FOR_TASKS);
+    }
     let total = |memory: fn(Pid) -> u64| processes.iter().map(|it| memory(*it)).sum::<u64>();
     // What several processes share is counted for each of them, until it matters.
     if WORKER_TREE_BYTES_MAX < total(memory_bytes) && WORKER_TREE_BYTES_MAX < total(own_bytes) {
@@ -186,12 +192,6 @@ fn tree(root: Pid) -> Vec<Pid> {
     found
 }
 
-/// The memory of a process, with all that it shares.
-fn memory_bytes(process: Pid) -> u64 {
-    // The first thread may have ended, and tells nothing then.
-    let n_pages = tasks(process).filter_map(|it| {
-        let text = fs::read_to_string(it.join("statm")).ok()?;
-        text.split(' ').nth(1)?.parse::<u64>().ok()
 /// Returns whether a process was stopped by a signal.
 fn is_stopped(process: Pid) -> bool {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -199,6 +199,12 @@ fn is_stopped(process: Pid) -> bool {
     text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
+/// The memory of a process, with all that it shares.
+fn memory_bytes(process: Pid) -> u64 {
+    // The first thread may have ended, and tells nothing then.
+    let n_pages = tasks(process).filter_map(|it| {
+        let text = fs::read_to_string(it.join("statm")).ok()?;
+        text.split(' ').nth(1)?.parse::<u64>().ok()
     });
     n_pages.max().unwrap_or(0) * PAGE_BYTES
 }
@@ -228,12 +234,6 @@ struct Usage {
     deleted: BTreeSet<(u64, u64)>,
 }
 
-impl Usage {
-    fn is_over(&self) -> bool {
-        SCRATCH_BYTES_MAX < self.n_bytes || SCRATCH_FILES_MAX < self.n_files
-    }
-
-    /// Counts what is below a directory. A link counts as itself.
 /// A directory, by a path that the kernel takes.
 struct Place {
     path: PathBuf,
@@ -254,6 +254,12 @@ impl Place {
     }
 }
 
+impl Usage {
+    fn is_over(&self) -> bool {
+        SCRATCH_BYTES_MAX < self.n_bytes || SCRATCH_FILES_MAX < self.n_files
+    }
+
+    /// Counts what is below a directory. A link counts as itself.
     fn of_directory(path: &Path) -> Usage {
         let mut usage = Usage::default();
         let mut directories = vec![Place { path: path.to_owned(), base: None }];

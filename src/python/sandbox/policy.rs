@@ -61,6 +61,7 @@ impl Layer {
 }
 
 /// What holds for a worker.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// Whether it has a file system, a network and process numbers of its own.
@@ -71,6 +72,8 @@ pub struct Report {
     pub seccomp: bool,
     /// Whether the kernel counts its processes by themselves, so that they can be limited.
     pub counts_processes: bool,
+    /// Whether it runs under the number of root, though without root's capabilities.
+    pub is_root: bool,
     /// Why a layer is not there, one sentence each.
     pub refused: Vec<String>,
 }

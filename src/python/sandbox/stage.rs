@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::layers::{self, Extra};
 use super::namespaces::OtherUser;
 use super::policy::{Layer, Line, Policy, RELAY, Report};
-use super::{monitor, namespaces, raw};
+use super::{monitor, namespaces, raw, remedy};
 use crate::limits::WORKER_PROCESSES_MAX;
 
 /// Processes and threads that a worker may have while it starts; it lowers the bound itself.
@@ -137,10 +137,17 @@ fn start(policy: Policy) -> anyhow::Result<Started> {
                 return Ok((report, (!is_trial).then_some((policy, worker))));
             }
             Err(error) if way == Way::InPlace => return Err(error),
-            Err(error) => refused.push(format!("namespaces: {error:#}")),
+            Err(error) if way == Way::UserNamespaces => {
+                refused.push(refusal("namespaces", &error, Layer::Namespaces));
+            }
+            Err(error) => refused.push(format!("namespaces as root: {error:#}")),
         }
     }
     anyhow::bail!("there is no way to start")
+}
+
+fn refusal(name: &str, error: &anyhow::Error, layer: Layer) -> String {
+    format!("{name}: {error:#}; {}", remedy::of(layer))
 }
 
 /// Moves the worker's way to the cluster, if it has one, to its place. Returns the first number after all
@@ -244,11 +251,13 @@ impl Attempt<'_> {
             Way::InPlace => false,
         };
         self.limit_resources(counts_processes)?;
-        let mut report = Report { namespaces: is_apart, counts_processes, ..Report::default() };
+        let is_root = self.user.is_root() && self.way != Way::OtherUserInNamespaces;
+        let mut report =
+            Report { namespaces: is_apart, counts_processes, is_root, ..Report::default() };
         if !without.contains(&Layer::Landlock) {
             match layers::landlock(self.policy, is_apart) {
                 Ok(version) => report.landlock = version,
-                Err(error) => report.refused.push(format!("Landlock: {error:#}")),
+                Err(error) => report.refused.push(refusal("Landlock", &error, Layer::Landlock)),
             }
         }
         SigSet::empty().thread_set_mask()?;
@@ -257,7 +266,7 @@ impl Attempt<'_> {
             let extra = Extra { no_processes: !counts_processes, is_shared: !is_apart };
             match layers::seccomp(extra) {
                 Ok(()) => report.seccomp = true,
-                Err(error) => report.refused.push(format!("seccomp: {error:#}")),
+                Err(error) => report.refused.push(refusal("seccomp", &error, Layer::Seccomp)),
             }
         }
         tell(messages, &Message::Ready(report))?;
@@ -276,6 +285,10 @@ impl Attempt<'_> {
         ];
         if counts_processes {
             bounds.push((Resource::RLIMIT_NPROC, STARTING_PROCESSES_MAX));
+        } else if !self.user.is_root() {
+            // All that the user runs counts here, and may grow meanwhile. The monitor counts exactly.
+            let n_there = count_tasks_of_user()?;
+            bounds.push((Resource::RLIMIT_NPROC, n_there + USER_GROWTH_MAX));
         }
         for (resource, bound) in bounds {
             let bound = bound.min(getrlimit(resource)?.1);
@@ -283,6 +296,26 @@ impl Attempt<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns how many processes and threads this user has, as the kernel counts them: it is asked for one
+/// more, under one limit after another. What `/proc` shows may be a part of them.
+fn count_tasks_of_user() -> anyhow::Result<u64> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NPROC)?;
+    let (mut too_few, mut enough) = (0, most.min(USER_TASKS_MAX));
+    while too_few + 1 < enough {
+        let bound = u64::midpoint(too_few, enough);
+        setrlimit(Resource::RLIMIT_NPROC, bound, most)?;
+        match raw::clone(0) {
+            Ok(raw::Side::Child) => raw::exit(0),
+            Ok(raw::Side::Parent(child)) => {
+                waitpid(child, None)?;
+                enough = bound;
+            }
+            Err(_) => too_few = bound,
+        }
+    }
+    Ok(enough)
 }
 
 fn end(child: Pid) {

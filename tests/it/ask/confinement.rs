@@ -1,27 +1,84 @@
 //! What a turn says of the confinement of its code, and when it refuses to run any.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 
 use super::{ask, code};
-use crate::bench::{Bench, round};
+use crate::bench::{Bench, Run, round, until};
 
 fn bench(without: &str) -> Bench {
     let bench = Bench::with(["sales.csv"]).script([code("c1", "1 + 1"), round().says("It is 2.")]);
     bench.variable("CSV_AGENT_SANDBOX_WITHOUT", without)
 }
 
+/// Puts a file of configuration where it is the user's own.
+fn configure(bench: &Bench, text: &str) {
+    let directory = bench.path("../.config/csv-agent");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("config.toml"), text).unwrap();
+}
+
 #[test]
 fn a_rule_that_does_not_hold_is_told() {
     let turn = ask(&bench("namespaces"), [], "q", 0);
     let worker = &turn.phases("worker")[0];
-    assert_eq!(worker["missing"], json!(["names of files outside"]));
-    assert_eq!(worker["reasons"], json!(["CSV_AGENT_SANDBOX_WITHOUT has namespaces"]));
-    let run = bench("namespaces,landlock").ask("q").succeeds();
-    let told = "warning: code is not confined in: files, names of files outside, other processes\n";
-    assert!(run.stderr().contains(told), "{}", run.stderr());
+    let missing = worker["missing"].as_array().unwrap();
+    assert!(missing.contains(&json!("names of files outside")), "{worker}");
+    assert_eq!(worker["reasons"][0], "CSV_AGENT_SANDBOX_WITHOUT has namespaces");
+    // It is no noise that `-q` is there to stop.
+    let run = bench("namespaces").ask_with(["-q"], "q").succeeds();
+    let told = "warning: code is not confined in: names of files outside";
+    assert!(run.stderr().contains(told), "{run}");
+}
+
+/// Demands that no code ran, and that what is said says why and what to do.
+#[track_caller]
+fn check_refused(bench: &Bench, run: &Run) {
+    bench.forget();
+    for told in [
+        "no code is run: it could read and write every file that you can",
+        "CSV_AGENT_SANDBOX_WITHOUT has landlock",
+        "`--allow-unconfined`",
+    ] {
+        assert!(run.stderr().contains(told), "{told}: {run}");
+    }
+    assert_eq!(run.stderr().matches("error: ").count(), 1, "once is enough: {run}");
+    assert_eq!(bench.n_requests(), 0, "nothing was asked: {run}");
+}
+
+#[test]
+fn no_code_runs_where_nothing_confines_its_files() {
+    let layers = "namespaces,landlock";
+    let refusing = bench(layers);
+    check_refused(&refusing, &refusing.ask("q").fails_with(8));
+    let doctor = refusing.run(["doctor"]).fails_with(8);
+    assert!(doctor.stdout().contains("problem\tfiles: not enforced"), "{doctor}");
+
+    let run = bench(layers).ask_with(["--allow-unconfined", "-q"], "q").succeeds();
+    assert!(run.stderr().contains("warning: code is not confined in: files, names"), "{run}");
+
+    let refusing = bench(layers);
+    fs::create_dir_all(refusing.session()).unwrap();
+    for file in [refusing.path("csv-agent.toml"), refusing.session().join("config.toml")] {
+        fs::write(file, "allow_unconfined = true\n").unwrap();
+    }
+    let run = refusing.ask("q").fails_with(8);
+    assert!(run.stderr().contains("csv-agent.toml:1: `allow_unconfined` is"), "{run}");
+    check_refused(&refusing, &run);
+
+    let allowing = bench(layers);
+    configure(&allowing, "allow_unconfined = true\n");
+    allowing.ask("q").succeeds();
+    let doctor = allowing.run(["doctor"]).succeeds();
+    assert!(doctor.stdout().contains("warning\tfiles: not enforced"), "{doctor}");
+    // Who wants all of it wants more than who wants nothing.
+    allowing.ask_with(["--require-sandbox"], "q").fails_with(8);
+    allowing.ask_with(["--require-sandbox", "--allow-unconfined"], "q").fails_with(2);
 }
 
 #[test]
@@ -140,9 +197,9 @@ fn no_code_runs_when_the_whole_confinement_is_wanted_and_not_there() {
     let bench = bench("namespaces");
     let run = bench.ask_with(["--require-sandbox"], "q").fails_with(8);
     bench.forget();
-    let told = "`--require-sandbox`: not enforced here: names of files outside; \
-                CSV_AGENT_SANDBOX_WITHOUT has namespaces";
+    let told = "`--require-sandbox`: not enforced here: names of files outside";
     assert!(run.stderr().contains(told), "{}", run.stderr());
+    assert!(run.stderr().contains("CSV_AGENT_SANDBOX_WITHOUT has namespaces"), "{run}");
     let run = bench.run(["doctor", "--require-sandbox"]).fails_with(8);
     assert!(run.stdout().contains("names of files outside: not enforced"), "{}", run.stdout());
 }
@@ -158,4 +215,71 @@ fn the_doctor_has_a_line_for_each_thing() {
     };
     assert_eq!((of("key"), of("python")), (vec!["ok"], vec!["ok"]));
     assert!(5 < of("sandbox").len());
+}
+
+#[test]
+fn other_processes_of_the_user_see_neither_its_memory_nor_its_environment() {
+    let home = tempfile::TempDir::new().unwrap();
+    let mut command = std::process::Command::new("cp");
+    let program = home.path().join("csv-agent");
+    assert!(command.arg(crate::worker::program()).arg(&program).status().unwrap().success());
+    let mut command = std::process::Command::new(&program);
+    if nix::unistd::geteuid().is_root() {
+        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::process::CommandExt;
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        command.uid(65_534).gid(65_534);
+    }
+    command.env_clear().env("HOME", home.path()).current_dir("/");
+    command.env("DATA_EVENT_KEY", "Zm9yIHRlc3RzIG9ubHksIGZvciB0ZXN0cyBvbmx5ISE=");
+    command.stdin(std::process::Stdio::piped()).arg("decrypt");
+    let mut child = command.spawn().unwrap();
+    // Files in `/proc` of a process that is closed belong to root.
+    let environment = format!("/proc/{}/environ", child.id());
+    until("it is closed to others", || {
+        use std::os::unix::fs::MetadataExt;
+        assert!(child.try_wait().unwrap().is_none(), "it has ended before");
+        fs::metadata(Path::new(&environment)).is_ok_and(|it| it.uid() == 0)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn code_that_nothing_confines_still_finds_no_key() {
+    let source = "
+import os
+def parent(pid): return int(open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[1])
+agent = parent(parent(os.getpid()))
+found = [open(f'/proc/{agent}/comm').read().strip()]
+for name in ('environ', 'mem', 'maps'):
+    try: found += [name] if open(f'/proc/{agent}/{name}', 'rb').read(1) else []
+    except OSError: pass
+found";
+    let bench = Bench::with(["sales.csv"]).script([code("c1", source), round().says("Done.")]);
+    let bench = bench.variable("CSV_AGENT_SANDBOX_WITHOUT", "namespaces,landlock");
+    let turn = ask(&bench, ["--allow-unconfined"], "q", 0);
+    assert_eq!(turn.one("tool_result")["result"]["text"], "['csv-agent']");
+}
+
+#[test]
+fn code_waits_while_csv_agent_is_stopped() {
+    let source = "while True: open('beat', 'a').write('x')";
+    let bench = Bench::with(["sales.csv"]).script([code("c1", source)]);
+    let mut child = bench.command(["ask", "-f", "sales.csv", "q"]).spawn().unwrap();
+    let beat = bench.session().join("scratch/beat");
+    let beats = || fs::metadata(&beat).map_or(0, |it| it.len());
+    until("the code runs", || 0 < beats());
+    let pid = Pid::from_raw(child.id().cast_signed());
+    kill(pid, Signal::SIGSTOP).unwrap();
+    until("the code waits", || {
+        let before = beats();
+        std::thread::sleep(Duration::from_millis(300));
+        before == beats()
+    });
+    let stopped_at = beats();
+    kill(pid, Signal::SIGCONT).unwrap();
+    until("the code goes on", || stopped_at < beats());
+    kill(pid, Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }
