@@ -663,6 +663,26 @@ async fn a_path_that_is_too_long_is_no_reason_to_end() {
 }
 
 #[tokio::test]
+async fn a_process_whose_parent_has_ended_counts_as_well() {
+    let code = "
+import os, threading, time
+if os.fork() == 0:
+    if os.fork() == 0:
+        for _ in range(200): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        time.sleep(600)
+    os._exit(0)
+time.sleep(600)";
+    let mut bench = Bench::with(|options| {
+        options.sandbox.without = Layer::ALL.to_vec();
+        options.sandbox.demand = Demand::Nothing;
+    })
+    .await;
+    let error = bench.try_run(code).await.unwrap_err();
+    assert!(error.to_string().contains("more than 128 threads and processes"), "{error}");
+    until(|| processes_of(bench.scratch.path()).is_empty()).await;
+}
+
+#[tokio::test]
 async fn nothing_that_code_wrote_is_left_when_it_has_ended() {
     let Bench { mut worker, scratch } = Bench::new().await;
     let code = "import os; os.symlink('/etc/passwd', 'notes.txt'); os.mkdir('d'); os.symlink('/etc', 'd/e')";

@@ -102,7 +102,7 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
         let pauses = is_stopped(parent);
         if pauses || is_paused {
             let signal = if pauses { Signal::SIGSTOP } else { Signal::SIGCONT };
-            for process in tree(worker) {
+            for process in watched() {
                 // It may have died by itself.
                 let _ = kill(process, signal);
             }
@@ -121,7 +121,7 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
             return 0;
         }
         if !signal {
-            if let Some(status) = over_limit(policy, worker) {
+            if let Some(status) = over_limit(policy) {
                 return status;
             }
             continue;
@@ -154,8 +154,8 @@ fn kill_rest() {
 }
 
 /// Returns what to end with when the worker uses more than the kernel can be told to give.
-fn over_limit(policy: &Policy, worker: Pid) -> Option<i32> {
-    let processes = tree(worker);
+fn over_limit(policy: &Policy) -> Option<i32> {
+    let processes = watched();
     // Where the kernel counts none of root's, this is the only bound.
     if WORKER_TASKS_MAX < processes.iter().map(|it| tasks(*it).count()).sum() {
         return Some(super::STOPPED_FOR_TASKS);
@@ -181,9 +181,9 @@ fn children(parent: Pid) -> Vec<Pid> {
     text.split_whitespace().filter_map(|it| it.parse().ok()).map(Pid::from_raw).collect()
 }
 
-/// The process and all below it.
-fn tree(root: Pid) -> Vec<Pid> {
-    let mut found = vec![root];
+/// The worker and all that it has started. What its parent has left comes to this process.
+fn watched() -> Vec<Pid> {
+    let mut found = children(Pid::this());
     let mut at = 0;
     while let Some(&parent) = found.get(at) {
         found.extend(children(parent));
