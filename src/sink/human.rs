@@ -75,6 +75,7 @@ impl Human {
         }
         if table.truncated {
             let place = place.map_or(String::new(), |it| format!("; all of them are in {it}"));
+            let name = inert::text(&name);
             writeln!(text, "\n{name}: {n_rows} of {n_all} rows{place}")?;
         }
         self.show(&text)

@@ -18,7 +18,7 @@ pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
 
 fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
     let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
-    let mut text = format!("# {question}\n\n*csv-agent, {}*\n", named(turn));
+    let mut text = format!("# {question}\n\n*csv-agent, {}*\n", inert::text(&named(turn)));
     text += &answer(turn);
     for shown in turn.calls.iter().flat_map(|it| &it.shown) {
         // Writing to a string cannot fail.

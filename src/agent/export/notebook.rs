@@ -23,7 +23,10 @@ pub fn notebook(program: &Program) -> anyhow::Result<String> {
             let question = inert::markdown(turn.question.trim());
             let reply = turn.reply.as_ref().map_or("", |it| it.text.trim());
             let reply = inert::markdown(reply);
-            cells.push(markdown(&format!("## {question}\n\n{}\n\n{reply}", named(turn))));
+            cells.push(markdown(&format!(
+                "## {question}\n\n{}\n\n{reply}",
+                inert::text(&named(turn))
+            )));
         }
         let shown = piece.shows.as_ref().filter(|_| turn.is_some());
         let shown = shown.map_or(String::new(), |it| format!("\n{it}"));
