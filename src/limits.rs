@@ -254,8 +254,11 @@ pub const STAND_INS_MAX: usize = 8;
 /// Files of a container that are known to have been fetched.
 pub const FETCHED_KNOWN_MAX: usize = 2_000;
 
-/// Bytes of one line of the worker's protocol, either way. A longer one is a protocol error.
-pub const WORKER_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of one line that the worker answers. A longer one is a protocol error.
+pub const WORKER_ANSWER_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// JSON values of one part of an answer. A full table has [`TABLE_CELLS_MAX`] cells, and an empty list of
+/// two bytes takes a hundred in memory.
+pub const WORKER_ANSWER_VALUES_MAX: usize = 2 * TABLE_CELLS_MAX;
 /// Address space of the worker. Source: product contract, "2 GB memory".
 pub const WORKER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// Bytes of what code prints that are kept, half of them from the end. All of it is read.
@@ -266,6 +269,8 @@ pub const WORKER_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
 pub const TOOL_TIMEOUT: Duration = Duration::from_mins(15);
 /// Processes that the worker may start. Source: product contract, "8 subprocesses".
 pub const WORKER_PROCESSES_MAX: u32 = 8;
+/// Threads and processes of a worker in all. Its libraries have about twenty threads of their own.
+pub const WORKER_TASKS_MAX: usize = 128;
 /// Memory of the worker and its processes together, of which each may have [`WORKER_MEMORY_BYTES`].
 pub const WORKER_TREE_BYTES_MAX: u64 = 2_560 * 1024 * 1024;
 /// Bytes of all files that the worker has written and not deleted.

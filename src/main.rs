@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use csv_agent::cli;
-use csv_agent::python::sandbox::{STAGE, stage};
+use csv_agent::python::sandbox::{STAGE, close_to_others, stage};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -11,5 +11,6 @@ fn main() -> ExitCode {
     if arguments.nth(1).is_some_and(|it| it == STAGE) {
         return stage::run(&arguments.next().unwrap_or_default().to_string_lossy());
     }
+    close_to_others();
     cli::run(std::env::args_os())
 }

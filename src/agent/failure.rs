@@ -87,7 +87,7 @@ fn error_code(status: ExitStatus) -> &'static str {
 
 /// Tells that a turn cannot begin, with the two events that a turn has at least.
 ///
-/// No turn of the session is made: nothing was asked of anybody.
+/// No turn of the session is made: nothing was asked of anybody. Returns what the process ends with.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub fn refuse(
     model: &str,
     question: &str,
     error: &anyhow::Error,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitStatus> {
     let started = Status::Started {
         message: "the turn cannot begin".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -130,5 +130,5 @@ pub fn refuse(
             body,
         })?;
     }
-    Ok(())
+    Ok(status)
 }

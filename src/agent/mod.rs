@@ -233,8 +233,9 @@ impl Agent {
         let (dir, sandbox) = match begun {
             Ok(begun) => begun,
             Err(error) => {
-                refuse(sink, session.id(), &self.options.model, &question.text, &error)?;
-                return Err(error);
+                let (id, model) = (session.id(), &self.options.model);
+                let status = refuse(sink, id, model, &question.text, &error)?;
+                return Ok(TurnEnd { status, reply: None, complaint: None, warning: None });
             }
         };
         let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);

@@ -107,9 +107,7 @@ impl Repl {
     pub async fn confinement(&self) -> anyhow::Result<Confinement> {
         let tried = sandbox::try_out(&self.sandbox).await;
         let confinement = tried.unwrap_or_else(|error| Confinement::none(format!("{error:#}")));
-        if self.sandbox.is_required && !confinement.missing.is_empty() {
-            return Err(Failure::new(ExitStatus::Sandbox, confinement.refusal()).into());
-        }
+        self.sandbox.check(&confinement)?;
         Ok(confinement)
     }
 

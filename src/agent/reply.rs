@@ -10,7 +10,7 @@ use crate::agent::{Agent, TurnEnd, evidence, prompt};
 use crate::catalog::Catalog;
 use crate::conversation::{Question, Reply};
 use crate::event::{Body, ReplyBody, Status, Ungrounded};
-use crate::render::{links, report};
+use crate::render::{inert, links, report};
 use crate::session::Session;
 use crate::status::StopReason;
 
@@ -74,7 +74,7 @@ impl Agent {
         }
         let (gate, missing) = self.options.gates.judge(given);
         let status = answer.stop_reason.exit_status().worst(gate);
-        turn.dir().write("reply.md", &format!("{}\n", text.trim_end()))?;
+        turn.dir().write("reply.md", &format!("{}\n", inert::markdown(text.trim_end())))?;
         let code_path = keep_code(session, turn)?;
         let body = ReplyBody {
             assessment,

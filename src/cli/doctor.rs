@@ -16,9 +16,10 @@ use super::flags::{InterpreterChoice, NO_ID, SettingFlags};
 use super::graphics::Images;
 use super::listing::{self, Listing};
 use super::options::settings::{INTERPRETER, Settings};
-use super::options::{GlobalOptions, cluster_access, python_options, sandbox_options};
+use super::options::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use super::spinner::Spinner;
 use super::{out, report, signals, values};
+use crate::python::sandbox::Demand;
 use crate::status::ExitStatus;
 use server::Server;
 
@@ -133,7 +134,9 @@ pub fn run(
         return session::run(flags.repair, options);
     }
     let python = python_options(settings)?;
-    let sandbox = sandbox_options(false, settings.environment())?;
+    let demand = if flags.require_sandbox { Demand::Everything } else { demand(settings)? };
+    // What runs here is csv-agent's own code, to see what would hold for other code.
+    let sandbox = sandbox_options(Demand::Nothing, settings.environment())?;
     let server = Server::of(settings, flags.offline)?;
     let mut checks = configuration(settings);
     checks.push(server.key.clone());
@@ -163,7 +166,7 @@ pub fn run(
     }
     let images = Images::of(settings)?;
     checks.push(machine::terminal(options, &images));
-    let rules = confinement.iter().flat_map(|it| machine::rules(it, flags.require_sandbox));
+    let rules = confinement.iter().flat_map(|it| machine::rules(it, demand));
     checks.extend(rules);
     let rows =
         checks.iter().map(|it| vec![json!(it.name), json!(it.state.name()), json!(it.found)]);

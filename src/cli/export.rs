@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::options::settings::{REQUIRE_SANDBOX, Settings};
-use super::options::{GlobalOptions, python_options, sandbox_options};
+use super::options::settings::Settings;
+use super::options::{GlobalOptions, demand, python_options, sandbox_options};
 use super::out;
 use super::{past, report, signals};
 use crate::agent::export::{Sources, document, notebook, program, script};
@@ -61,7 +61,7 @@ pub fn run(
         let catalog = Session::read_catalog(session_dir)?;
         let sources = Sources {
             python: python_options(settings)?,
-            sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, settings.environment())?,
+            sandbox: sandbox_options(demand(settings)?, settings.environment())?,
             session_dir,
             catalog: &catalog,
             turns,

@@ -385,6 +385,10 @@ pub struct SettingFlags {
     #[arg(long, help_heading = "Limits")]
     pub require_sandbox: bool,
 
+    /// Run code also where nothing keeps it from reading and writing your files
+    #[arg(long, help_heading = "Limits", conflicts_with = "require_sandbox")]
+    pub allow_unconfined: bool,
+
     /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]
     #[arg(short, long, value_name = "NAME", value_parser = values::model, help_heading = "Model")]
     pub model: Option<String>,

@@ -19,7 +19,7 @@ use super::report;
 use super::terminal::Terminal;
 use crate::agent::remote::ClusterOptions;
 use crate::python::environment::PythonOptions;
-use crate::python::sandbox::{Layer, SandboxOptions};
+use crate::python::sandbox::{Demand, Layer, SandboxOptions};
 use crate::session::lock::LockRequest;
 use crate::sink::Format;
 use crate::spark::ClusterAccess;
@@ -27,7 +27,7 @@ use crate::status::{ExitStatus, Failure};
 
 pub use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
 pub use session::SessionChoice;
-use settings::{COLOR, FORMAT, LOCK_WAIT, PYTHON, REQUIRE_SANDBOX, Settings};
+use settings::{ALLOW_UNCONFINED, COLOR, FORMAT, LOCK_WAIT, PYTHON, REQUIRE_SANDBOX, Settings};
 
 /// Each variable that the program reads, in the order of the help text, and what it does.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -380,8 +380,21 @@ pub fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
     let environment = settings.environment();
     Ok(ClusterOptions {
         python: python_options(settings)?,
-        sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
+        sandbox: sandbox_options(demand(settings)?, environment)?,
         access: cluster_access(environment),
+    })
+}
+
+/// Says what must hold before code runs. Whoever wants all of it wants more than whoever wants nothing.
+///
+/// # Errors
+///
+/// Fails when a setting is invalid.
+pub fn demand(settings: &Settings) -> anyhow::Result<Demand> {
+    Ok(match (settings.get(&REQUIRE_SANDBOX)?, settings.get(&ALLOW_UNCONFINED)?) {
+        (true, _) => Demand::Everything,
+        (false, false) => Demand::Files,
+        (false, true) => Demand::Nothing,
     })
 }
 
@@ -391,13 +404,13 @@ pub fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
 ///
 /// Fails when csv-agent does not find itself.
 pub fn sandbox_options(
-    is_required: bool,
+    demand: Demand,
     environment: &Environment,
 ) -> anyhow::Result<SandboxOptions> {
     // The link leads to this very file, even when another has been put in its place.
     let link = Path::new("/proc/self/exe");
     let program = if link.exists() { link.to_owned() } else { std::env::current_exe()? };
-    Ok(SandboxOptions { program, without: environment.sandbox_without.clone(), is_required })
+    Ok(SandboxOptions { program, without: environment.sandbox_without.clone(), demand })
 }
 
 /// What holds for every command.

@@ -201,7 +201,7 @@ impl Story {
                 if 0 < self.verbose {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
-                if !missing.is_empty() && !self.quiet {
+                if !missing.is_empty() {
                     let missing = missing.join(", ");
                     self.write(&format!("warning: code is not confined in: {missing}\n"));
                     for reason in reasons {

@@ -34,8 +34,8 @@ use crate::directory;
 use crate::limits::{
     CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, FRAMES_BYTES_MAX,
     SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
-    WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_LINE_BYTES_MAX, WORKER_MEMORY_BYTES,
-    WORKER_PROCESSES_MAX, WORKER_START, WORKER_TREE_BYTES_MAX,
+    WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES,
+    WORKER_PROCESSES_MAX, WORKER_START, WORKER_TASKS_MAX, WORKER_TREE_BYTES_MAX,
 };
 use crate::python::environment::{Interpreter, PythonFiles};
 use crate::python::output::Printed;
@@ -129,10 +129,9 @@ impl WorkerOptions {
     /// Says to the stage what the worker may do.
     fn policy(&self) -> io::Result<Policy> {
         let PythonFiles { reads, links } = self.interpreter.files()?;
-        // A directory of many datasets is one mount; the other files there belong to them.
+        // Each file by itself: beside it are datasets that this question is not about.
         let files = self.datasets.iter().chain(self.container.iter().flatten());
-        let directories = files.filter_map(|(_, it)| it.parent());
-        let data: BTreeSet<_> = directories.map(Path::to_owned).chain(self.saved.clone()).collect();
+        let data: BTreeSet<_> = files.map(|(_, it)| it.clone()).chain(self.saved.clone()).collect();
         Ok(Policy {
             python: Some(self.interpreter.executable.clone()),
             scratch: self.scratch.clone(),
@@ -223,6 +222,7 @@ struct Start<'a> {
     file_bytes: u64,
     /// How many it may start; none when the kernel does not count them.
     processes: Option<u32>,
+    tasks: usize,
     frames_bytes: u64,
     output_bytes: usize,
     result_bytes: usize,
@@ -286,8 +286,8 @@ impl Worker {
         directory::empty(&options.scratch).map_err(cannot_run)?;
         let policy = options.policy().map_err(cannot_run)?;
         let relay = options.cluster.as_ref().map(|it| it.relay.clone());
-        let command = sandbox::command(&options.sandbox.program, &policy, relay);
-        let mut child = command.and_then(|mut it| it.spawn()).map_err(cannot_run)?;
+        let spawned = sandbox::spawn(&options.sandbox.program, &policy, relay).await;
+        let mut child = spawned.map_err(cannot_run)?;
         let (requests, Some(responses), Some(output)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -311,9 +311,7 @@ impl Worker {
         };
         let report = worker.confined().await?;
         worker.confinement = Confinement::of(&report, &policy);
-        if options.sandbox.is_required && !worker.confinement.missing.is_empty() {
-            return Err(WorkerError::Start(worker.confinement.refusal()));
-        }
+        options.sandbox.check(&worker.confinement).map_err(|it| WorkerError::Start(it.message))?;
         let start = Start {
             program: PROGRAM,
             scratch: &options.scratch,
@@ -323,10 +321,11 @@ impl Worker {
             memory_bytes: policy.memory_bytes,
             file_bytes: policy.file_bytes,
             processes: report.counts_processes.then_some(WORKER_PROCESSES_MAX),
+            tasks: WORKER_TASKS_MAX,
             frames_bytes: FRAMES_BYTES_MAX,
             output_bytes: TOOL_OUTPUT_BYTES_MAX,
             result_bytes: RESULT_BYTES_MAX,
-            line_bytes: WORKER_LINE_BYTES_MAX,
+            line_bytes: WORKER_ANSWER_BYTES_MAX,
             cluster: options.cluster.as_ref().map(ClusterStart::of),
         };
         let response = worker.exchange(&start, WORKER_START).await;
@@ -465,10 +464,6 @@ impl Worker {
             }
             Err(End::Process(why)) => {
                 let status = self.bury().await;
-                if status.and_then(|it| it.code()) == Some(sandbox::STOPPED_FOR_DISK) {
-                    // The next worker begins with empty scratch in any case, but the disk is full now.
-                    let _ = directory::empty(&self.scratch);
-                }
                 let reason = why.unwrap_or_else(|| describe(status, self.printed.last_line()));
                 Err(self.gone.insert(WorkerError::Gone { reason }).clone())
             }
@@ -481,9 +476,8 @@ impl Worker {
         let Some(open) = &mut self.open else { return Err(End::Tampering("nothing was asked")) };
         let Some(requests) = requests else { return Err(End::Process(None)) };
         let mark = [b"\0", open.id.as_bytes(), b"\0"].concat();
-        let deadline = Instant::now() + time;
-        let end = deadline + self.grace;
-        let mut wake = deadline;
+        let mut wake = Instant::now() + time;
+        let mut end = None;
         let mut chunk = vec![0; READ_BYTES];
         let mut n_searched = 0;
         let line_end = loop {
@@ -491,7 +485,7 @@ impl Worker {
             match found.map(|at| at + n_searched) {
                 Some(at) if open.is_printed => break at,
                 Some(_) => {}
-                None if WORKER_LINE_BYTES_MAX < incoming.len() => {
+                None if WORKER_ANSWER_BYTES_MAX < incoming.len() => {
                     return Err(End::Tampering("a line over the limit"));
                 }
                 None => n_searched = incoming.len(),
@@ -513,26 +507,25 @@ impl Worker {
                 },
                 _ = child.wait() => return Err(End::Process(None)),
                 () = sleep_until(wake) => {
-                    if end <= wake {
+                    let now = Instant::now();
+                    // From the first interrupt, which comes late when csv-agent was stopped meanwhile.
+                    let end = *end.get_or_insert(now + self.grace);
+                    if end <= now {
                         return Err(End::Process(Some(killed_at(time, self.grace))));
                     }
                     if let Some(monitor) = self.monitor {
                         monitor.interrupt();
                     }
-                    wake = end.min(wake + INTERRUPT_EVERY);
+                    wake = end.min(now + INTERRUPT_EVERY);
                 }
             }
         };
         if line_end + 1 < incoming.len() {
             return Err(End::Tampering("more than one line"));
         }
-        let response: Result<Response, _> = serde_json::from_slice(incoming);
-        incoming.clear();
-        match response {
-            Ok(response) if response.id == open.id => Ok(response),
-            Ok(_) => Err(End::Tampering("the answer to another request")),
-            Err(_) => Err(End::Tampering("a line that is no response")),
-        }
+        // What a large answer took is given back.
+        let line = std::mem::take(incoming);
+        Response::read(&line, &open.id).map_err(End::Tampering)
     }
 
     /// Kills a worker whose answers can no longer be told from what code wrote.
@@ -564,7 +557,15 @@ impl Worker {
             }
         };
         let _ = timeout(INTERRUPT_EVERY, drain).await;
+        self.clear();
         status
+    }
+
+    /// Removes what the code has written: links to other files among it, which a program of the user may
+    /// follow, and more than the disk has room for.
+    fn clear(&self) {
+        // The next worker begins with it, and says what fails.
+        let _ = directory::empty(&self.scratch);
     }
 }
 
@@ -579,6 +580,7 @@ impl Drop for Worker {
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
+        self.clear();
     }
 }
 
@@ -616,6 +618,9 @@ fn describe(status: Option<ExitStatus>, last_line: Option<String>) -> String {
              not be counted; they are deleted",
             SCRATCH_BYTES_MAX >> 20
         ),
+        (Some(sandbox::STOPPED_FOR_TASKS), _) => {
+            format!("was stopped: it had more than {WORKER_TASKS_MAX} threads and processes")
+        }
         (Some(code), _) => format!("exited with status {code}{words}"),
         // No one but the kernel kills it unasked, and it does so when memory runs out. It may also
         // be our own kill of a process that had closed its pipes.

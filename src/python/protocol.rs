@@ -3,14 +3,20 @@
 //! The worker's answers have no authority. They are data: length-checked where they are read,
 //! cut to size here, and never the path of a file that this process would parse.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::frame::Frame;
-use crate::limits::TOOL_OUTPUT_BYTES_MAX;
+use crate::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_ANSWER_BYTES_MAX, WORKER_ANSWER_VALUES_MAX};
+
+/// The rule that a line breaks which is no answer at all.
+const NO_RESPONSE: &str = "a line that is no response";
 
 /// What the worker is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -109,16 +115,26 @@ pub(super) struct Request<'a, T> {
 }
 
 /// A response as it comes over the pipe.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Response {
-    /// The id of the request.
-    pub id: String,
     /// The answer to the start.
     pub ready: Option<Versions>,
     status: Option<OutcomeStatus>,
-    #[serde(default)]
     result: Map<String, Value>,
     frame: Option<WireFrame>,
+    file: Option<String>,
+}
+
+/// The same before it is measured: nothing that can grow is built yet.
+#[derive(Deserialize)]
+struct Unmeasured<'a> {
+    id: Cow<'a, str>,
+    ready: Option<Versions>,
+    status: Option<OutcomeStatus>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    frame: Option<&'a RawValue>,
     file: Option<String>,
 }
 
@@ -151,6 +167,27 @@ struct WireFrame {
 }
 
 impl Response {
+    /// Reads the line that answers the request `id`. Values are counted before they are built: the shortest
+    /// of JSON take fifty times their length in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails, with the rule that was broken, as [`Response::into_outcome`] does.
+    pub fn read(line: &[u8], id: &str) -> Result<Response, &'static str> {
+        let Unmeasured { id: answered, ready, status, result, frame, file } =
+            serde_json::from_slice(line).map_err(|_| NO_RESPONSE)?;
+        if answered != id {
+            return Err("the answer to another request");
+        }
+        Ok(Response {
+            ready,
+            status,
+            result: result.map(build).transpose()?.unwrap_or_default(),
+            frame: frame.map(build).transpose()?,
+            file,
+        })
+    }
+
     /// Checks a response against the command that it answers.
     ///
     /// # Errors
@@ -186,6 +223,29 @@ impl Response {
     }
 }
 
+/// Builds a part of a response, unless it has more values than any that the worker sends.
+fn build<T: DeserializeOwned>(raw: &RawValue) -> Result<T, &'static str> {
+    if WORKER_ANSWER_VALUES_MAX < count_values(raw.get()) {
+        return Err("more values than an answer may have");
+    }
+    serde_json::from_str(raw.get()).map_err(|_| NO_RESPONSE)
+}
+
+/// Returns how many values JSON has at most: each one but the first comes after one of these signs.
+fn count_values(json: &str) -> usize {
+    let (mut n_values, mut in_text, mut is_escaped) = (1, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' | b',' | b':' if !in_text => n_values += 1,
+            _ => {}
+        }
+    }
+    n_values
+}
+
 impl WireFrame {
     fn check(self, rows_max: usize, cells_max: usize) -> Result<Frame, &'static str> {
         let WireFrame { columns, dtypes, rows, row_count } = self;
@@ -199,6 +259,11 @@ impl WireFrame {
         let n_rows = rows.len();
         if rows_max < n_rows || cells_max < n_rows * n_columns || row_count < n_rows as u64 {
             return Err("a frame over its bounds");
+        }
+        // Events and documents name the column with each of its cells.
+        let names_bytes = columns.iter().map(String::len).sum::<usize>();
+        if WORKER_ANSWER_BYTES_MAX < n_rows * names_bytes {
+            return Err("a frame whose names are longer than its cells may be");
         }
         let is_cell = |value: &Value| !value.is_array() && !value.is_object();
         if !rows.iter().flatten().all(is_cell) {
@@ -220,7 +285,8 @@ pub(super) fn is_table_name(name: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Command, Response};
+    use super::{Command, NO_RESPONSE, Response, count_values};
+    use crate::limits::WORKER_ANSWER_VALUES_MAX;
 
     fn fetch(rows_max: usize, cells_max: usize) -> Command {
         let variable = "df".to_owned();
@@ -234,7 +300,7 @@ mod tests {
         for (key, value) in members.as_object().unwrap() {
             response[key] = value.clone();
         }
-        let response: Response = serde_json::from_value(response).unwrap();
+        let response = Response::read(response.to_string().as_bytes(), "1").unwrap();
         let outcome = response.into_outcome(&fetch(2, 3));
         assert_eq!(outcome.map(|it| it.frame.unwrap().rows.len()), expected);
     }
@@ -253,6 +319,34 @@ mod tests {
         check(&frame(json!(["a", "a"]), json!([])), Err("a frame that has a column twice"));
         check(&frame(json!(["a"]), json!([[[1]]])), Err("a cell that is no plain value"));
         check(&json!({}), Err("a frame and a status that contradict each other"));
+    }
+
+    #[test]
+    fn values_are_counted_before_they_are_built() {
+        let read = |member: &str, value: &str| {
+            let line = format!(r#"{{"id":"1","status":"ok","{member}":{value}}}"#);
+            Response::read(line.as_bytes(), "1").map(drop)
+        };
+        let many = format!("[{}0]", "[],".repeat(WORKER_ANSWER_VALUES_MAX));
+        let nested = format!(r#"{{"a":{}{}}}"#, "[".repeat(500), "]".repeat(500));
+        let text = r#"{"a":"\",[{\\"}"#;
+        let too_many = Err("more values than an answer may have");
+        assert_eq!(read("result", &format!(r#"{{"a":{many}}}"#)), too_many);
+        assert_eq!(read("frame", &format!(r#"{{"rows":{many}}}"#)), too_many);
+        assert_eq!(read("result", &nested), Err(NO_RESPONSE));
+        assert_eq!(read("other", &many), Ok(()), "what nobody reads is not built");
+        assert_eq!(read("result", text), Ok(()));
+        assert_eq!(count_values(text), 3, "signs within a text are none");
+    }
+
+    #[test]
+    fn names_may_not_be_repeated_into_more_than_an_answer() {
+        let columns = vec!["x".repeat(1 << 20)];
+        let frame = json!({"columns": columns, "dtypes": ["int64"], "rows": vec![[1]; 40], "row_count": 40});
+        let line = json!({"id": "1", "status": "ok", "result": {"kind": "none"}, "frame": frame});
+        let response = Response::read(line.to_string().as_bytes(), "1").unwrap();
+        let told = Err("a frame whose names are longer than its cells may be");
+        assert_eq!(response.into_outcome(&fetch(40, 40)).map(drop), told);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod monitor;
 mod namespaces;
 mod policy;
 mod raw;
+mod remedy;
 pub mod stage;
 
 use std::ffi::{CString, NulError, OsString};
@@ -20,16 +21,21 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
+use nix::sys::prctl::set_dumpable;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use tokio::process::Command;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
 
 pub use policy::{Layer, Report};
 pub(super) use policy::{Line, Policy};
 
 pub use crate::event::Confinement;
-use crate::limits::{WORKER_FILE_BYTES_MAX, WORKER_MEMORY_BYTES, WORKER_PROCESSES_MAX};
+use crate::limits::{
+    WORKER_FILE_BYTES_MAX, WORKER_MEMORY_BYTES, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX,
+};
+use crate::status::{ExitStatus, Failure};
 
 /// The first argument that makes csv-agent the stage. It is for csv-agent alone.
 pub const STAGE: &str = "__sandbox";
@@ -53,12 +59,21 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// The rule by which code reads and writes only the files that it was given.
 pub const FILES: &str = "files";
 /// The rules of the product contract that need the kernel's help.
-const RULES: [&str; 6] =
-    ["network", FILES, "names of files outside", "other processes", "subprocesses", "system calls"];
+const RULES: [&str; 7] = [
+    "network",
+    FILES,
+    "names of files outside",
+    "other processes",
+    "subprocesses",
+    "system calls",
+    "user",
+];
 /// What the monitor ends with when the worker's processes had too much memory together.
 pub(super) const STOPPED_FOR_MEMORY: i32 = 121;
 /// What the monitor ends with when the worker's files were too many or too large together.
 pub(super) const STOPPED_FOR_DISK: i32 = 122;
+/// What the monitor ends with when the worker's threads and processes were too many together.
+pub(super) const STOPPED_FOR_TASKS: i32 = 123;
 
 /// Reads one line, which holds the worker's text and its settings, and runs the text with a copy of
 /// the builtins of its own: what code does to `builtins` does not reach the functions of the worker.
@@ -67,6 +82,13 @@ const BOOTSTRAP: &str = "import json, sys; \
     exec(compile(start.pop('program'), '<worker>', 'exec'), {'start': start, \
     '__name__': 'worker', '__builtins__': dict(vars(__import__('builtins')))})";
 
+/// Closes the memory and the environment of this process, where keys are, to other processes of the user:
+/// code that nothing confines is one of them. Programs that it runs begin open again, the stage too.
+pub fn close_to_others() {
+    // It fails for no process that asks for itself.
+    let _ = set_dumpable(false);
+}
+
 /// How a worker is to be confined.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
@@ -74,14 +96,58 @@ pub struct SandboxOptions {
     pub program: PathBuf,
     /// Layers that are left out, to see what the others stop.
     pub without: Vec<Layer>,
-    /// Whether no code may run unless every rule holds.
-    pub is_required: bool,
+    /// What must hold before any code runs.
+    pub demand: Demand,
+}
+
+/// What must hold before any code runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Demand {
+    /// Every rule.
+    Everything,
+    /// The rule on files: without it, code reads the keys of the user and writes programs that they run.
+    #[default]
+    Files,
+    /// Nothing. The user takes the risk.
+    Nothing,
+}
+
+impl SandboxOptions {
+    /// Makes sure that enough holds for code to run.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Sandbox`], what is missing and what can be done.
+    pub fn check(&self, confinement: &Confinement) -> Result<(), Failure> {
+        let is_enough = match self.demand {
+            Demand::Everything => confinement.missing.is_empty(),
+            Demand::Files => confinement.enforces(FILES),
+            Demand::Nothing => true,
+        };
+        if is_enough {
+            return Ok(());
+        }
+        let because = [vec![String::new()], confinement.reasons.clone()].concat().join("; ");
+        if self.demand == Demand::Everything {
+            let missing = confinement.missing.join(", ");
+            let message = format!("`--require-sandbox`: not enforced here: {missing}{because}");
+            return Err(Failure::new(ExitStatus::Sandbox, message));
+        }
+        let message = format!(
+            "no code is run: it could read and write every file that you can, because this machine does not \
+             confine it{because}"
+        );
+        let hint = "`csv-agent doctor` says what is missing; if you trust the data and the model with your files, \
+                    set `allow_unconfined = true` in your own configuration, or add `--allow-unconfined` to `ask` \
+                    or `chat`";
+        Err(Failure::new(ExitStatus::Sandbox, message).hint(hint))
+    }
 }
 
 impl Confinement {
     /// Returns what a report means for someone who does not know the kernel.
     pub(super) fn of(report: &Report, policy: &Policy) -> Self {
-        let Report { namespaces, landlock, seccomp, counts_processes, refused } = report;
+        let Report { namespaces, landlock, seccomp, counts_processes, is_root, refused } = report;
         // Landlock has rules on files from its first version on, on TCP from its fourth only.
         let files = *namespaces || 1 <= *landlock;
         let subprocesses = match (counts_processes, seccomp) {
@@ -100,10 +166,17 @@ impl Confinement {
             (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
             subprocesses,
             seccomp.then(|| "system calls: a list".to_owned()),
+            match (is_root, namespaces) {
+                (false, _) => Some("user: without rights".to_owned()),
+                (true, true) => Some("user: root of namespaces, without rights outside".to_owned()),
+                (true, false) => None,
+            },
         ];
         let left_out = policy.without.iter();
         let left_out = left_out.map(|it| format!("CSV_AGENT_SANDBOX_WITHOUT has {}", it.name()));
-        let reasons = left_out.chain(refused.clone()).collect();
+        let as_root = (*is_root && !namespaces)
+            .then(|| "user: code runs as root, without root's capabilities".to_owned());
+        let reasons = left_out.chain(refused.clone()).chain(as_root).collect();
         let mut confinement = Confinement { enforced: Vec::new(), missing: Vec::new(), reasons };
         for (rule, enforced) in RULES.into_iter().zip(enforced) {
             match enforced {
@@ -114,6 +187,7 @@ impl Confinement {
         confinement.enforced.extend([
             format!("memory: {} MB", policy.memory_bytes >> 20),
             format!("one file: {} MB", policy.file_bytes >> 20),
+            format!("threads and processes: {WORKER_TASKS_MAX}"),
             "environment: built from nothing".to_owned(),
         ]);
         confinement
@@ -129,16 +203,6 @@ impl Confinement {
     pub fn enforces(&self, rule: &str) -> bool {
         let name = |it: &String| it.split_once(": ").is_some_and(|(name, _)| name == rule);
         self.enforced.iter().any(name)
-    }
-
-    /// Says what is missing to someone who wants all of it.
-    pub fn refusal(&self) -> String {
-        let missing = self.missing.join(", ");
-        let told = [
-            vec![format!("`--require-sandbox`: not enforced here: {missing}")],
-            self.reasons.clone(),
-        ];
-        told.concat().join("; ")
     }
 }
 
@@ -160,35 +224,44 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
         relay: None,
         without: options.without.clone(),
     };
-    let output = command(&options.program, &policy, None)?.output().await?;
+    let mut child = spawn(&options.program, &policy, None).await?;
+    drop(child.stdin.take());
+    let output = child.wait_with_output().await?;
     match serde_json::from_slice(&output.stdout)? {
         Line::Confined(report) => Ok(Confinement::of(&report, &policy)),
         Line::Failed(reason) => Err(anyhow::Error::msg(reason)),
     }
 }
 
-/// Returns the command that runs the stage, with three pipes.
+/// Starts the stage with three pipes, and gives it the policy.
 ///
-/// What it spawns is the monitor of the worker: when the request pipe is closed, however csv-agent
-/// ended, it kills the worker and all that the worker started. `relay` is what the policy names.
+/// It becomes the monitor of the worker: when the request pipe is closed, however csv-agent ended, it
+/// kills the worker and all that the worker started. `relay` is what the policy names.
 ///
 /// # Errors
 ///
-/// Fails when a path is not UTF-8.
-pub(super) fn command(
+/// Fails when a path is not UTF-8, or the stage cannot be run.
+pub(super) async fn spawn(
     program: &Path,
     policy: &Policy,
     relay: Option<Arc<OwnedFd>>,
-) -> io::Result<Command> {
+) -> io::Result<Child> {
+    let scratch = &policy.scratch;
+    let policy = serde_json::to_vec(policy)?;
     let mut command = Command::new(program);
-    command.arg(STAGE).arg(serde_json::to_string(policy)?).env_clear().current_dir("/");
+    // The directory says to whoever lists processes which worker this is.
+    command.arg(STAGE).arg(policy.len().to_string()).arg(scratch).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A signal to the whole group of csv-agent must leave the monitor there to end the worker.
     command.process_group(0);
     if let Some(relay) = relay {
         raw::inherit(&mut command, relay);
     }
-    Ok(command)
+    let mut child = command.spawn()?;
+    if let Some(stdin) = &mut child.stdin {
+        stdin.write_all(&policy).await?;
+    }
+    Ok(child)
 }
 
 /// What the stage becomes.

@@ -680,8 +680,9 @@ def fetch(request):
     allowed = min(request["rows_max"], request["cells_max"] // max(1, whole.shape[1]))
     head = whole.iloc[:allowed]
     rows = [list(row) for row in zip(*[cells(head[it], 32_768) for it in head.columns])]
-    frame = {"columns": list(head.columns), "dtypes": [str(it) for it in head.dtypes],
-             "rows": within(rows, FRAME_JSON_BYTES_MAX), "row_count": n_rows}
+    names = list(head.columns)
+    frame = {"columns": names, "dtypes": [str(it) for it in head.dtypes],
+             "rows": within(rows, len(encode(names)), FRAME_JSON_BYTES_MAX), "row_count": n_rows}
     file = write_whole(whole) if request["write"] else None
     return {"result": {"kind": "none"}, "frame": frame, "file": file}
 
@@ -709,10 +710,10 @@ def frames_known():
     return f"the DataFrames are: {known}" if known else "there is no DataFrame yet"
 
 
-def within(rows, n_bytes):
-    """Returns the first rows, as many as fit into that much JSON."""
+def within(rows, names_bytes, n_bytes):
+    """Returns the first rows, as many as fit into that much JSON, where each has the names of its cells."""
     for at, row in enumerate(rows):
-        n_bytes -= len(encode(row)) + 1
+        n_bytes -= len(encode(row)) + names_bytes
         if n_bytes < 0:
             return rows[:at]
     return rows
@@ -1066,7 +1067,9 @@ def failure(error):
         elif isinstance(error, OSError) and (rule := rule_of(error)):
             text += f"\n{rule}"
         elif isinstance(error, RuntimeError) and "can't start new thread" in message:
-            text += f"\nAt most {start['processes']} processes and threads may run beside this one."
+            allowed = start["processes"]
+            text += (f"\nAt most {allowed} processes and threads may run beside this one." if allowed
+                     else f"\nAt most {start['tasks']} threads may run here.")
     text = cut_middle(same_every_time(text), start["result_bytes"] - 2_048)
     details = {"type": name, "message": cut_end(same_every_time(message), 1_000)}
     return {"status": status, "result": {"kind": "error", "error": details, "text": text}}

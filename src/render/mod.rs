@@ -11,3 +11,4 @@ pub mod page;
 pub mod report;
 pub mod prose;
 pub mod links;
+pub mod inert;

@@ -8,7 +8,7 @@ use crate::render::chart::screen;
 use crate::render::prose::live::{Live, Window};
 use crate::render::prose::{self, ProseStyle};
 use crate::render::table::{self, TableStyle};
-use crate::render::{links, report, sanitize};
+use crate::render::{inert, links, report, sanitize};
 use crate::sink::{EventSink, Format, OutputOptions, paths, write};
 
 /// Columns of a terminal that does not say.
@@ -75,6 +75,7 @@ impl Human {
         }
         if table.truncated {
             let place = place.map_or(String::new(), |it| format!("; all of them are in {it}"));
+            let name = inert::text(&name);
             writeln!(text, "\n{name}: {n_rows} of {n_all} rows{place}")?;
         }
         self.show(&text)
@@ -86,7 +87,7 @@ impl Human {
         let name = sanitize::one_line(&chart.logical_name);
         let text = match self.options.format {
             Format::Md => {
-                let alt = sanitize::one_line(&chart.alt).replace('[', "\\[").replace(']', "\\]");
+                let alt = inert::text(&sanitize::one_line(&chart.alt));
                 format!("![{alt}]({})\n", links::destination(&path))
             }
             _ if self.is_terminal() => {
@@ -109,12 +110,7 @@ impl Human {
             if self.options.format != Format::Md {
                 return format!("file: {path}\n");
             }
-            let name = sanitize::one_line(&file.name);
-            let signs = ['\\', '[', ']', '<', '`', '*', '_', '&'];
-            let name: String = name
-                .chars()
-                .flat_map(|it| signs.contains(&it).then_some('\\').into_iter().chain([it]))
-                .collect();
+            let name = inert::text(&sanitize::one_line(&file.name));
             format!("- [{name}]({})\n", links::destination(&path))
         };
         reply.files.iter().map(line).collect()
@@ -185,7 +181,9 @@ impl Human {
             answer += &self.files(reply);
             answer.push('\n');
         }
-        answer += &sanitize::for_terminal(text);
+        let text = sanitize::for_terminal(text);
+        // The reply alone is for programs, word for word; the rest may be opened in a viewer.
+        answer += &if self.options.format == Format::Reply { text } else { inert::markdown(&text) };
         answer.push('\n');
         write(&mut *self.out, &answer)
     }

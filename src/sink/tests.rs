@@ -134,6 +134,15 @@ fn turn() -> Vec<Event> {
 }
 
 #[test]
+fn the_name_of_a_table_is_no_picture_in_a_viewer() {
+    let table = table("![x](http://x.example)", "Anvil", 9);
+    for format in [Format::Text, Format::Md] {
+        let (out, _) = run(options(format), &[started(), table.clone(), reply("Done.\n")]);
+        assert!(out.contains("\\!\\[x\\](http://x.example): 1 of 9 rows"), "{out}");
+    }
+}
+
+#[test]
 fn a_pipe_gets_tables_charts_and_the_reply() {
     let (out, warn) = run(options(Format::Text), &turn());
     insta::assert_snapshot!(out, @r"

@@ -1,6 +1,7 @@
 //! Turns as scripts, notebooks and documents: they run without csv-agent and prove themselves.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -263,6 +264,36 @@ fn a_document_has_question_answer_table_chart_and_code() {
     ];
     let places: Vec<Option<usize>> = lines.iter().map(|it| run.stdout().find(it)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} {run}");
+}
+
+#[test]
+fn nothing_that_a_viewer_opens_asks_a_server_for_a_picture() {
+    let said =
+        "![x](http://x.example/?q=1) <img src=http://x.example>\n\n```\n![code](http://x.example)";
+    let bench = Bench::with(["sales.csv"]).script([round().runs("c1", "1"), round().says(said)]);
+    // The report asks for a verdict, which this answer does not have.
+    let asked = bench.ask_with(["--report", "md=report.md"], said).fails_with(9);
+    let read = |path: &Path| fs::read_to_string(path).unwrap();
+    let show = |arguments: &[&str]| bench.run(arguments).succeeds().stdout().to_owned();
+    let notebook: Value = serde_json::from_str(&show(&["export", "ipynb"])).unwrap();
+    let cells = notebook["cells"].as_array().unwrap().iter();
+    let texts = cells.filter(|it| it["cell_type"] == "markdown");
+    let texts = texts.flat_map(|it| it["source"].as_array().unwrap());
+    let notebook: String = texts.map(|it| it.as_str().unwrap()).collect();
+    for (name, text) in [
+        ("a pipe", asked.stdout().to_owned()),
+        ("reply.md", read(&bench.session().join("turns/0001/reply.md"))),
+        ("--report md", read(&bench.path("report.md"))),
+        ("show --format md", show(&["show", "--format", "md"])),
+        ("export md", show(&["export", "md"])),
+        ("export ipynb", notebook),
+    ] {
+        let without = text.replace("\\![x](http", "").replace("\\<img", "");
+        assert_ne!(text, without, "{name} has the answer");
+        assert!(!without.contains("![x](http") && !without.contains("<img"), "{name}: {text}");
+        assert!(text.contains("\n![code](http") && text.contains("\n```\n"), "{name}: {text}");
+    }
+    assert_eq!(show(&["show", "--format", "reply"]), format!("{said}\n"), "word for word");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use csv_agent::limits::{WORKER_GRACE, WORKER_MEMORY_BYTES};
 use csv_agent::python::protocol::{Command as Ask, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::{Layer, SandboxOptions};
+use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
 use csv_agent::python::{Worker, WorkerError, WorkerOptions};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
@@ -224,7 +224,7 @@ impl Target {
             sandbox: SandboxOptions {
                 program: program(),
                 without: self.without.clone(),
-                is_required: false,
+                demand: Demand::Nothing,
             },
         };
         Worker::start(options).await.unwrap()
@@ -329,6 +329,18 @@ async fn namespaces_and_seccomp_contain_every_snippet() {
 #[tokio::test]
 async fn landlock_and_seccomp_contain_every_snippet() {
     check_all(&[Layer::Namespaces], 2).await;
+}
+
+#[tokio::test]
+async fn threads_are_bounded_whatever_is_missing() {
+    let name = "start_threads_without_end";
+    let snippet = snippets().into_iter().find(|it| it.0 == name).unwrap().1;
+    for without in [&[][..], &[Layer::Namespaces], &Layer::ALL] {
+        let mut target = Target::new(without);
+        target.command_timeout = HANG;
+        target.check(name, &snippet).await;
+        target.end().await;
+    }
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::SandboxOptions;
+use csv_agent::python::sandbox::{Demand, SandboxOptions};
 use csv_agent::python::{Cluster, Worker, WorkerOptions};
 
 use crate::bench::HANG;
@@ -37,7 +37,7 @@ impl Bench {
         thread::spawn(move || refuse(ours, |method| tell.send(method).is_ok()));
         let scratch = TempDir::new().unwrap();
         let sandbox =
-            SandboxOptions { program: program(), without: Vec::new(), is_required: false };
+            SandboxOptions { program: program(), without: Vec::new(), demand: Demand::Files };
         let options = WorkerOptions::new(spark_interpreter().await, scratch.path(), sandbox);
         let relay = Arc::new(OwnedFd::from(theirs));
         let cluster = Some(Cluster { relay, datasets: Vec::new(), user: "ann".to_owned() });

@@ -165,18 +165,19 @@ fn a_column_that_is_not_there_is_refused_and_in_a_file_told() {
 #[test]
 fn without_confinement_nothing_is_redacted_and_nothing_sent() {
     let bench = bench().variable("CSV_AGENT_SANDBOX_WITHOUT", "namespaces,landlock,seccomp");
-    let run = bench.run(["ask", "--redact", "email", "q"]).fails_with(8);
+    let run = bench.run(["ask", "--allow-unconfined", "--redact", "email", "q"]).fails_with(8);
     assert!(
         run.stderr().contains("columns cannot be kept back: code could read their values in other"),
         "{run}"
     );
     fs::write(bench.path("c.toml"), "redact = [\"email\"]\n").unwrap();
-    let run = bench.run(["--config", "c.toml", "ask", "q"]).fails_with(8);
+    let run = bench.run(["--config", "c.toml", "ask", "--allow-unconfined", "q"]).fails_with(8);
     assert!(!run.stderr().contains("`--redact`"), "a file said it: {run}");
     assert_eq!(bench.n_requests(), 0);
     bench
         .run([
             "ask",
+            "--allow-unconfined",
             "-d",
             "people",
             "--redact",

@@ -22,7 +22,7 @@ use csv_agent::event::CallStatus;
 use csv_agent::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES};
 use csv_agent::python::environment::{Extras, Interpreter, PythonOptions, prepare};
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::{Layer, SandboxOptions};
+use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
 use csv_agent::python::study::Study;
 use csv_agent::python::{Cluster, Worker, WorkerError, WorkerOptions};
 
@@ -65,7 +65,7 @@ pub fn program() -> PathBuf {
 }
 
 fn sandbox() -> SandboxOptions {
-    SandboxOptions { program: program(), without: Vec::new(), is_required: false }
+    SandboxOptions { program: program(), without: Vec::new(), demand: Demand::Files }
 }
 
 /// A worker in a directory of its own.
@@ -650,6 +650,47 @@ async fn lines_that_code_writes_are_no_answers() {
     let flood = "import os\nwhile True: os.write(201, b'x' * 65536)";
     let error = bench.try_run(flood).await.unwrap_err();
     assert_eq!(error, WorkerError::Protocol("a line over the limit".to_owned()));
+}
+
+#[tokio::test]
+async fn a_path_that_is_too_long_is_no_reason_to_end() {
+    let mut bench = Bench::new().await;
+    // Longer than the monitor waits between two looks.
+    let code = "import os, time\nfor _ in range(40):\n    os.mkdir('a' * 200)\n    os.chdir('a' * 200)\n\
+                time.sleep(1)\n'deep'";
+    assert_eq!(text(&bench.run(code).await), "'deep'");
+    assert_eq!(text(&bench.run("'fine'").await), "'fine'");
+}
+
+#[tokio::test]
+async fn a_process_whose_parent_has_ended_counts_as_well() {
+    let code = "
+import os, threading, time
+if os.fork() == 0:
+    if os.fork() == 0:
+        for _ in range(200): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        time.sleep(600)
+    os._exit(0)
+time.sleep(600)";
+    let mut bench = Bench::with(|options| {
+        options.sandbox.without = Layer::ALL.to_vec();
+        options.sandbox.demand = Demand::Nothing;
+    })
+    .await;
+    let error = bench.try_run(code).await.unwrap_err();
+    assert!(error.to_string().contains("more than 128 threads and processes"), "{error}");
+    until(|| processes_of(bench.scratch.path()).is_empty()).await;
+}
+
+#[tokio::test]
+async fn nothing_that_code_wrote_is_left_when_it_has_ended() {
+    let Bench { mut worker, scratch } = Bench::new().await;
+    let code = "import os; os.symlink('/etc/passwd', 'notes.txt'); os.mkdir('d'); os.symlink('/etc', 'd/e')";
+    worker.ask(Command::Run { code: code.to_owned() }).await.unwrap();
+    assert!(scratch.path().join("notes.txt").is_symlink());
+    worker.stop().await;
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    assert!(Path::new("/etc/passwd").exists());
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ use crate::python::environment::PythonOptions;
 use crate::python::protocol::Command;
 use crate::python::sandbox::SandboxOptions;
 use crate::python::study::Study;
+use crate::render::inert;
 use crate::session::Session;
 use crate::session::turns;
 use crate::sink::EventSink;
@@ -243,7 +244,7 @@ impl Again<'_> {
         // What it says was compared here, and by no model: nothing of it is ungrounded.
         let body = turn.reply_body(&text, StopReason::Complete);
         let body = ReplyBody { exit_code: status.code(), ..body };
-        turn.dir().write("reply.md", &format!("{text}\n"))?;
+        turn.dir().write("reply.md", &format!("{}\n", inert::markdown(&text)))?;
         let told = turn.emit(Body::Reply(Box::new(body)));
         let usage = Usage::default();
         let reply = Reply { text, verdict: None, stop_reason: StopReason::Complete, usage };

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::script::named;
 use crate::agent::again::past::{PastCall, PastTurn};
 use crate::event::Body;
-use crate::render::{sanitize, table};
+use crate::render::{inert, sanitize, table};
 
 /// Writes the document. Charts are linked where they are, in the session.
 pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
@@ -17,14 +17,14 @@ pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
 }
 
 fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
-    let question = sanitize::one_line(turn.question.trim());
-    let mut text = format!("# {question}\n\n*csv-agent, {}*\n", named(turn));
+    let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
+    let mut text = format!("# {question}\n\n*csv-agent, {}*\n", inert::text(&named(turn)));
     text += &answer(turn);
     for shown in turn.calls.iter().flat_map(|it| &it.shown) {
         // Writing to a string cannot fail.
         match shown {
             Body::DataFrame(sent) => {
-                let name = sanitize::one_line(&sent.logical_name);
+                let name = inert::text(&sanitize::one_line(&sent.logical_name));
                 let _ = write!(text, "\n## {name}\n\n{}", table::markdown(&sent.frame()));
                 if sent.truncated {
                     let _ = write!(text, "\n{} of {} rows\n", sent.rows_emitted, sent.row_count);
@@ -33,7 +33,7 @@ fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
             Body::Chart(chart) => {
                 let file = chart.files.iter().find(|it| it.format == "svg");
                 let path = file.map(|it| session_dir.join(&it.path).display().to_string());
-                let alt = sanitize::one_line(&chart.alt).replace(['[', ']'], "");
+                let alt = inert::text(&sanitize::one_line(&chart.alt));
                 let _ = write!(text, "\n![{alt}](<{}>)\n", path.unwrap_or_default());
             }
             _ => {}
@@ -50,7 +50,7 @@ fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
 
 fn answer(turn: &PastTurn) -> String {
     let Some(reply) = &turn.reply else { return "\nThe turn has no answer.\n".to_owned() };
-    let mut text = format!("\n{}\n", sanitize::for_terminal(reply.text.trim()));
+    let mut text = format!("\n{}\n", inert::markdown(&sanitize::for_terminal(reply.text.trim())));
     if let Some(assessment) = reply.assessment {
         let _ = write!(text, "\n**Verdict: {}**\n", assessment.name());
     }
@@ -58,7 +58,7 @@ fn answer(turn: &PastTurn) -> String {
         text.push('\n');
     }
     for found in &reply.findings {
-        let message = sanitize::one_line(found.finding.message.trim());
+        let message = inert::markdown(&sanitize::one_line(found.finding.message.trim()));
         let _ = writeln!(text, "- {}: {message}", found.finding.severity.name());
     }
     text

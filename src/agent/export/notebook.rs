@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Program;
 use super::script::{checks, named, prelude};
+use crate::render::inert;
 
 /// Writes the notebook.
 ///
@@ -19,9 +20,13 @@ pub fn notebook(program: &Program) -> anyhow::Result<String> {
         let turn = program.turns.iter().find(|it| it.id == piece.turn);
         let is_first = at == 0 || program.pieces[at - 1].turn != piece.turn;
         if let (Some(turn), true) = (turn, is_first) {
-            let question = turn.question.trim();
+            let question = inert::markdown(turn.question.trim());
             let reply = turn.reply.as_ref().map_or("", |it| it.text.trim());
-            cells.push(markdown(&format!("## {question}\n\n{}\n\n{reply}", named(turn))));
+            let reply = inert::markdown(reply);
+            cells.push(markdown(&format!(
+                "## {question}\n\n{}\n\n{reply}",
+                inert::text(&named(turn))
+            )));
         }
         let shown = piece.shows.as_ref().filter(|_| turn.is_some());
         let shown = shown.map_or(String::new(), |it| format!("\n{it}"));

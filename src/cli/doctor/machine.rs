@@ -9,7 +9,7 @@ use crate::cli::graphics::{self, Images};
 use crate::cli::options::GlobalOptions;
 use crate::limits::DISK_FREE_BYTES_MIN;
 use crate::python::environment::{self, Extras, Origin, PythonOptions};
-use crate::python::sandbox::{self, Confinement, SandboxOptions};
+use crate::python::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
 use crate::status::ExitStatus;
 
@@ -87,17 +87,22 @@ pub fn no_python() -> Vec<Check> {
     ["python", "sandbox"].map(|it| Check::new(it, State::Skipped, found)).to_vec()
 }
 
-/// Returns a line for each rule of the confinement. One that does not hold fails when all must.
-pub fn rules(confinement: &Confinement, is_required: bool) -> Vec<Check> {
+/// Returns a line for each rule of the confinement. One that does not hold and must is a problem.
+pub fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
     let lines = |state, texts: &[String]| {
         texts.iter().map(|it| Check::new("sandbox", state, it.clone())).collect::<Vec<_>>()
     };
-    let missing: Vec<_> =
-        confinement.missing.iter().map(|it| format!("{it}: not enforced")).collect();
-    let state = if is_required { State::Problem(ExitStatus::Sandbox) } else { State::Warning };
+    let missing = confinement.missing.iter().map(|rule| {
+        let state = match demand {
+            Demand::Everything => State::Problem(ExitStatus::Sandbox),
+            Demand::Files if rule == FILES => State::Problem(ExitStatus::Sandbox),
+            Demand::Files | Demand::Nothing => State::Warning,
+        };
+        Check::new("sandbox", state, format!("{rule}: not enforced"))
+    });
     [
         lines(State::Ok, &confinement.enforced),
-        lines(state, &missing),
+        missing.collect(),
         lines(State::Warning, &confinement.reasons),
     ]
     .concat()

@@ -14,10 +14,10 @@ use super::key::KeySource;
 use super::schema::answer_schema;
 use super::settings::{
     API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS,
-    MODEL, NO_ROWS, ORGANIZATION, Origin, PROJECT, REASONING, REDACT, REQUIRE_SANDBOX, RETRIES,
-    STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, without_password,
+    MODEL, NO_ROWS, ORGANIZATION, Origin, PROJECT, REASONING, REDACT, RETRIES, STREAM, Settings,
+    TIMEOUT, TOOL_TIMEOUT, without_password,
 };
-use super::{Environment, GlobalOptions, cluster_access, python_options, sandbox_options};
+use super::{Environment, GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use crate::agent::hosted::Interpreter;
 use crate::agent::prompt::Briefing;
 use crate::agent::schema::AnswerSchema;
@@ -321,7 +321,7 @@ impl TurnOptions {
             redact: flags.redact,
             provider,
             python: python_options(settings)?,
-            sandbox: sandbox_options(settings.get(&REQUIRE_SANDBOX)?, environment)?,
+            sandbox: sandbox_options(demand(settings)?, environment)?,
             cluster: cluster_access(environment),
             interpreter,
             global,

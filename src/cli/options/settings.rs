@@ -297,6 +297,16 @@ pub static REQUIRE_SANDBOX: Setting<bool> = Setting {
     default: Some(|| false),
     project: Project::MayTurnOn,
 };
+/// Whether code runs where nothing confines its files.
+pub static ALLOW_UNCONFINED: Setting<bool> = Setting {
+    key: "allow_unconfined",
+    about: "whether code runs where it could read and write every file of the user",
+    flag: Some(("--allow-unconfined", |it| it.settings.allow_unconfined.then_some(true))),
+    variable: None,
+    read: |raw, _| switch(raw),
+    default: Some(|| false),
+    project: Project::MayNot,
+};
 /// Columns whose values never leave. A project could name others than its user does.
 pub static REDACT: Setting<Vec<String>> = Setting {
     key: "redact",
@@ -416,6 +426,7 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &COMPACT_AT,
     &TOOL_TIMEOUT,
     &REQUIRE_SANDBOX,
+    &ALLOW_UNCONFINED,
     &REDACT,
     &NO_ROWS,
     &PYTHON,

@@ -80,6 +80,23 @@ const UNKNOWN_KEY_CODES: &[&str] = &["invalid_api_key", "no_db_connection"];
 /// Codes of a parameter that the server does not know at all.
 const UNKNOWN_CODES: &[&str] = &["unknown_parameter", "unsupported_parameter", "extra_forbidden"];
 
+/// Members of a request by the setting that sends them, and what to do without it.
+const SETTINGS: &[(&[&str], &str)] = &[
+    (
+        &["reasoning", "reasoning_effort", "effort"],
+        "leave out `--reasoning`, and `reasoning` in the configuration",
+    ),
+    (&["stream", "stream_options", "streaming"], "ask without streaming: `--no-stream`"),
+    (
+        &["response_format", "json_schema", "text_format"],
+        "leave out `--schema` and `--verdict`, which ask for an answer in a fixed form",
+    ),
+    (
+        &["tools", "tool_choice", "parallel_tool_calls", "strict"],
+        "choose a model that calls tools with `--model`, or another API with `--api chat` or `--api responses`",
+    ),
+];
+
 /// Words for what a provider has no more.
 const GONE_WORDS: &[&str] =
     &["not found", "no such", "not exist", "expired", "deleted", "invalid file id"];
@@ -374,9 +391,24 @@ impl Complaint {
             _ if self.message.contains("/chat/completions") => {
                 "ask by the Responses API, with `--api responses`".to_owned()
             }
+            _ if matches!(status, Some(400 | 422)) => self.way_out(),
             _ => return None,
         };
         Some(hint)
+    }
+
+    /// Returns what to try when a server refuses a request and nobody knows why: to leave out what it
+    /// names, or to say it in the other dialect.
+    fn way_out(&self) -> String {
+        let said = format!("{} {}", self.param, self.message).to_ascii_lowercase();
+        let mut words = said.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        let setting = words.find_map(|word| SETTINGS.iter().find(|it| it.0.contains(&word)));
+        match setting {
+            Some((_, remedy)) => (*remedy).to_owned(),
+            None => "ask by another API, with `--api chat` or `--api responses`; `csv-agent ask --dry-run` shows \
+                     what is sent"
+                .to_owned(),
+        }
     }
 
     fn is_about_model(&self) -> bool {
@@ -749,6 +781,27 @@ mod tests {
         assert_eq!(judge(policy), Rejected);
         let llama = serde_json::json!({"error": {"code": 500, "message": "slot", "type": "x"}});
         assert_eq!(judge(llama), SOON);
+    }
+
+    #[test]
+    fn a_refusal_that_nobody_knows_has_a_way_out() {
+        let hint = |status, message: &str| {
+            let body = error("", "", "", message);
+            Complaint::of_body(&body).judge(Some(status), &Headers::new(), "m").hint
+        };
+        for (message, remedy) in [
+            ("Value error in field reasoning_effort", "`--reasoning`"),
+            ("'stream' must be false", "`--no-stream`"),
+            ("json_schema is not allowed here", "`--schema`"),
+            ("tools[0].function.strict: Extra inputs", "`--model`"),
+            ("upstream said no", "`--api chat` or `--api responses`"),
+            ("", "`--api chat` or `--api responses`"),
+        ] {
+            for status in [400, 422] {
+                let told = hint(status, message).unwrap();
+                assert!(told.contains(remedy), "{message}: {told}");
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::limits::RESPONSE_BYTES_MAX;
 
+/// What servers of Chat Completions send at the end, which is no JSON.
+pub const DONE: &str = "[DONE]";
+
 /// A line or an event of more than [`RESPONSE_BYTES_MAX`] bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong;
@@ -47,7 +50,7 @@ impl Decoder {
     ///
     /// An event is a JSON object; its `type` is the event's name where the object has none. Data
     /// that are no JSON object are appended as a JSON string, so that their loss can be noticed.
-    /// After `[DONE]` nothing is appended any more.
+    /// After [`DONE`] nothing is appended any more.
     ///
     /// # Errors
     ///
@@ -137,12 +140,8 @@ impl Decoder {
         let name = std::mem::take(&mut self.name);
         let Some(data) = self.data.take().filter(|_| !self.done) else { return };
         match data.trim_ascii() {
-            b"[DONE]" => {
-                self.done = true;
-                return;
-            }
             b"" => return,
-            _ => {}
+            data => self.done = data == DONE.as_bytes(),
         }
         events.push(match serde_json::from_slice(&data) {
             Ok(Value::Object(mut object)) => {
@@ -208,7 +207,7 @@ mod tests {
 
     #[test]
     fn nothing_comes_after_done() {
-        check("data: {}\n\ndata: [DONE]\n\ndata: {}\n\n", &[json!({})]);
+        check("data: {}\n\ndata: [DONE]\n\ndata: {}\n\n", &[json!({}), json!("[DONE]")]);
     }
 
     #[test]

@@ -1,22 +1,26 @@
 //! Who outlives the worker: the monitor outside its namespaces, and their init.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{ErrorKind, stdin};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, stdin};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getppid};
+use rustix::fs::OFlags;
 
 use super::policy::Policy;
 use super::raw;
-use crate::limits::{SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TREE_BYTES_MAX};
+use crate::limits::{
+    SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TASKS_MAX, WORKER_TREE_BYTES_MAX,
+};
 
 /// Milliseconds between two looks at what the kernel does not limit.
 const LOOK_EVERY_MS: u16 = 250;
@@ -24,6 +28,8 @@ const LOOK_EVERY_MS: u16 = 250;
 const SIGNAL_BASE: i32 = 128;
 const BLOCK_BYTES: u64 = 512;
 const PAGE_BYTES: u64 = 4096;
+/// Bytes of a path to which a name can be added. Linux takes 4,096, names have 255.
+const PATH_BYTES_MAX: usize = 3_500;
 
 /// The signals that the monitor and the init wait for.
 fn awaited() -> SigSet {
@@ -89,7 +95,19 @@ pub fn watch(policy: &Policy, worker: Pid) -> ExitCode {
 fn wait(policy: &Policy, worker: Pid) -> i32 {
     let stdin = stdin();
     let Ok(signals) = SignalFd::with_flags(&awaited(), SfdFlags::SFD_CLOEXEC) else { return 1 };
+    let parent = getppid();
+    let mut is_paused = false;
     loop {
+        // While csv-agent is stopped (Ctrl-Z), nobody sees to the time that code may take.
+        let pauses = is_stopped(parent);
+        if pauses || is_paused {
+            let signal = if pauses { Signal::SIGSTOP } else { Signal::SIGCONT };
+            for process in watched() {
+                // It may have died by itself.
+                let _ = kill(process, signal);
+            }
+        }
+        is_paused = pauses;
         // Of the requests only the hang-up, which is always told: the bytes are the worker's.
         let mut events = [
             PollFd::new(stdin.as_fd(), PollFlags::empty()),
@@ -103,7 +121,7 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
             return 0;
         }
         if !signal {
-            if let Some(status) = over_limit(policy, worker) {
+            if let Some(status) = over_limit(policy) {
                 return status;
             }
             continue;
@@ -136,8 +154,12 @@ fn kill_rest() {
 }
 
 /// Returns what to end with when the worker uses more than the kernel can be told to give.
-fn over_limit(policy: &Policy, worker: Pid) -> Option<i32> {
-    let processes = tree(worker);
+fn over_limit(policy: &Policy) -> Option<i32> {
+    let processes = watched();
+    // Where the kernel counts none of root's, this is the only bound.
+    if WORKER_TASKS_MAX < processes.iter().map(|it| tasks(*it).count()).sum() {
+        return Some(super::STOPPED_FOR_TASKS);
+    }
     let total = |memory: fn(Pid) -> u64| processes.iter().map(|it| memory(*it)).sum::<u64>();
     // What several processes share is counted for each of them, until it matters.
     if WORKER_TREE_BYTES_MAX < total(memory_bytes) && WORKER_TREE_BYTES_MAX < total(own_bytes) {
@@ -159,15 +181,22 @@ fn children(parent: Pid) -> Vec<Pid> {
     text.split_whitespace().filter_map(|it| it.parse().ok()).map(Pid::from_raw).collect()
 }
 
-/// The process and all below it.
-fn tree(root: Pid) -> Vec<Pid> {
-    let mut found = vec![root];
+/// The worker and all that it has started. What its parent has left comes to this process.
+fn watched() -> Vec<Pid> {
+    let mut found = children(Pid::this());
     let mut at = 0;
     while let Some(&parent) = found.get(at) {
         found.extend(children(parent));
         at += 1;
     }
     found
+}
+
+/// Returns whether a process was stopped by a signal.
+fn is_stopped(process: Pid) -> bool {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the program is in brackets, and may have some of its own.
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
 /// The memory of a process, with all that it shares.
@@ -205,6 +234,26 @@ struct Usage {
     deleted: BTreeSet<(u64, u64)>,
 }
 
+/// A directory, by a path that the kernel takes.
+struct Place {
+    path: PathBuf,
+    /// The directory that the path begins at, where it begins at one that is open.
+    base: Option<Rc<File>>,
+}
+
+impl Place {
+    /// Returns the same directory by a short path: code makes directories in directories without end.
+    fn shortened(self) -> io::Result<Place> {
+        if self.path.as_os_str().len() < PATH_BYTES_MAX {
+            return Ok(self);
+        }
+        let flags = (OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
+        let directory = File::options().read(true).custom_flags(flags).open(&self.path)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+        Ok(Place { path, base: Some(Rc::new(directory)) })
+    }
+}
+
 impl Usage {
     fn is_over(&self) -> bool {
         SCRATCH_BYTES_MAX < self.n_bytes || SCRATCH_FILES_MAX < self.n_files
@@ -213,12 +262,13 @@ impl Usage {
     /// Counts what is below a directory. A link counts as itself.
     fn of_directory(path: &Path) -> Usage {
         let mut usage = Usage::default();
-        let mut directories: Vec<PathBuf> = vec![path.to_owned()];
+        let mut directories = vec![Place { path: path.to_owned(), base: None }];
         while let Some(directory) = directories.pop() {
-            let entries = match fs::read_dir(directory) {
-                Ok(entries) => entries,
+            let opened = directory.shortened().and_then(|it| Ok((fs::read_dir(&it.path)?, it)));
+            let (entries, directory) = match opened {
+                Ok(opened) => opened,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                // Closed, or its path is too long: it may hold anything.
+                // Closed, or thousands of levels down: it may hold anything.
                 Err(_) => {
                     usage.n_files = usize::MAX;
                     return usage;
@@ -232,7 +282,7 @@ impl Usage {
                     return usage;
                 }
                 if metadata.is_dir() {
-                    directories.push(entry.path());
+                    directories.push(Place { path: entry.path(), base: directory.base.clone() });
                 }
             }
         }
@@ -250,5 +300,32 @@ impl Usage {
                 self.n_bytes += metadata.blocks() * BLOCK_BYTES;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::Usage;
+
+    #[test]
+    fn what_is_below_a_path_that_is_too_long_is_counted() {
+        const LEVELS: usize = 60;
+        let top = TempDir::new().unwrap();
+        fs::create_dir(top.path().join("0")).unwrap();
+        fs::write(top.path().join("0/file"), "x").unwrap();
+        for level in 1..LEVELS {
+            // From the inside to the outside: no path to the innermost would be taken.
+            let directory = top.path().join(level.to_string());
+            fs::create_dir(&directory).unwrap();
+            let inner = top.path().join((level - 1).to_string());
+            fs::rename(inner, directory.join("a".repeat(200))).unwrap();
+        }
+        let usage = Usage::of_directory(top.path());
+        assert_eq!(usage.n_files, LEVELS + 1);
+        assert!(0 < usage.n_bytes);
     }
 }

@@ -1,7 +1,7 @@
 //! A file system, network and process numbers of the worker's own.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -207,27 +207,31 @@ impl Tree<'_> {
         self.bind(path, READ_ONLY)
     }
 
-    /// Shows a directory of the session as the worker's own.
+    /// Shows a file or directory of the session as the worker's own.
     fn give(&self, path: &Path, flags: u64) -> anyhow::Result<()> {
         let Some(user) = self.user else { return self.bind(path, flags) };
-        let (from, to) = (within(self.old, path), within(self.new, path));
         let failed = || format!("cannot give {} to another user", path.display());
-        fs::create_dir_all(&to).with_context(failed)?;
+        let (from, to) = self.place(path).with_context(failed)?;
         raw::bind_for_user(&from, &to, flags, &user.namespace).with_context(failed)
     }
 
-    fn bind(&self, path: &Path, flags: u64) -> anyhow::Result<()> {
-        let from = within(self.old, path);
-        let to = within(self.new, path);
-        let failed = || format!("cannot mount {}", path.display());
+    /// Makes something to mount on. Returns where the path is seen now, and where it will be.
+    fn place(&self, path: &Path) -> io::Result<(PathBuf, PathBuf)> {
+        let (from, to) = (within(self.old, path), within(self.new, path));
         if fs::symlink_metadata(&to).is_err() {
-            if fs::metadata(&from).with_context(failed)?.is_dir() {
-                fs::create_dir_all(&to).with_context(failed)?;
+            if fs::metadata(&from)?.is_dir() {
+                fs::create_dir_all(&to)?;
             } else {
-                fs::create_dir_all(to.parent().unwrap_or(self.new)).with_context(failed)?;
-                File::create(&to).with_context(failed)?;
+                fs::create_dir_all(to.parent().unwrap_or(self.new))?;
+                File::create(&to)?;
             }
         }
+        Ok((from, to))
+    }
+
+    fn bind(&self, path: &Path, flags: u64) -> anyhow::Result<()> {
+        let failed = || format!("cannot mount {}", path.display());
+        let (from, to) = self.place(path).with_context(failed)?;
         let how = MsFlags::MS_BIND | MsFlags::MS_REC;
         mount(Some(&from), &to, None::<&Path>, how, None::<&Path>).with_context(failed)?;
         raw::set_mount_flags(&to, flags, true).with_context(failed)

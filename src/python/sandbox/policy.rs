@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What a worker may do. It is the argument of the stage, as JSON.
+/// What a worker may do, as JSON the first that the stage reads. An argument would be visible to every
+/// user, and could hold no more than a thousand datasets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Policy {
     /// The Python to become. Without one, the stage only says what it could enforce.
@@ -15,7 +16,7 @@ pub struct Policy {
     /// Files and directories of Python, which it may read besides the system's. No part of a path is a link,
     /// here and below.
     pub reads: Vec<PathBuf>,
-    /// Directories of the session that it may read as well. They may be closed to other users.
+    /// Files and directories of the session that it may read as well. They may be closed to other users.
     pub data: Vec<PathBuf>,
     /// Links on the way to Python.
     pub links: Vec<PathBuf>,
@@ -60,6 +61,7 @@ impl Layer {
 }
 
 /// What holds for a worker.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// Whether it has a file system, a network and process numbers of its own.
@@ -70,6 +72,8 @@ pub struct Report {
     pub seccomp: bool,
     /// Whether the kernel counts its processes by themselves, so that they can be limited.
     pub counts_processes: bool,
+    /// Whether it runs under the number of root, though without root's capabilities.
+    pub is_root: bool,
     /// Why a layer is not there, one sentence each.
     pub refused: Vec<String>,
 }

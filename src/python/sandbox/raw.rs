@@ -90,7 +90,7 @@ pub fn set_mount_flags(path: &Path, flags: u64, recursive: bool) -> io::Result<(
     set_attributes(libc::AT_FDCWD, path, how, mount_attributes(flags, None))
 }
 
-/// Shows the directory `from` at `to`, where what root owns outside belongs to the user for whom
+/// Shows the file or directory `from` at `to`, where what root owns outside belongs to the user for whom
 /// `users` was made.
 ///
 /// # Errors

@@ -1,8 +1,9 @@
 //! The stage between csv-agent and Python: it gives every right away, then becomes Python.
 //!
-//! csv-agent runs itself as `csv-agent __sandbox POLICY`, a process of one thread. It stays outside as
-//! the monitor: it kills the worker when csv-agent is gone, passes interrupts on, and watches what the
-//! kernel does not limit. The worker's processes come from it, in the most confined way that works:
+//! csv-agent runs itself as `csv-agent __sandbox BYTES SCRATCH`, a process of one thread, and gives it a
+//! policy of that length. It stays outside as the monitor: it kills the worker when csv-agent is gone,
+//! stops it while csv-agent is stopped, passes interrupts on, and watches what the kernel does not limit.
+//! The worker's processes come from it, in the most confined way that works:
 //!
 //! ```text
 //! monitor ── init (process 1 of new namespaces) ── worker, which becomes Python
@@ -10,7 +11,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Write, stdin};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -27,12 +28,17 @@ use serde::{Deserialize, Serialize};
 use super::layers::{self, Extra};
 use super::namespaces::OtherUser;
 use super::policy::{Layer, Line, Policy, RELAY, Report};
-use super::{monitor, namespaces, raw};
+use super::{monitor, namespaces, raw, remedy};
 use crate::limits::WORKER_PROCESSES_MAX;
 
 /// Processes and threads that a worker may have while it starts; it lowers the bound itself.
 const STARTING_PROCESSES_MAX: u64 = WORKER_PROCESSES_MAX as u64 + 32;
 const OPEN_FILES_MAX: u64 = 256;
+/// Processes and threads that a user may start, beside what is there, while a worker runs.
+const USER_GROWTH_MAX: u64 = 256;
+/// More than any user has.
+const USER_TASKS_MAX: u64 = 1 << 22;
+const POLICY_PART_BYTES: usize = 64 * 1024;
 /// The first descriptor after stdin, stdout and stderr.
 const AFTER_STDIO: u32 = 3;
 
@@ -79,9 +85,9 @@ enum Message {
     Failed(String),
 }
 
-/// Does what `csv-agent __sandbox POLICY` is asked to do.
-pub fn run(policy: &str) -> ExitCode {
-    let (line, worker) = match start(policy) {
+/// Does what `csv-agent __sandbox BYTES SCRATCH` is asked to do.
+pub fn run(policy_bytes: &str) -> ExitCode {
+    let (line, worker) = match read_policy(policy_bytes).and_then(start) {
         Ok((report, worker)) => (Line::Confined(report), worker),
         Err(error) => (Line::Failed(format!("{error:#}")), None),
     };
@@ -96,8 +102,21 @@ pub fn run(policy: &str) -> ExitCode {
 
 type Started = (Report, Option<(Policy, Pid)>);
 
-fn start(policy: &str) -> anyhow::Result<Started> {
-    let policy: Policy = serde_json::from_str(policy).context("cannot read the policy")?;
+/// Reads the policy, and not a byte of what follows it: that is for the worker.
+fn read_policy(policy_bytes: &str) -> anyhow::Result<Policy> {
+    let n_bytes = policy_bytes.parse().context("cannot read the length of the policy")?;
+    let mut policy = Vec::new();
+    while policy.len() < n_bytes {
+        let mut part = vec![0; (n_bytes - policy.len()).min(POLICY_PART_BYTES)];
+        match nix::unistd::read(stdin(), &mut part).context("cannot read the policy")? {
+            0 => anyhow::bail!("the policy is not whole"),
+            n_read => policy.extend_from_slice(&part[..n_read]),
+        }
+    }
+    serde_json::from_slice(&policy).context("cannot read the policy")
+}
+
+fn start(policy: Policy) -> anyhow::Result<Started> {
     // What csv-agent inherited from its caller is no business of the code.
     let first = take_relay(&policy).context("cannot take the way to the cluster")?;
     raw::close_from(first).context("cannot close what was inherited")?;
@@ -118,10 +137,17 @@ fn start(policy: &str) -> anyhow::Result<Started> {
                 return Ok((report, (!is_trial).then_some((policy, worker))));
             }
             Err(error) if way == Way::InPlace => return Err(error),
-            Err(error) => refused.push(format!("namespaces: {error:#}")),
+            Err(error) if way == Way::UserNamespaces => {
+                refused.push(refusal("namespaces", &error, Layer::Namespaces));
+            }
+            Err(error) => refused.push(format!("namespaces as root: {error:#}")),
         }
     }
     anyhow::bail!("there is no way to start")
+}
+
+fn refusal(name: &str, error: &anyhow::Error, layer: Layer) -> String {
+    format!("{name}: {error:#}; {}", remedy::of(layer))
 }
 
 /// Moves the worker's way to the cluster, if it has one, to its place. Returns the first number after all
@@ -225,11 +251,13 @@ impl Attempt<'_> {
             Way::InPlace => false,
         };
         self.limit_resources(counts_processes)?;
-        let mut report = Report { namespaces: is_apart, counts_processes, ..Report::default() };
+        let is_root = self.user.is_root() && self.way != Way::OtherUserInNamespaces;
+        let mut report =
+            Report { namespaces: is_apart, counts_processes, is_root, ..Report::default() };
         if !without.contains(&Layer::Landlock) {
             match layers::landlock(self.policy, is_apart) {
                 Ok(version) => report.landlock = version,
-                Err(error) => report.refused.push(format!("Landlock: {error:#}")),
+                Err(error) => report.refused.push(refusal("Landlock", &error, Layer::Landlock)),
             }
         }
         SigSet::empty().thread_set_mask()?;
@@ -238,7 +266,7 @@ impl Attempt<'_> {
             let extra = Extra { no_processes: !counts_processes, is_shared: !is_apart };
             match layers::seccomp(extra) {
                 Ok(()) => report.seccomp = true,
-                Err(error) => report.refused.push(format!("seccomp: {error:#}")),
+                Err(error) => report.refused.push(refusal("seccomp", &error, Layer::Seccomp)),
             }
         }
         tell(messages, &Message::Ready(report))?;
@@ -257,6 +285,10 @@ impl Attempt<'_> {
         ];
         if counts_processes {
             bounds.push((Resource::RLIMIT_NPROC, STARTING_PROCESSES_MAX));
+        } else if !self.user.is_root() {
+            // All that the user runs counts here, and may grow meanwhile. The monitor counts exactly.
+            let n_there = count_tasks_of_user()?;
+            bounds.push((Resource::RLIMIT_NPROC, n_there + USER_GROWTH_MAX));
         }
         for (resource, bound) in bounds {
             let bound = bound.min(getrlimit(resource)?.1);
@@ -264,6 +296,26 @@ impl Attempt<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns how many processes and threads this user has, as the kernel counts them: it is asked for one
+/// more, under one limit after another. What `/proc` shows may be a part of them.
+fn count_tasks_of_user() -> anyhow::Result<u64> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NPROC)?;
+    let (mut too_few, mut enough) = (0, most.min(USER_TASKS_MAX));
+    while too_few + 1 < enough {
+        let bound = u64::midpoint(too_few, enough);
+        setrlimit(Resource::RLIMIT_NPROC, bound, most)?;
+        match raw::clone(0) {
+            Ok(raw::Side::Child) => raw::exit(0),
+            Ok(raw::Side::Parent(child)) => {
+                waitpid(child, None)?;
+                enough = bound;
+            }
+            Err(_) => too_few = bound,
+        }
+    }
+    Ok(enough)
 }
 
 fn end(child: Pid) {

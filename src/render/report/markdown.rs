@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::{Ending, TurnReport, listed, message, place};
-use crate::render::sanitize;
+use crate::render::{inert, sanitize};
 
 /// Writes the report.
 pub fn report(turn: &TurnReport) -> String {
-    let question = sanitize::one_line(turn.question.trim());
+    let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
     let (title, body) = match &turn.ending {
         Ending::Failed(error) => {
             let hint = error.hint.as_ref().map_or(String::new(), |it| format!("\n\n{it}"));
@@ -18,8 +18,8 @@ pub fn report(turn: &TurnReport) -> String {
             (title.to_owned(), reply.text.trim().to_owned())
         }
     };
-    let mut text =
-        format!("## csv-agent: {title}\n\n> {question}\n\n{}\n", sanitize::for_terminal(&body));
+    let body = inert::markdown(&sanitize::for_terminal(&body));
+    let mut text = format!("## csv-agent: {title}\n\n> {question}\n\n{body}\n");
     if let Some(reply) = turn.reply().filter(|it| !it.ungrounded.is_empty()) {
         // Writing to a string cannot fail.
         let _ =
@@ -42,5 +42,6 @@ pub fn report(turn: &TurnReport) -> String {
 }
 
 fn cell(text: &str) -> String {
-    sanitize::one_line(text).replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;")
+    let text = sanitize::one_line(text).replace('\\', "\\\\").replace('|', "\\|");
+    inert::markdown(&text.replace('<', "&lt;"))
 }

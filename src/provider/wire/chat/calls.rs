@@ -30,51 +30,68 @@ impl Calls {
     ///
     /// Fails when it would be one call too many.
     pub fn take(&mut self, position: usize, piece: &Value) -> Result<(), TooMany> {
-        let index = piece.get("index").and_then(Value::as_u64);
-        let id = piece.get("id").and_then(Value::as_str).unwrap_or_default();
-        let function = piece.get("function").unwrap_or(&Value::Null);
-        let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
-        let at = match self.find(position, index, id, name) {
-            Some(at) => at,
-            None if self.0.len() < CALLS_READ_MAX => {
-                let (id, name) = (id.to_owned(), name.to_owned());
-                self.0.push(Call { index, id, name, arguments: String::new() });
-                self.0.len() - 1
-            }
-            None => return Err(TooMany),
-        };
-        let call = &mut self.0[at];
-        if call.id.is_empty() {
-            id.clone_into(&mut call.id);
-        }
-        if call.name.is_empty() {
-            name.clone_into(&mut call.name);
-        }
-        match function.get("arguments") {
-            Some(Value::String(text)) => call.arguments.push_str(text),
-            Some(object @ Value::Object(_)) => call.arguments = object.to_string(),
-            _ => {}
+        let piece = Call::of(piece);
+        match self.find(position, &piece) {
+            Some(at) => self.0[at].go_on(piece),
+            None => self.begin(piece)?,
         }
         Ok(())
     }
 
+    /// Takes a call of a message that came in one piece. Servers number its calls as they like, two with
+    /// the same id among them.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Calls::take`] does.
+    pub fn take_whole(&mut self, call: &Value) -> Result<(), TooMany> {
+        self.begin(Call::of(call))
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether none breaks off in its arguments.
+    pub fn are_whole(&self) -> bool {
+        self.0.iter().all(|it| it.arguments.trim().is_empty() || it.is_whole())
+    }
+
+    fn begin(&mut self, call: Call) -> Result<(), TooMany> {
+        if CALLS_READ_MAX <= self.0.len() {
+            return Err(TooMany);
+        }
+        self.0.push(call);
+        Ok(())
+    }
+
     /// Returns the call that a piece goes on with; none when it begins another.
-    fn find(&self, position: usize, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
-        let is_other = |call: &Call| !id.is_empty() && !call.id.is_empty() && call.id != id;
-        if let Some(index) = index {
+    fn find(&self, position: usize, piece: &Call) -> Option<usize> {
+        let Call { index, id, name, .. } = piece;
+        let is_other = |call: &Call| {
+            let has_other_id = !id.is_empty() && !call.id.is_empty() && call.id != *id;
+            // One that has all it needs is not called again with more.
+            let is_over = call.is_whole() && !piece.arguments.trim().is_empty();
+            !name.is_empty() && (has_other_id || is_over)
+        };
+        let unless_other = |at: usize| Some(at).filter(|it| !is_other(&self.0[*it]));
+        if index.is_some() {
             // The last of them: a server that gives all calls index 0 sends one after the other.
-            let found = self.0.iter().rposition(|it| it.index == Some(index))?;
-            return Some(found).filter(|it| name.is_empty() || !is_other(&self.0[*it]));
+            return self.0.iter().rposition(|it| it.index == *index).and_then(unless_other);
         }
         if !id.is_empty() {
-            let found = self.0.iter().position(|it| it.id == id);
-            return found.or_else(|| self.last().filter(|_| name.is_empty()));
+            let found = self.0.iter().rposition(|it| it.id == *id);
+            return match found {
+                Some(at) => unless_other(at),
+                None => self.last().filter(|_| name.is_empty()),
+            };
         }
         if name.is_empty() {
             return self.last();
         }
         // A name and nothing to tell it by: one more call, unless the one at its place has only begun.
-        let call = self.0.get(position).filter(|it| it.name == name && !it.is_whole());
+        let call = self.0.get(position).filter(|it| it.name == *name && !it.is_whole());
         call.map(|_| position)
     }
 
@@ -101,6 +118,32 @@ impl Calls {
 }
 
 impl Call {
+    fn of(piece: &Value) -> Call {
+        let text = |value: &Value, name: &str| {
+            value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let function = piece.get("function").unwrap_or(&Value::Null);
+        Call {
+            index: piece.get("index").and_then(Value::as_u64),
+            id: text(piece, "id"),
+            name: text(function, "name"),
+            arguments: match function.get("arguments") {
+                Some(object @ Value::Object(_)) => object.to_string(),
+                _ => text(function, "arguments"),
+            },
+        }
+    }
+
+    fn go_on(&mut self, piece: Call) {
+        if self.id.is_empty() {
+            self.id = piece.id;
+        }
+        if self.name.is_empty() {
+            self.name = piece.name;
+        }
+        self.arguments.push_str(&piece.arguments);
+    }
+
     fn is_whole(&self) -> bool {
         serde_json::from_str::<Value>(&self.arguments).is_ok()
     }
@@ -172,6 +215,24 @@ mod tests {
         let call = |id: &str| json!({"id": id, "function": {"name": "f", "arguments": "{}"}});
         check(json!([[call("a"), call("b")]]), &["a=f({})", "b=f({})"]);
         check(json!([[call("a")], [call("b")]]), &["a=f({})", "b=f({})"]);
+    }
+
+    #[test]
+    fn one_id_may_stand_for_two_calls() {
+        let call = |x: u32| {
+            let arguments = format!("{{\"x\":{x}}}");
+            json!({"id": "a", "function": {"name": "f", "arguments": arguments}})
+        };
+        check(json!([[call(1), call(2)]]), &["a=f({\"x\":1})", "a=f({\"x\":2})"]);
+        check(json!([[call(1)], [call(2)]]), &["a=f({\"x\":1})", "a=f({\"x\":2})"]);
+        let mut calls = Calls::default();
+        // In one piece even calls that are not whole are two.
+        for _ in 0..2 {
+            let cut = json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}});
+            calls.take_whole(&cut).unwrap();
+        }
+        assert!(!calls.are_whole());
+        assert_eq!(calls.into_items().count(), 2);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod calls;
 mod messages;
 mod reader;
+mod thoughts;
 
 use serde_json::{Map, Value, json};
 

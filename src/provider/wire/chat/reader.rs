@@ -11,8 +11,13 @@ use crate::limits::USAGE_AFTER_FINISH;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::transport::Headers;
 use crate::provider::wire::chat::calls::{Calls, TooMany};
+use crate::provider::wire::chat::thoughts::{Split, Thoughts, split_unopened};
 use crate::provider::wire::failure::Complaint;
+use crate::provider::wire::sse::DONE;
 use crate::provider::wire::{Step, broken_off, is_torn, torn, unreadable};
+
+/// The member of a choice that holds a message in one piece.
+const WHOLE: &str = "message";
 
 /// Reads one answer.
 #[derive(Debug)]
@@ -22,6 +27,7 @@ pub struct Reader {
     /// As the server names it.
     served: Option<String>,
     text: String,
+    thoughts: Thoughts,
     refusal: String,
     reasoning: String,
     calls: Calls,
@@ -36,6 +42,7 @@ impl Reader {
             asked: model.to_owned(),
             served: None,
             text: String::new(),
+            thoughts: Thoughts::default(),
             refusal: String::new(),
             reasoning: String::new(),
             calls: Calls::default(),
@@ -50,6 +57,13 @@ impl Reader {
     ///
     /// Fails when the chunk is an error, or cannot be read.
     pub fn event(&mut self, chunk: &Value) -> Result<Step, ProviderError> {
+        if chunk == DONE {
+            // Some servers say no other word on the end, and some proxies take it out.
+            if self.finish.is_none() && self.is_whole() {
+                self.finish = Some("stop".to_owned());
+            }
+            return Ok(Step::Quiet);
+        }
         if !chunk.is_object() {
             return if is_torn(chunk) { Err(torn()) } else { Ok(Step::Quiet) };
         }
@@ -73,7 +87,7 @@ impl Reader {
         if !value.pointer("/choices/0/message").is_some_and(Value::is_object) {
             return Err(unreadable(body));
         }
-        self.take(&value, "message")?;
+        self.take(&value, WHOLE)?;
         Ok(self.conclude())
     }
 
@@ -117,16 +131,22 @@ impl Reader {
         }
         let Some(choice) = value.pointer("/choices/0") else { return Ok(String::new()) };
         // Who cannot stream may send the whole message as the only chunk.
-        let added = choice.get(member).or(choice.get("message")).unwrap_or(&Value::Null);
-        let text = text(added.get("content"));
-        self.text.push_str(&text);
+        let piece = choice.get(member).filter(|_| member != WHOLE);
+        let added = piece.or(choice.get(WHOLE)).unwrap_or(&Value::Null);
+        let Split { thought, answer } = self.thoughts.push(&text(added.get("content")));
+        self.text.push_str(&answer);
+        self.reasoning.push_str(&thought);
         self.refusal.push_str(added.get("refusal").and_then(Value::as_str).unwrap_or_default());
         let thought =
             ["reasoning_content", "reasoning"].iter().find_map(|it| added.get(*it)?.as_str());
         self.reasoning.push_str(thought.unwrap_or_default());
         let pieces = added.get("tool_calls").and_then(Value::as_array);
-        for (position, piece) in pieces.into_iter().flatten().enumerate() {
-            self.calls.take(position, piece).map_err(|TooMany| {
+        for (position, call) in pieces.into_iter().flatten().enumerate() {
+            let taken = match piece {
+                Some(_) => self.calls.take(position, call),
+                None => self.calls.take_whole(call),
+            };
+            taken.map_err(|TooMany| {
                 let message = "the provider's answer has more tool calls than can be read";
                 ProviderError::new(ProviderErrorKind::Malformed, message)
             })?;
@@ -134,10 +154,23 @@ impl Reader {
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
             self.finish = Some(reason.to_owned());
         }
-        Ok(text)
+        Ok(answer)
+    }
+
+    /// Returns whether what has come can be all of an answer.
+    fn is_whole(&self) -> bool {
+        let says_something = !self.text.is_empty() || !self.refusal.is_empty();
+        (says_something || !self.calls.is_empty()) && self.calls.are_whole()
     }
 
     fn conclude(&mut self) -> Response {
+        let Split { thought, answer } = self.thoughts.end();
+        self.reasoning.push_str(&thought);
+        self.text.push_str(&answer);
+        if let Some((thought, answer)) = split_unopened(&self.text) {
+            self.reasoning.push_str(thought);
+            self.text = answer.to_owned();
+        }
         let mut items = Vec::new();
         if !self.reasoning.is_empty() {
             let part = json!({"type": "reasoning_text", "text": self.reasoning});
@@ -201,7 +234,7 @@ mod tests {
 
     use super::Reader;
     use crate::cases::cases;
-    use crate::conversation::{Ending, Response, Usage};
+    use crate::conversation::{Ending, Item, Response, Usage};
     use crate::provider::error::{ProviderError, ProviderErrorKind};
     use crate::provider::wire::Step;
 
@@ -288,9 +321,49 @@ mod tests {
         whole["choices"][0]["delta"] = json!({"content": "a"});
         whole["usage"] = counted()["usage"].clone();
         assert_eq!(read(&[whole]).1.unwrap().usage.input_tokens, 9);
+        let done = || json!("[DONE]");
+        assert!(read(&[said(), done()]).1.is_ok(), "some servers give no reason");
+        let call =
+            json!({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{"}}]});
+        assert!(read(&[chunk(call), done()]).1.is_err(), "a call that is cut is no end");
+        assert!(read(&[done()]).1.is_err(), "nor is nothing at all");
         let error = read(&[said(), counted()]).1.unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::Transient { retry_after: None });
         assert!(read(&[]).1.is_err());
+    }
+
+    #[test]
+    fn what_was_thought_is_no_answer() {
+        let pieces = ["<th", "ink>Hm", "m.</think>\n", "\nFour."];
+        let chunks = pieces.map(|it| chunk(json!({"content": it})));
+        let (text, response) = read(&[&chunks[..], &[finish("stop")]].concat());
+        let response = response.unwrap();
+        assert_eq!(text, "Four.");
+        assert_eq!(response.items[0].thought().as_deref(), Some("Hmm."));
+        assert_eq!(response.items[1].text(), "Four.");
+        let message = json!({"role": "assistant", "content": "Hmm.\n</think>\nFour."});
+        let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        assert_eq!(response.items[0].thought().as_deref(), Some("Hmm."));
+        assert_eq!(response.items[1].text(), "Four.");
+    }
+
+    #[test]
+    fn calls_of_a_whole_message_stay_apart_whatever_their_ids() {
+        let call = |x: u32| {
+            json!({"id": "call", "type": "function", "function": {"name": "f",
+                "arguments": json!({"x": x}).to_string()}})
+        };
+        let message =
+            json!({"role": "assistant", "content": null, "tool_calls": [call(1), call(2)]});
+        let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
+        let body = json!({"choices": [choice]});
+        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        let calls: Vec<_> = response.items.iter().filter_map(Item::tool_call).collect();
+        let arguments: Vec<&str> = calls.iter().map(|it| it.arguments.as_str()).collect();
+        assert_eq!(arguments, ["{\"x\":1}", "{\"x\":2}"]);
+        let (_, streamed) = read(&[body]);
+        assert_eq!(items(&streamed.unwrap()), items(&response), "also as the only chunk");
     }
 
     #[track_caller]

@@ -1,0 +1,273 @@
+//! Markdown that loads nothing and runs nothing in whatever shows it: the one place for every text of a model,
+//! a file or a user that somebody may open in a viewer.
+//!
+//! A picture from a server would tell that server the address it was asked for, and a model that a cell has
+//! talked into it writes values there. Such pictures become links, which are followed by a click only, and
+//! HTML becomes text. Pictures in files of this machine stay.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
+
+use crate::render::prose::options;
+
+/// Passes after which a text is taken for one that was made to last: what is escaped can turn what stands
+/// after it into marks.
+const PASSES_MAX: usize = 16;
+/// Signs that Markdown reads as marks within a line.
+const SIGNS: [char; 9] = ['\\', '[', ']', '<', '`', '*', '_', '&', '!'];
+/// A paragraph that can be told from others.
+const SENTINEL: &str = "\n\nsentinel";
+
+/// Returns the text with what a viewer would load or run made harmless. Code stays as it is, but that a block
+/// of it that nothing ends is ended: what follows would go on in it.
+pub fn markdown(text: &str) -> String {
+    let mut safe = text.to_owned();
+    for _ in 0..PASSES_MAX {
+        let places = hazards(&safe);
+        if places.is_empty() {
+            return with_ended_code(safe);
+        }
+        for at in places.into_iter().rev() {
+            safe.insert(at, '\\');
+        }
+    }
+    text.replace('<', "&lt;").replace("![", "!&#91;").replace("```", "'''").replace("~~~", "'''")
+}
+
+/// Returns a text of one line that Markdown shows as it is.
+pub fn text(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(char) = chars.next() {
+        let is_in_word =
+            before.is_alphanumeric() && chars.peek().is_some_and(|it| it.is_alphanumeric());
+        if SIGNS.contains(&char) && !(char == '_' && is_in_word) {
+            shown.push('\\');
+        }
+        shown.push(char);
+        before = char;
+    }
+    shown
+}
+
+/// Returns where signs stand that make a picture of a server, or HTML.
+fn hazards(text: &str) -> Vec<usize> {
+    if !text.contains('<') && !text.contains("![") {
+        return Vec::new();
+    }
+    let (mut code, mut html, mut local) = (Vec::new(), Vec::new(), Vec::new());
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+        match event {
+            Event::Code(_) | Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                code.push(range);
+            }
+            // Below a list it is no code but text.
+            Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => html.push(range),
+            Event::Start(Tag::Image { link_type: LinkType::Inline, dest_url, .. })
+                if is_local(&dest_url) =>
+            {
+                local.push(range.start);
+            }
+            _ => {}
+        }
+    }
+    // A picture without an address here may find one further down in the whole document.
+    let pictures = text.match_indices("![").map(|it| it.0).filter(|it| !local.contains(it));
+    let tags = text.match_indices('<').map(|it| it.0).filter(|it| is_within(*it, &html));
+    let hazards =
+        pictures.chain(tags).filter(|it| !is_within(*it, &code) && !is_escaped(text, *it));
+    let mut hazards: Vec<usize> = hazards.collect();
+    hazards.sort_unstable();
+    hazards
+}
+
+/// Returns whether a position is in one of these ranges, which are in order.
+fn is_within(at: usize, ranges: &[Range<usize>]) -> bool {
+    let after = ranges.partition_point(|it| it.start <= at);
+    after.checked_sub(1).is_some_and(|it| at < ranges[it].end)
+}
+
+/// Returns whether an odd number of backslashes stands before a sign.
+fn is_escaped(text: &str, at: usize) -> bool {
+    text[..at].bytes().rev().take_while(|it| *it == b'\\').count() % 2 == 1
+}
+
+/// Returns whether an address is that of a file of this machine: it has no scheme and no server. Browsers
+/// leave out control characters, and take a backslash for a slash.
+fn is_local(address: &str) -> bool {
+    let first = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_odd = |it: char| it.is_control() || it == '\\';
+    !address.trim().starts_with("//") && !first.contains(':') && !address.contains(is_odd)
+}
+
+/// Ends a block of code at the end of a text.
+fn with_ended_code(text: String) -> String {
+    if !text.contains("```") && !text.contains("~~~") {
+        return text;
+    }
+    let followed = format!("{text}{SENTINEL}");
+    let (mut open, mut around) = (None, None);
+    for (event, range) in Parser::new_ext(&followed, options()).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => open = Some(range.start),
+            Event::End(TagEnd::CodeBlock) => open = None,
+            Event::Text(_) if range.end == followed.len() => around = open,
+            _ => {}
+        }
+    }
+    let Some(at) = around else { return text };
+    let sign = text[at..].chars().next().unwrap_or('`');
+    let fence: String = text[at..].chars().take_while(|it| *it == sign).collect();
+    format!("{}\n{fence}", text.trim_end_matches('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use pulldown_cmark::{Event, Parser, Tag};
+
+    use super::{is_local, markdown, options, text};
+    use crate::cases::cases;
+
+    #[track_caller]
+    fn check(before: &str, after: &str) {
+        assert_eq!(markdown(before), after);
+    }
+
+    #[test]
+    fn a_picture_of_a_server_becomes_a_link() {
+        check("![a](http://x.example/?q=1)", "\\![a](http://x.example/?q=1)");
+        check("![a](//x.example/)", "\\![a](//x.example/)");
+        check("!![a](http://x.example)", "!\\![a](http://x.example)");
+        check("![a][b]\n\n[b]: http://x.example", "\\![a][b]\n\n[b]: http://x.example");
+        check(
+            "[![a](http://x.example)](http://x.example)",
+            "[\\![a](http://x.example)](http://x.example)",
+        );
+        check("see ![a] there", "see \\![a] there");
+        check("    ![a](http://x.example)", "    \\![a](http://x.example)");
+    }
+
+    #[test]
+    fn html_becomes_text() {
+        check("a <img src=http://x.example> b", "a \\<img src=http://x.example> b");
+        check("<!-- a\n\n<script>", "\\<!-- a\n\n\\<script>");
+        check(
+            "<div>\n![a](http://x.example)\n</div>",
+            "\\<div>\n\\![a](http://x.example)\n\\</div>",
+        );
+        check("    <img src=x>", "    \\<img src=x>");
+        check("\\\\<b>", "\\\\\\<b>");
+    }
+
+    #[test]
+    fn what_loads_nothing_stays() {
+        for text in [
+            "2 < 3 and a <= b, x<5",
+            "![a chart](turns/0001/charts/a.png) and ![b](/tmp/s/a.svg \"title\")",
+            "<https://x.example> and <a@x.example> and [a](https://x.example)",
+            "`<img>` and `![a](http://x.example)`",
+            "```html\n<img src=http://x.example>\n```",
+            "[a](<my file.csv>)",
+            "wow![^1] \\<b>",
+        ] {
+            let expected = text.replace("wow![", "wow\\![");
+            check(text, &expected);
+        }
+    }
+
+    #[test]
+    fn code_ends_with_the_text() {
+        check("a\n```\nb", "a\n```\nb\n```");
+        check("~~~~ x\n~~~\nb\n", "~~~~ x\n~~~\nb\n~~~~");
+        check("```\nb\n```\n", "```\nb\n```\n");
+    }
+
+    #[test]
+    fn an_address_is_local_without_scheme_and_server() {
+        for local in
+            ["a.png", "turns/1/a.png", "/tmp/a b.png", "a/b:c.png", "../a.png", "a.png?x=a:b"]
+        {
+            assert!(is_local(local), "{local}");
+        }
+        for remote in [
+            "http:a",
+            "HTTPS://a",
+            "//a",
+            " //a",
+            "\\\\a\\b",
+            "/\\a",
+            "file:///a",
+            "data:a",
+            "/\t/a",
+        ] {
+            assert!(!is_local(remote), "{remote}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_shown_as_it_is() {
+        assert_eq!(text("a*b*[c]!<d>"), "a\\*b\\*\\[c\\]\\!\\<d>");
+        assert_eq!(text("total_by_day _x_"), "total_by_day \\_x\\_");
+    }
+
+    const PIECES: [&str; 24] = [
+        "![a](http://x.example)",
+        "![a][b]",
+        "![",
+        "[b]: http://x.example\n",
+        "](http://x.example)",
+        "<img src=\"http://x.example\">",
+        "<div>",
+        "</div>",
+        "<!--",
+        "-->",
+        "<script>",
+        "<a ",
+        ">",
+        "`",
+        "```",
+        "~~~",
+        "\\",
+        "\n",
+        "\n\n",
+        "    ",
+        "- ",
+        "> ",
+        "|",
+        "é ",
+    ];
+
+    /// Returns whether a viewer would load or run something.
+    fn is_live(markdown: &str) -> bool {
+        Parser::new_ext(markdown, options()).any(|event| match event {
+            Event::Html(_) | Event::InlineHtml(_) => true,
+            Event::Start(Tag::Image { dest_url, .. }) => !is_local(&dest_url),
+            _ => false,
+        })
+    }
+
+    proptest! {
+        #![proptest_config(cases(2_000))]
+
+        #[test]
+        fn nothing_is_live_alone_or_among_other_texts(
+            first in vec(select(&PIECES[..]), 0..14),
+            second in vec(select(&PIECES[..]), 0..14),
+        ) {
+            let [first, second] = [first, second].map(|it| markdown(&it.concat()));
+            for text in [&first, &second] {
+                prop_assert!(!is_live(text), "{text:?}");
+                prop_assert_eq!(&markdown(text), text);
+            }
+            let both = format!("# a\n\n{first}\n\n- b\n\n{second}\n");
+            prop_assert!(!is_live(&both), "{both:?}");
+        }
+    }
+}
