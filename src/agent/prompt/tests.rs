@@ -47,6 +47,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
+        files: Vec::new(),
         ingested_at: String::new(),
     }
 }
