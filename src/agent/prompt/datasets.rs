@@ -1,6 +1,7 @@
 //! The datasets with their schemas, as far as there is room.
 //!
-//! Half of the room is for a line on each dataset, the other half for columns. Small schemas are listed
+//! Datasets of one shape are told together: their columns once, with the line of pandas that joins them.
+//! Half of the room is for a line on each of what is told, the other half for columns. Small schemas are listed
 //! whole, and what they leave is for the wide ones, whose first columns stand for the rest; what no column
 //! could use is for more lines. What is left out is said, with the tool that has it.
 
@@ -9,6 +10,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Column, Dataset, Remote};
+use crate::families::{Family, families};
 use crate::limits::COLUMN_NAME_BYTES_MAX;
 
 const HEAD: &str = "\
@@ -21,6 +23,10 @@ const BARE: &str = "Columns that are not listed: call get_dataset_info.\n";
 const LINE_BYTES_MIN: usize = 8;
 /// Columns named by which a dataset is partitioned. More are rare, and `get_dataset_info` has them.
 const PARTITIONS_LISTED_MAX: usize = 4;
+/// Bytes of the names of a family's members; `list_datasets` has all.
+const MEMBERS_BYTES_MAX: usize = 900;
+/// Members that the line of pandas names where no pattern says which they are.
+const LISTED_TO_JOIN_MAX: usize = 12;
 /// Bytes of a note on a column; `get_dataset_info` has it whole.
 const NOTE_BYTES_MAX: usize = 160;
 /// Bytes of what the file says around its table; `get_dataset_info` has all of it.
@@ -37,8 +43,10 @@ pub fn schemas(catalog: &Catalog, bytes_max: usize) -> String {
         return text;
     }
     let room = bytes_max.saturating_sub(HEAD.len() + BARE.len() + REMARK_BYTES);
-    let entries: Vec<Entry> =
-        catalog.iter().map(|(name, dataset)| Entry::of(name, dataset, room)).collect();
+    let (families, alone) = families(catalog);
+    let families = families.iter().map(|it| Entry::of_family(it, catalog, room));
+    let alone = alone.into_iter().map(|(name, dataset)| Entry::of(name, dataset, room));
+    let entries: Vec<Entry> = families.chain(alone).collect();
     let n_bytes_whole: usize = entries.iter().map(|it| it.line.len() + it.n_bytes()).sum();
     let lines_max = if n_bytes_whole <= room { room } else { room / 2 };
     let mut n_bytes = 0;
@@ -57,11 +65,12 @@ pub fn schemas(catalog: &Catalog, bytes_max: usize) -> String {
         text.push_str(&entry.line);
         let n_columns = entry.fitting(share);
         entry.columns[..n_columns].iter().for_each(|it| text.push_str(it));
-        let left_out = entry.dataset.columns.len() - n_columns;
+        let left_out = entry.n_columns - n_columns;
         is_any_bare |= n_columns == 0 && 0 < left_out;
         if 0 < n_columns && 0 < left_out {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "  - and {left_out} more: call get_dataset_info");
+            let of = entry.example.map(|it| format!(" with {it}")).unwrap_or_default();
+            let _ = writeln!(text, "  - and {left_out} more: call get_dataset_info{of}");
         }
     }
     // What no column could use is for names.
@@ -73,7 +82,7 @@ pub fn schemas(catalog: &Catalog, bytes_max: usize) -> String {
         (is_any_bare, unlisted) = (true, rest);
     }
     if !unlisted.is_empty() {
-        let n = unlisted.len();
+        let n: usize = unlisted.iter().map(|it| it.n_datasets).sum();
         let _ = writeln!(text, "- and {n} more datasets: call list_datasets");
     }
     if is_any_bare {
@@ -82,16 +91,58 @@ pub fn schemas(catalog: &Catalog, bytes_max: usize) -> String {
     text
 }
 
-/// One dataset, written line by line.
+/// One dataset, or a family, written line by line.
 struct Entry<'a> {
-    dataset: &'a Dataset,
+    n_datasets: usize,
+    n_columns: usize,
+    /// A member of a family.
+    example: Option<&'a str>,
     line: String,
     columns: Vec<String>,
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// Writes what all members have in common.
+    fn of_family(family: &Family<'a>, catalog: &Catalog, room: usize) -> Entry<'a> {
+        let (n, n_rows, n_columns) =
+            (family.members.len(), family.row_count(), family.columns().len());
+        let (before, behind) = family.ends();
+        let names = family.members.iter().map(|it| &it.0[before.len()..it.0.len() - behind.len()]);
+        let mut line = format!(
+            "- {}: {n} datasets with the same columns, {n_rows} rows in all, {n_columns} columns\n",
+            family.pattern()
+        );
+        let mut n_bytes = 0;
+        let listed: Vec<&str> = names
+            .take_while(|it| {
+                n_bytes += it.len() + 2;
+                n_bytes <= MEMBERS_BYTES_MAX
+            })
+            .collect();
+        let more = match n - listed.len() {
+            0 => String::new(),
+            n => format!(" and {n} more: call list_datasets"),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(line, "  * is one of {}{more}", listed.join(", "));
+        let _ = writeln!(line, "  {}", joining(family, catalog));
+        let aside = family.members.iter().filter(|it| 0 < it.1.set_aside.sum()).count();
+        if 0 < aside {
+            let words = family.members.iter().find(|it| 0 < it.1.set_aside.sum());
+            let words = words.map(|it| it.1.set_aside.words().join(", ")).unwrap_or_default();
+            let _ = writeln!(line, "  left out of {aside} of the files, as {words} of the first");
+        }
+        if let Some(note) = family.members[0].1.notes.first() {
+            let end = note.floor_char_boundary(NOTE_BYTES_MAX);
+            let _ = writeln!(line, "  the first file says: {}", quoted(&note[..end]));
+        }
+        let columns = family.columns().iter().take(1 + room / LINE_BYTES_MIN).enumerate();
+        let columns = columns.map(|(at, it)| of_members(it, family, at)).collect();
+        Entry { n_datasets: n, n_columns, example: Some(family.members[0].0), line, columns }
+    }
+
     /// Writes no more columns than there could be room for, and one.
-    fn of<'a>(name: &'a str, dataset: &'a Dataset, room: usize) -> Entry<'a> {
+    fn of(name: &'a str, dataset: &'a Dataset, room: usize) -> Entry<'a> {
         let (n_rows, n_columns) = (dataset.row_count, dataset.columns.len());
         let about = if dataset.is_estimate() { "about " } else { "" };
         let place = dataset.remote().map(place).unwrap_or_default();
@@ -100,7 +151,9 @@ impl Entry<'_> {
             words => format!("  left out of its file: {}\n", words.join(", ")),
         };
         Entry {
-            dataset,
+            n_datasets: 1,
+            n_columns,
+            example: None,
             line: format!("- {name}: {about}{n_rows} rows, {n_columns} columns{place}\n{aside}")
                 + &notes(dataset),
             columns: dataset.columns.iter().take(1 + room / LINE_BYTES_MIN).map(column).collect(),
@@ -116,13 +169,62 @@ impl Entry<'_> {
         if self.n_bytes() <= share {
             return self.columns.len();
         }
-        let mut n_bytes = REMARK_BYTES;
+        let mut n_bytes = REMARK_BYTES + self.example.map_or(0, str::len);
         let fits = |it: &&String| {
             n_bytes += it.len();
             n_bytes <= share
         };
         self.columns.iter().take_while(fits).count()
     }
+}
+
+/// Returns the line of a column of all members, with the types that it has in some.
+fn of_members(first: &Column, family: &Family, at: usize) -> String {
+    let dtypes = family.dtypes(at);
+    let columns = family.members.iter().map(|it| &it.1.columns[at]);
+    let nulls = columns.map(|it| it.nulls).sum::<Option<u64>>();
+    // What is known of its values is told where all members agree, of which the first is one.
+    let is_same = |it: &&Column| it.meaning == first.meaning && it.note == first.note;
+    let agree = family.members.iter().map(|it| &it.1.columns[at]).all(|it| is_same(&it));
+    let told = Column { nulls, dtype: dtypes[0].0, ..first.clone() };
+    let told = if agree { told } else { Column { meaning: None, note: None, ..told } };
+    let mut line = column(&told);
+    if 1 < dtypes.len() {
+        line.pop();
+        let others =
+            dtypes[1..].iter().map(|(dtype, n)| format!("{} in {n} of them", dtype.name()));
+        let _ = writeln!(line, ", {}", others.collect::<Vec<_>>().join(", "));
+    }
+    line
+}
+
+/// Returns the line of pandas that joins the members of a family.
+fn joining(family: &Family, catalog: &Catalog) -> String {
+    let (before, behind) = family.ends();
+    let is_like = |it: &&str| it.starts_with(&before) && it.ends_with(&behind);
+    let is_exact = catalog.names().filter(is_like).count() == family.members.len();
+    let which = match (before.is_empty(), behind.is_empty()) {
+        _ if !is_exact => {
+            let names = family.members.iter().map(|it| quoted(it.0));
+            let names: Vec<String> = names.take(LISTED_TO_JOIN_MAX).collect();
+            let more = if LISTED_TO_JOIN_MAX < family.members.len() { ", …" } else { "" };
+            return format!(
+                "to join them: {}",
+                concat(&format!(" in [{}{more}]", names.join(", ")))
+            );
+        }
+        (true, true) => String::new(),
+        (false, true) => format!(" if it.startswith({})", quoted(&before)),
+        (true, false) => format!(" if it.endswith({})", quoted(&behind)),
+        (false, false) => {
+            format!(" if it.startswith({}) and it.endswith({})", quoted(&before), quoted(&behind))
+        }
+    };
+    format!("to join them: {}", concat(&format!(" in datasets{which}")))
+}
+
+fn concat(names: &str) -> String {
+    format!("pd.concat([load(it).assign(dataset=it) for it{names}], ignore_index=True)")
 }
 
 fn column(column: &Column) -> String {
@@ -209,7 +311,7 @@ fn shares(wants: &[usize], room: usize) -> Vec<usize> {
 mod tests {
     use super::{schemas, shares};
     use crate::agent::prompt::tests::{dataset, remote};
-    use crate::catalog::{Catalog, Meaning};
+    use crate::catalog::{Catalog, DType, Meaning};
     use crate::limits::SCHEMA_BYTES_MAX;
 
     #[test]
@@ -237,7 +339,9 @@ mod tests {
     fn many_datasets_are_named_as_far_as_there_is_room() {
         let mut catalog = Catalog::default();
         for at in 0..2_000 {
-            catalog.insert(format!("d{at}"), dataset(3));
+            let mut one = dataset(3);
+            one.columns[0].name = format!("of {at}");
+            catalog.insert(format!("d{at}"), one);
         }
         let found = schemas(&catalog, SCHEMA_BYTES_MAX);
         assert!(found.len() <= SCHEMA_BYTES_MAX, "{}", found.len());
@@ -246,6 +350,42 @@ mod tests {
         let rest = format!("- and {} more datasets: call list_datasets\n", 2_000 - n_listed);
         assert!(found.contains(&rest), "{rest}");
         assert!(found.ends_with("not listed: call get_dataset_info.\n"));
+    }
+
+    #[test]
+    fn a_family_is_told_once_with_the_line_that_joins_it() {
+        let mut catalog = Catalog::default();
+        for state in ["kansas", "ohio", "utah"] {
+            catalog.insert(format!("fraud_{state}"), dataset(2));
+        }
+        let mut utah = dataset(2);
+        utah.columns[1].dtype = DType::String;
+        catalog.insert("fraud_utah".to_owned(), utah);
+        catalog.insert("other".to_owned(), dataset(1));
+        let found = schemas(&catalog, SCHEMA_BYTES_MAX);
+        let lines = "\n- fraud_*: 3 datasets with the same columns, 9 rows in all, 2 columns\n  \
+                     * is one of kansas, ohio, utah\n  to join them: pd.concat([load(it).assign(dataset=it) \
+                     for it in datasets if it.startswith(\"fraud_\")], ignore_index=True)\n  \
+                     - \"column 0\" float64, 3 missing\n  \
+                     - \"column 1\" float64, string in 1 of them\n- other: 3 rows, 1 columns\n";
+        assert!(found.contains(lines), "{found}");
+        catalog.insert("fraud_all".to_owned(), dataset(1));
+        let found = schemas(&catalog, SCHEMA_BYTES_MAX);
+        assert!(
+            found.contains("for it in [\"fraud_kansas\", \"fraud_ohio\", \"fraud_utah\"]]"),
+            "{found}"
+        );
+    }
+
+    #[test]
+    fn two_thousand_files_of_one_shape_take_little_room() {
+        let mut catalog = Catalog::default();
+        for at in 0..2_000 {
+            catalog.insert(format!("d_{at}"), dataset(5));
+        }
+        let found = schemas(&catalog, SCHEMA_BYTES_MAX);
+        assert!(found.len() < 2_000, "{}", found.len());
+        assert!(found.contains(" more: call list_datasets\n"), "{found}");
     }
 
     #[test]
