@@ -703,7 +703,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__datasets)
-            opts="-0 -y -S -q -v -h --names --null --schema --head --rm --yes --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-0 -y -S -q -v -h --tree --names --null --schema --head --rm --yes --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

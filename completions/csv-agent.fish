@@ -307,6 +307,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l tree -d 'Print the directories of the sources, with the dataset of each file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l names -d 'Print the names only, one a line'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s 0 -l null -d 'End each name with a NUL instead of a line feed, for `xargs -0`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l schema -d 'Print the columns with their types and how many values are missing'

@@ -329,6 +329,9 @@ impl Attempt {
         }
         print(&self.done, flags.dry_run, options)?;
         if self.is_many && !options.quiet {
+            for family in remarks::families(&self.done) {
+                report::note(&family);
+            }
             report::note(&remarks::counts(&self.done, self.n_failed));
         }
         let Some(signal) = self.cut_by else { return Ok(self.status) };

@@ -101,9 +101,9 @@ Examples:
   gunzip -c big.csv.gz | csv-agent ingest - --name big
   csv-agent ingest --remote sc://host:15002 flights=/data/flights/ carriers=db.carriers
 
-Of a directory, all that is called like data is read, whatever the depth; files of one name are told apart
-by their directories. The types come from the whole file and never change a value. Rows that are too short
-or too long are kept, counted and told. The same file again changes nothing.";
+Of a directory, all that is called like data is read, whatever the depth; files of one name are
+told apart by their directories. The types come from the whole file and never change a value. Rows
+that are too short or too long are kept, counted and told. The same file again changes nothing.";
 
 const ASK_EXAMPLES: &str = "\
 Examples:
@@ -134,6 +134,7 @@ const DATASETS_EXAMPLES: &str = "\
 Examples:
   csv-agent datasets
   csv-agent datasets sales --schema
+  csv-agent datasets 'fraud_*' --tree
   csv-agent datasets sales --head 5
   csv-agent datasets --names -0 | xargs -0 -I{} csv-agent ask --ephemeral -d {} \"duplicate keys?\"";
 

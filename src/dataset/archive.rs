@@ -192,7 +192,8 @@ fn add(entries: &mut Vec<Entry>, mut entry: Entry, name: &str) -> anyhow::Result
         let message = format!("cannot read `{name}`: it holds more than {ARCHIVE_FILES_MAX} files");
         return Err(refuse(message, "unpack it, and name the directories one by one"));
     }
-    entry.path = entry.path.trim_start_matches("./").to_owned();
+    let path = entry.path.trim_start_matches("./");
+    entry.path.drain(..entry.path.len() - path.len());
     entries.push(entry);
     Ok(())
 }

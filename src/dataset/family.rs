@@ -21,7 +21,9 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array,
 };
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -339,9 +341,10 @@ fn decide(
     for (sides, together) in sides.iter().zip(together) {
         let is_mixed = sides.iter().any(|it| it.column.dtype != sides[0].column.dtype);
         let is_widened = is_mixed && sides.iter().all(Side::is_exact_as_float);
-        let (dtype, reading) = match is_widened {
-            true => (DType::Float64, Reading::default()),
-            false => decide_one(sides, together)?,
+        let (dtype, reading) = if is_widened {
+            (DType::Float64, Reading::default())
+        } else {
+            decide_one(sides, together)?
         };
         columns.dtypes.push(dtype);
         columns.readings.push(reading);
@@ -498,7 +501,7 @@ fn widened(array: &ArrayRef, column: &BuiltColumn, part: &Part) -> anyhow::Resul
 }
 
 /// Rows of one file that are decoded together.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Piece {
     part: usize,
     /// The row group; none where the table has one.
@@ -522,7 +525,7 @@ fn join(
     let mut nulls = vec![0; joined.columns.len()];
     let mut n_rows = 0;
     thread::scope(|scope| {
-        let (sender, encoded) = channel();
+        let (sender, finished) = channel();
         for _ in 0..files_at_once().min(groups.len()) {
             let (sender, next, groups, encoder) = (sender.clone(), &next, &groups, &encoder);
             scope.spawn(move || {
@@ -540,7 +543,7 @@ fn join(
         drop(sender);
         let mut waiting = BTreeMap::new();
         let mut wanted = 0;
-        for (at, outcome) in encoded {
+        for (at, outcome) in finished {
             waiting.insert(at, outcome?);
             while let Some(Encoded { columns, nulls: found, n_rows: n }) = waiting.remove(&wanted) {
                 file.append(n, columns)?;
@@ -568,7 +571,8 @@ fn pieces(parts: &[Part]) -> anyhow::Result<Vec<Piece>> {
             pieces.push(Piece { part: at, group: None, n_rows, bytes: part.bytes });
             continue;
         }
-        let metadata = ArrowReaderMetadata::load(&File::open(&part.table)?, Default::default())?;
+        let metadata =
+            ArrowReaderMetadata::load(&File::open(&part.table)?, ArrowReaderOptions::default())?;
         for (group, it) in metadata.metadata().row_groups().iter().enumerate() {
             pieces.push(Piece {
                 part: at,
@@ -588,16 +592,13 @@ fn grouped(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     for piece in pieces {
         let is_full = GROUP_ROWS_MAX < n_rows + piece.n_rows
             || 2 * SLICE_BYTES_MAX as u64 <= bytes + piece.bytes;
-        (n_rows, bytes) = match groups.last_mut().filter(|_| !is_full) {
-            Some(group) => {
-                group.push(piece.clone());
-                (n_rows + piece.n_rows, bytes + piece.bytes)
-            }
-            None => {
-                groups.push(vec![piece.clone()]);
-                (piece.n_rows, piece.bytes)
-            }
-        };
+        if let Some(group) = groups.last_mut().filter(|_| !is_full) {
+            (n_rows, bytes) = (n_rows + piece.n_rows, bytes + piece.bytes);
+            group.push(piece);
+        } else {
+            (n_rows, bytes) = (piece.n_rows, piece.bytes);
+            groups.push(vec![piece]);
+        }
     }
     groups
 }

@@ -879,7 +879,9 @@ fn read(
     };
     let decide = |evidence: &[Evidence]| {
         let mut readings = decide_as(evidence, &wants, hints);
-        family.into_iter().for_each(|it| it.decide(&mut readings, names));
+        if let Some(family) = family {
+            family.decide(&mut readings, names);
+        }
         readings
     };
     let readings = decide(&layout.header.evidence);

@@ -54,6 +54,7 @@ fn a_directory_is_one_dataset_a_file_and_a_failure_undoes_no_other() {
       hint: export the table as CSV, or name another file
     warning: all 6 datasets: 1 footer line; 1 preamble line
     note: `data`: not read: 1 .txt, 1 hidden
+    note: 6 datasets (`*`) have the same columns; `csv-agent ingest data='data/*/*.csv'` makes one of them
     note: 7 files: 6 added, 1 failed
     ");
 }
@@ -255,4 +256,60 @@ fn parts_of_paths_are_columns_and_other_columns_are_refused() {
     );
     let again = self::head(&bench, "all");
     assert_eq!(again, head);
+}
+
+#[test]
+fn many_datasets_are_shown_as_a_tree_or_by_a_pattern() {
+    let bench = Bench::with([]);
+    agency(&bench);
+    bench.run(["ingest", "-q", "data"]).fails_with(5);
+    let run = bench.run(["datasets", "--tree", "fraud_*", "theft_utah"]).succeeds();
+    insta::assert_snapshot!(run.stdout(), @r"
+    data/
+      fraud/
+        Kansas.csv  fraud_kansas, 3 × 2
+        Ohio.csv  fraud_ohio, 3 × 2
+        Utah.csv  fraud_utah, 3 × 2
+      theft/
+        Utah.csv  theft_utah, 3 × 2
+    ");
+    let run = bench.run(["datasets", "arson_*"]).fails_with(5);
+    assert!(run.stderr().starts_with("error: no dataset matches `arson_*`\n"), "{}", run.stderr());
+}
+
+#[test]
+fn the_model_is_told_a_family_once_and_can_ask_for_its_members() {
+    let rounds = [
+        round().calls("c1", "list_datasets", serde_json::json!({"pattern": "*_ohio"})),
+        round().says("Two."),
+    ];
+    let bench = Bench::with([]).script(rounds);
+    agency(&bench);
+    bench.run(["ask", "-f", "data/fraud", "-f", "data/theft", "how many?"]).succeeds();
+    let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
+    let told = "- *: 6 datasets with the same columns, 18 rows in all, 2 columns\n  * is one of fraud_kansas";
+    assert!(instructions.contains(told), "{instructions}");
+    assert_eq!(instructions.matches("\"Reports\" int64").count(), 1);
+    let output = bench.request(1).output_of("c1").to_owned();
+    assert!(output.contains("fraud_ohio") && output.contains("theft_ohio"), "{output}");
+    assert!(!output.contains("utah"), "{output}");
+}
+
+#[test]
+fn numbers_as_people_write_them_are_read_and_what_is_none_is_told() {
+    let code = "num(pd.Series(['1,234', '$584M', '32%', '(1.2)', '1.5 million', None, '*', '*'])).tolist()";
+    let rounds = [round().runs("c1", code), round().says("Done.")];
+    let bench = Bench::with(["sales.csv"]).script(rounds);
+    bench.ask("What are they?").succeeds();
+    let output = bench.request(1).output_of("c1").to_owned();
+    assert!(
+        output.contains("2 of 8 values are no numbers and are missing now: '*' (2)"),
+        "{output}"
+    );
+    assert!(
+        output.contains("1234.0, 584000000.0, 32.0, -1.2, 1500000.0, nan, nan, nan"),
+        "{output}"
+    );
+    let script = bench.run(["export", "py"]).succeeds();
+    assert!(script.stdout().contains("def num(values"), "{}", script.stdout());
 }

@@ -43,7 +43,9 @@ impl Joining {
                 inputs.push(input.clone());
             }
         }
-        path_columns.iter_mut().for_each(|it| it.1.resize(inputs.len(), None));
+        for (_, values) in &mut path_columns {
+            values.resize(inputs.len(), None);
+        }
         Joining { name, shown_name: paths.join(", "), inputs, path_columns, by_name }
     }
 

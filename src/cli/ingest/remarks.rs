@@ -8,6 +8,7 @@ use super::{amounts, by_note, counted, names_flag};
 use crate::catalog::{Damage, Dataset};
 use crate::cli::options::GlobalOptions;
 use crate::cli::report;
+use crate::families::{Family, families_of};
 
 /// Datasets that a line names. Of more it says how many there are.
 const NAMED_MAX: usize = 3;
@@ -57,6 +58,28 @@ pub fn counts(done: &[Ingested], n_failed: usize) -> String {
         parts.push(format!("{n_failed} failed"));
     }
     format!("{}: {}", counted((done.len() + n_failed) as u64, "file", "files"), parts.join(", "))
+}
+
+/// Returns a line for each family among the datasets, with the command that joins its files where one pattern
+/// names these and no others.
+pub fn families(done: &[Ingested]) -> Vec<String> {
+    let fresh = done.iter().filter(|it| matches!(it.change, Change::Added | Change::Replaced));
+    let (families, _) = families_of(fresh.map(|it| (it.name.as_str(), &it.dataset)));
+    let tell = |family: &Family<'_>| {
+        let (n, pattern) = (family.members.len(), family.pattern());
+        let types = if family.is_of_one_type() { "" } else { ", of other types in some" };
+        let who = format!("{n} datasets (`{pattern}`) have the same columns{types}");
+        let joining = family.joining();
+        let files = joining.split_once('=').map_or("", |it| it.1.trim_matches('\''));
+        let n_files = glob::glob(files).map_or(0, Iterator::count);
+        let how = if n_files == n {
+            format!("`csv-agent ingest {joining}` makes one of them")
+        } else {
+            "`csv-agent ingest --union` with their paths makes one of them".to_owned()
+        };
+        format!("{who}; {how}")
+    };
+    families.iter().map(tell).collect()
 }
 
 fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {

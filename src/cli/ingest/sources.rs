@@ -78,8 +78,7 @@ fn named(path: &Path) -> (Option<&str>, &Path) {
         return (None, path);
     };
     let matches_as_it_is = || {
-        let found =
-            pattern(path).map(|it| template::glob_of(it)).and_then(|it| glob::glob(&it).ok());
+        let found = pattern(path).map(template::glob_of).and_then(|it| glob::glob(&it).ok());
         found.is_some_and(|mut it| it.next().is_some())
     };
     if !is_name(name) || rest.is_empty() || path.exists() || matches_as_it_is() {

@@ -12,14 +12,21 @@ pub fn has_parts(pattern: &str) -> bool {
     tokens(pattern).iter().any(|it| matches!(it, Token::Part(_)))
 }
 
-/// Returns the pattern with `*` in the place of its parts.
+/// Returns the pattern with `*` in the place of its parts. Beside another `*` one is enough: two mean
+/// directories.
 pub fn glob_of(pattern: &str) -> String {
-    let text = tokens(pattern).into_iter().map(|it| match it {
-        Token::Part(_) => "*".to_owned(),
-        Token::Any => "*".to_owned(),
-        Token::Text(text) => text.to_owned(),
-    });
-    text.collect()
+    let mut text = String::new();
+    let mut before = None;
+    for token in tokens(pattern) {
+        match token {
+            Token::Text(it) => text.push_str(it),
+            Token::Part(_) if text.ends_with('*') => {}
+            Token::Any if matches!(before, Some(Token::Part(_))) => {}
+            Token::Part(_) | Token::Any => text.push('*'),
+        }
+        before = Some(token);
+    }
+    text
 }
 
 /// Returns the values in the path of a file, with their names: first those of directories, then those of the
@@ -147,7 +154,8 @@ mod tests {
         check("d/fraud/a/b/s-2024-x-y.csv", pattern, &expected);
         check("d/fraud/s-2024-x.csv", pattern, &expected);
         check("d/x.csv", Some("d/*.csv"), &[]);
-        assert_eq!(glob_of("d/{kind}/s-{year}*.csv"), "d/*/s-**.csv".replace("**", "**"));
+        assert_eq!(glob_of("d/{kind}/**/s-{year}*.csv"), "d/*/**/s-*.csv");
+        assert_eq!(glob_of("*{year}.csv"), "*.csv");
         assert!(has_parts("{a}.csv") && !has_parts("{a,b}.csv") && !has_parts("{}.csv"));
     }
 
