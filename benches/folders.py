@@ -52,7 +52,7 @@ for at, path in enumerate(sorted(pathlib.Path(sys.argv[1]).rglob("*.csv"))):
 
 
 def folder(name, n_files, n_rows):
-    """Files of orders in ten directories; every third lacks the last column."""
+    """Files of orders in ten directories; every third lacks the first column."""
     path = CACHE / f"{name}-{n_files}-{n_rows}"
     if not path.exists():
         part = path.with_suffix(".part")
@@ -62,7 +62,7 @@ def folder(name, n_files, n_rows):
             (part / f"year={2010 + at % 10}").mkdir(parents=True, exist_ok=True)
             with open(part / f"year={2010 + at % 10}" / f"orders-{at:04}.csv", "w", encoding="utf-8") as file:
                 for line in mixed(rng, n_rows):
-                    file.write(line if at % 3 else line.rstrip("\n").rsplit(",", 1)[0] + "\n")
+                    file.write(line if at % 3 else line.split(",", 1)[1])
         part.rename(path)
     return path
 

@@ -174,6 +174,13 @@ fn tar_entries(tar: &Part, name: &str) -> anyhow::Result<Vec<Entry>> {
             format!("cannot read `{name}`: its tar data is damaged or cut short ({error})");
         refuse(message, "get the file again, or repair it")
     };
+    // Blocks of zeros end an archive: without them, nobody knows what else there was.
+    let mut end = Vec::new();
+    let mut last = Part { at: tar.bytes.saturating_sub(TAR_BLOCK_BYTES), ..tar.clone() };
+    last.read_to_end(&mut end).map_err(damaged)?;
+    if end.iter().any(|it| *it != 0) {
+        return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
+    }
     let mut archive = tar::Archive::new(tar.clone());
     let mut entries = Vec::new();
     for entry in archive.entries_with_seek().map_err(damaged)? {
@@ -376,8 +383,10 @@ mod tests {
     fn a_tar_archive_that_is_cut_short_is_damaged() {
         let dir = TempDir::new().unwrap();
         let tar = tar();
-        let cut = open(&written(&dir, &tar[..700])).unwrap_err().to_string();
-        assert!(cut.contains("its tar data is damaged") || cut.contains("cannot read"), "{cut}");
+        for n_bytes in [515, 700, 1024, 2048] {
+            let cut = open(&written(&dir, &tar[..n_bytes])).unwrap_err().to_string();
+            assert!(cut.contains("its tar data is damaged or cut short"), "{n_bytes}: {cut}");
+        }
         let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&tar).unwrap();
         let gzip = gzip.finish().unwrap();

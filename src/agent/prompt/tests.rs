@@ -286,7 +286,9 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
     let mut catalog = Catalog::default();
     catalog.insert("wide".into(), dataset(5_000));
     for at in 0..2_000 {
-        catalog.insert(format!("d{at}"), dataset(5));
+        let mut one = dataset(5);
+        one.columns[0].name = format!("of {at}");
+        catalog.insert(format!("d{at}"), one);
     }
     let text = "A line of some forty letters, like others.\n".repeat(10_000);
     let briefing = Briefing {
