@@ -64,6 +64,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "schema" -d 'Pri
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "help" -d 'Explain a command or a topic; with --json, everything for programs'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "generate" -d 'Write man pages or completions to a directory'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s n -l name -d 'Name of the dataset [default: the file\'s name]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l name-from -d 'Names of several datasets, of {stem}, {parent}, {grandparent} and {ending} of their paths' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l remote -d 'Register data of this Spark cluster, such as `sc://host:15002`, where it stays' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists -d 'What to do when the name is taken by other data' -r -f -a "error\t'Fail; the dataset stays as it is'
 replace\t'Put the new data in its place'
@@ -97,6 +98,9 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union -d 'Join all files into one dataset; they have the same columns'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union-by-name -d 'Join all files into one dataset; what a file lacks is null'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-recursive -d 'Read what is in a directory, and nothing below it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-header -d 'The first record is data: columns are named `column_1`, `column_2`, …'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l strict -d 'Refuse a file with rows of other lengths or bytes that are no text, instead of repairing it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dry-run -d 'Show what the file would become and keep nothing'
@@ -111,7 +115,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l image -d 'Sh
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s o -l output -d 'Write the answer to a file instead of stdout, whole or not at all' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l report -d 'Write the findings for CI: `junit=FILE`, `sarif=FILE`, `md=FILE`, or `github` for annotations on stderr; implies `--verdict`. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this CSV file, directory or pattern first; `-` reads stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l redact -d 'Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for them. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
@@ -201,7 +205,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s h -l help -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l input -d 'What a pipe on stdin holds: a question a line, questions that each end with a NUL, or a JSON string or object with `question` a line' -r -f -a "lines\t'One a line'
 nul\t'Each up to a NUL, or to the end'
 jsonl\t'One JSON value a line'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this CSV file first; `-` reads it from stdin. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this CSV file, directory or pattern first; `-` reads stdin. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l redact -d 'Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for them. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
@@ -305,6 +309,7 @@ always\t'In a pipe as well'
 never\t'Not at all'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l tree -d 'Print the directories of the sources, with the dataset of each file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l names -d 'Print the names only, one a line'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s 0 -l null -d 'End each name with a NUL instead of a line feed, for `xargs -0`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l schema -d 'Print the columns with their types and how many values are missing'

@@ -164,6 +164,8 @@ pub enum SourceFormat {
     Parquet,
     /// A table of a cluster's catalogue.
     Table,
+    /// Several files, which were joined.
+    Files,
 }
 
 /// How the bytes of the source were read.
@@ -240,11 +242,11 @@ impl SetAside {
         preamble + comments + rules + repeated_headers + footer + other_tables + totals
     }
 
-    /// Returns how many there are of each kind, as far as there are any.
-    pub fn words(&self) -> Vec<String> {
+    /// Returns how many there are of each kind, as far as there are any, with what one and many are called.
+    pub fn counts(&self) -> Vec<(u64, &'static str, &'static str)> {
         let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables, totals } =
             *self;
-        let kinds = [
+        let mut kinds = vec![
             (preamble, "preamble line", "preamble lines"),
             (comments, "comment line", "comment lines"),
             (rules, "line of a drawing", "lines of a drawing"),
@@ -253,8 +255,14 @@ impl SetAside {
             (other_tables, "line of another table", "lines of other tables"),
             (totals, "total", "totals"),
         ];
-        let said = kinds.into_iter().filter(|it| 0 < it.0);
-        said.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).collect()
+        kinds.retain(|it| 0 < it.0);
+        kinds
+    }
+
+    /// Returns the same in words.
+    pub fn words(&self) -> Vec<String> {
+        let counts = self.counts().into_iter();
+        counts.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).collect()
     }
 
     /// Adds those of another part of the source.
@@ -465,8 +473,24 @@ pub struct Dataset {
     /// their columns; the first is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear_total: Option<u64>,
+    /// The files that were joined, in the order of their rows; none of a dataset that is one file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SourceFile>,
     /// RFC 3339, UTC.
     pub ingested_at: String,
+}
+
+/// A file of a dataset that was joined from several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// As the user named it or found it.
+    pub source: String,
+    /// Of its bytes, lower-case hexadecimal.
+    pub sha256: String,
+    /// Of the file.
+    pub bytes: u64,
+    /// Its rows.
+    pub row_count: u64,
 }
 
 impl Dataset {

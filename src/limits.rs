@@ -6,6 +6,14 @@ use std::time::Duration;
 
 /// Bytes of one CSV file that `ingest` takes unless `--max-bytes` says otherwise.
 pub const CSV_BYTES_MAX: u64 = 400 * 1024 * 1024;
+/// Files that one command reads. Each becomes a dataset, or all of them one.
+pub const SOURCES_MAX: usize = 10_000;
+/// Levels of directories below one that is named. Deeper ones are more likely a loop than data.
+pub const SOURCE_LEVELS_MAX: usize = 32;
+/// Files of one archive, be they data or not.
+pub const ARCHIVE_FILES_MAX: usize = 100_000;
+/// Bytes of a compressed tar archive that is decompressed to a temporary file.
+pub const ARCHIVE_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 /// Bytes of a slice of CSV, which one worker parses at a time.
 pub const SLICE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of one record. A longer one is more likely a quote that nobody closed than a record.

@@ -28,6 +28,7 @@ impl Agent {
         let past = past.map(|(turn, finding)| PastFinding { turn, finding });
         Ok(instructions(&Parts {
             briefing: &self.options.briefing,
+            question: &question.text,
             catalog,
             interpreter: &self.options.interpreter,
             findings: &past.collect::<Vec<_>>(),

@@ -1,8 +1,10 @@
 //! `datasets`: what the session holds.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Args;
+use glob::Pattern;
 use serde_json::{Map, Value, json};
 
 use super::confirm::confirm;
@@ -12,20 +14,29 @@ use super::options::{GlobalOptions, cluster_options};
 use super::{ingest, out, report, usage};
 use crate::catalog::{Catalog, Column, Dataset};
 use crate::dataset::head;
+use crate::families::families_of;
 use crate::frame::Frame;
 use crate::limits::TABLE_ROWS_MAX;
+use crate::render::sanitize;
 use crate::session::departed;
 use crate::session::{Access, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
 
+/// Datasets from which a terminal shows each family as one row.
+const FOLDED_FROM: usize = 20;
+
 /// Flags of `datasets`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct DatasetsFlags {
-    /// Only these datasets
+    /// Only these datasets, or those that match a pattern such as 'fraud_*'
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
+
+    /// Print the directories of the sources, with the dataset of each file
+    #[arg(long, conflicts_with_all = ["only_names", "schema", "head", "rm"])]
+    pub tree: bool,
 
     /// Print the names only, one a line
     #[arg(long = "names", conflicts_with_all = ["schema", "head", "rm"])]
@@ -132,11 +143,26 @@ fn print(
             report::note(&format!("`{name}`: left out of the table: {aside}"));
         }
         tell_notes(&chosen, options);
+    } else if flags.tree {
+        let documents = documents(&chosen, &options.session.dir, options.format)?;
+        let is_for_programs = !matches!(options.format, Format::Text | Format::Reply);
+        let listing = Listing { frame: summary_frame(&chosen), documents };
+        out::answer(|out| {
+            if is_for_programs {
+                return listing.write(out, options);
+            }
+            Ok(out.write_all(tree(&chosen).as_bytes())?)
+        })?;
     } else {
-        let listing = Listing {
-            frame: summary_frame(&chosen),
-            documents: documents(&chosen, &options.session.dir, options.format)?,
+        // A pipe has every dataset; eyes have enough of the first hundred.
+        let is_for_eyes = options.terminal.stdout.is_tty && options.format == Format::Text;
+        let frame = if is_for_eyes && flags.names.is_empty() && FOLDED_FROM < chosen.len() {
+            folded_frame(&chosen)
+        } else {
+            summary_frame(&chosen)
         };
+        let listing =
+            Listing { frame, documents: documents(&chosen, &options.session.dir, options.format)? };
         out::answer(|out| listing.write(out, options))?;
     }
     Ok(ExitStatus::Ok)
@@ -242,6 +268,52 @@ fn summary_frame(chosen: &[(&str, &Dataset)]) -> Frame {
     listing::frame(&columns, &["rows", "columns"], rows)
 }
 
+/// Returns the datasets with each family as one row, named by its pattern.
+fn folded_frame(chosen: &[(&str, &Dataset)]) -> Frame {
+    let (families, alone) = families_of(chosen.iter().copied());
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for family in &families {
+        let files = family.joining();
+        rows.push(vec![
+            json!(family.pattern()),
+            json!(family.members.len()),
+            json!(family.row_count()),
+            json!(family.columns().len()),
+            json!(files.split_once('=').map_or("", |it| it.1.trim_matches('\''))),
+        ]);
+    }
+    for (name, dataset) in alone {
+        let (rows_shown, n_columns) = (rows_shown(dataset), dataset.columns.len());
+        rows.push(vec![json!(name), json!(1), rows_shown, json!(n_columns), json!(dataset.source)]);
+    }
+    let columns = ["name", "datasets", "rows", "columns", "source"];
+    listing::frame(&columns, &["datasets", "rows", "columns"], rows)
+}
+
+/// Draws the directories of the sources.
+fn tree(chosen: &[(&str, &Dataset)]) -> String {
+    let mut by_source: Vec<(Vec<&str>, &str, &Dataset)> =
+        chosen.iter().map(|(name, it)| (it.source.split('/').collect(), *name, *it)).collect();
+    by_source.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    let mut text = String::new();
+    let mut before: &[&str] = &[];
+    for (parts, name, dataset) in &by_source {
+        let (dirs, file) = parts.split_at(parts.len() - 1);
+        let n_shared = dirs.iter().zip(before).take_while(|(a, b)| a == b).count();
+        for (level, dir) in dirs.iter().enumerate().skip(n_shared) {
+            let indent = "  ".repeat(level);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{indent}{}/", sanitize::one_line(dir));
+        }
+        before = dirs;
+        let (indent, file) = ("  ".repeat(dirs.len()), sanitize::one_line(file[0]));
+        let about = if dataset.is_estimate() { "~" } else { "" };
+        let (rows, columns) = (dataset.row_count, dataset.columns.len());
+        let _ = writeln!(text, "{indent}{file}  {name}, {about}{rows} × {columns}");
+    }
+    text
+}
+
 /// Returns how many rows a dataset has, with `~` before an estimate.
 pub fn rows_shown(dataset: &Dataset) -> Value {
     let n_rows = dataset.row_count;
@@ -256,7 +328,22 @@ fn choose<'a>(
     if names.is_empty() {
         return Ok(catalog.iter().collect());
     }
-    names.iter().map(|name| Ok((name.as_str(), find(catalog, name)?))).collect()
+    let mut chosen: Vec<(&str, &Dataset)> = Vec::new();
+    for name in names {
+        let pattern = Pattern::new(name).ok().filter(|_| name.contains(['*', '?', '[']));
+        let Some(pattern) = pattern else {
+            chosen.push((name, find(catalog, name)?));
+            continue;
+        };
+        let n_before = chosen.len();
+        chosen.extend(catalog.iter().filter(|it| pattern.matches(it.0)));
+        if chosen.len() == n_before {
+            let message = format!("no dataset matches `{name}`");
+            let hint = "`csv-agent datasets --names` lists them";
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+    }
+    Ok(chosen)
 }
 
 /// Returns the dataset of that name.

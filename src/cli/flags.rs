@@ -223,7 +223,7 @@ pub enum InputForm {
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnFlags {
-    /// Ingest this CSV file first; `-` reads it from stdin. May be repeated
+    /// Ingest this CSV file, directory or pattern first; `-` reads stdin. May be repeated
     #[arg(short, long, value_name = "CSV", help_heading = "Input")]
     pub file: Vec<PathBuf>,
 

@@ -3,9 +3,15 @@
 mod bar;
 mod batch;
 mod job;
+mod join;
+mod names;
+mod pool;
+mod remarks;
 mod remote;
+mod sources;
 mod space;
 mod stdin;
+mod template;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -21,29 +27,57 @@ use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
-use crate::catalog::{Column, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name};
+use crate::catalog::{
+    Catalog, Column, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
+};
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
 use crate::directory;
 use crate::session::Session;
 use crate::sink::Format;
 use crate::spark::SCHEME;
 use crate::status::{ExitStatus, Failure};
+use bar::IngestBar;
 use batch::Batch;
-use job::{Change, Ingested, Job, Target};
+use job::{Change, Ingested, Input, Job, Place, Target};
+use join::Joining;
+use names::NamePattern;
+use sources::{Group, Sources};
 
-pub use job::Input;
 pub use remote::{heads, take_places};
 
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct IngestFlags {
-    /// CSV or Parquet files, compressed or not; `-` reads stdin. With `--remote`, NAME=PATH or NAME=TABLE
+    /// CSV or Parquet files, compressed or not, directories, patterns such as 'data/**/*.csv', archives; `-`
+    /// reads stdin. NAME=PATH joins the files of a path. With `--remote`, NAME=PATH or NAME=TABLE
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
     /// Name of the dataset [default: the file's name]
     #[arg(short, long, value_name = "NAME")]
     pub name: Option<String>,
+
+    /// Names of several datasets, of {stem}, {parent}, {grandparent} and {ending} of their paths
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        value_parser = names::name_pattern,
+        conflicts_with_all = ["name", "remote"]
+    )]
+    pub name_from: Option<NamePattern>,
+
+    /// Join all files into one dataset; they have the same columns
+    #[arg(long, conflicts_with_all = ["name_from", "remote"])]
+    pub union: bool,
+
+    /// Join all files into one dataset; what a file lacks is null
+    #[arg(long, conflicts_with_all = ["union", "name_from", "remote"])]
+    pub union_by_name: bool,
+
+    /// Read what is in a directory, and nothing below it
+    #[arg(long)]
+    pub no_recursive: bool,
 
     /// Register data of this Spark cluster, such as `sc://host:15002`, where it stays
     #[arg(long, value_name = "URL")]
@@ -260,7 +294,7 @@ fn attempt(
 ) -> anyhow::Result<Attempt> {
     match &flags.remote {
         Some(url) => remote::ingest(flags, url, target, settings, options),
-        None => ingest(flags, &flags.inputs(), target, options),
+        None => ingest(flags, target, options),
     }
 }
 
@@ -270,90 +304,292 @@ struct Attempt {
     status: ExitStatus,
     /// The signal that came before all of them were done.
     cut_by: Option<ExitStatus>,
+    /// What directories and archives have beside.
+    skipped: Vec<String>,
+    n_failed: usize,
+    /// Whether there were several files, of which less is said of each.
+    is_many: bool,
 }
 
 impl Attempt {
+    /// Of data that stays on its cluster.
+    fn at_cluster(done: Vec<Ingested>, status: ExitStatus, cut_by: Option<ExitStatus>) -> Attempt {
+        Attempt { done, status, cut_by, skipped: Vec::new(), n_failed: 0, is_many: false }
+    }
+
     /// Prints what was done, and returns the status that it means.
     fn tell(&self, flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
-        for it in &self.done {
-            tell_repairs(it, options);
+        if self.is_many {
+            remarks::tell(&self.done, options);
+        } else {
+            self.done.iter().for_each(|it| tell_repairs(it, options));
+        }
+        if !options.quiet {
+            self.skipped.iter().for_each(|it| report::note(it));
         }
         print(&self.done, flags.dry_run, options)?;
+        if self.is_many && !options.quiet {
+            for family in remarks::families(&self.done) {
+                report::note(&family);
+            }
+            report::note(&remarks::counts(&self.done, self.n_failed));
+        }
         let Some(signal) = self.cut_by else { return Ok(self.status) };
         let message = "interrupted; nothing is kept of a file that was not finished";
         Err(Failure::new(signal, message).into())
     }
 }
 
-/// Ingests inputs, each for itself.
+/// Ingests what the flags name, each input for itself.
 fn ingest(
     flags: &IngestFlags,
-    inputs: &[Input],
     target: &mut Target,
     options: &GlobalOptions,
 ) -> anyhow::Result<Attempt> {
     let read = flags.read_options();
+    let how = How {
+        is_union: flags.union || flags.union_by_name,
+        by_name: flags.union_by_name,
+        name: flags.name.as_deref(),
+        name_from: flags.name_from.as_ref(),
+        if_exists: flags.if_exists,
+        read: &read,
+    };
     let work = |cancelled: &Arc<AtomicBool>| {
-        let mut batch = Batch::default();
+        let mut sources = sources::expand(&flags.paths, !flags.no_recursive, cancelled)?;
         let mut status = ExitStatus::Ok;
+        let mut n_failed = 0;
         let mut fail = |error: anyhow::Error| {
             let error = space::explain(error, None, None, &options.session.dir, true);
             report::error(&error, options.terminal.stderr.colour);
             status = status.worst(report::status_of(&error));
+            n_failed += 1;
         };
-        for input in inputs {
-            let job =
-                Job { input, name: flags.name.as_deref(), if_exists: flags.if_exists, read: &read };
-            if batch.is_due(&job) {
-                batch.commit(target).into_iter().for_each(&mut fail);
-            }
-            match job.run(target, options, cancelled) {
-                Ok(ingested) => batch.add(ingested),
-                Err(_) if cancelled.load(Ordering::Relaxed) => break,
-                Err(error) => fail(error),
-            }
-        }
-        batch.commit(target).into_iter().for_each(&mut fail);
-        (batch.into_done(), status)
+        sources.errors.drain(..).for_each(&mut fail);
+        let plan = Plan::of(&sources, &how, target.catalog())?;
+        let n_planned = plan.jobs.len() + plan.joinings.len();
+        let done = run_plan(&plan, &how, target, options, cancelled, &mut fail);
+        let (skipped, is_many) = (sources.skipped, 1 < n_planned);
+        let attempt = Attempt { done, status, cut_by: None, skipped, n_failed, is_many };
+        anyhow::Ok((attempt, n_planned))
     };
-    let ((done, status), signal) = signals::interruptible(work)?;
-    let cut_by = signal.filter(|_| done.len() < inputs.len());
-    Ok(Attempt { done, status, cut_by })
+    let (ended, signal) = signals::interruptible(work)?;
+    let (attempt, n_planned) = match (ended, signal) {
+        (Err(_), Some(signal)) => return Err(Failure::new(signal, "interrupted").into()),
+        (ended, _) => ended?,
+    };
+    let cut_by = signal.filter(|_| attempt.done.len() + attempt.n_failed < n_planned);
+    Ok(Attempt { cut_by, ..attempt })
 }
 
-/// Ingests the files that `ask` and `chat` are given, into a session that is open.
+/// How files become datasets.
+struct How<'a> {
+    /// All files are one dataset.
+    is_union: bool,
+    /// Files that are joined may lack columns of each other.
+    by_name: bool,
+    name: Option<&'a str>,
+    name_from: Option<&'a NamePattern>,
+    if_exists: IfExists,
+    read: &'a IngestOptions,
+}
+
+/// What is made of all files.
+struct Plan<'a> {
+    /// A dataset of each of these.
+    jobs: Vec<Job<'a>>,
+    /// One of all files of each of these.
+    joinings: Vec<Joining>,
+    /// Of each job, whether its file is named by a path.
+    are_named: Vec<bool>,
+}
+
+impl<'a> Plan<'a> {
+    /// Decides what is joined and what is called how.
+    fn of(sources: &'a Sources, how: &How<'a>, catalog: &Catalog) -> anyhow::Result<Plan<'a>> {
+        let Sources { inputs, groups, .. } = sources;
+        let groups = || groups.iter().filter(|it| !it.inputs.is_empty());
+        let mut joinings = Vec::new();
+        for group in groups().filter(|it| it.name.is_some() && !it.is_file) {
+            joinings.push(Joining::of(group.name.as_deref(), &[group], sources, how.by_name));
+        }
+        let rest: Vec<&Group> = groups().filter(|it| it.name.is_none()).collect();
+        let mut jobs = Vec::new();
+        let mut are_named = Vec::new();
+        for group in groups().filter(|it| it.is_file) {
+            if let Some(name) = &group.name {
+                let input = &inputs[group.inputs.start];
+                let (if_exists, read) = (how.if_exists, how.read);
+                jobs.push(Job { input, name: name.clone(), if_exists, read });
+                are_named.push(true);
+            }
+        }
+        if how.is_union {
+            if !rest.is_empty() {
+                joinings.push(Joining::of(how.name, &rest, sources, how.by_name));
+            }
+            return Ok(Plan { jobs, joinings, are_named });
+        }
+        let single: Vec<&Input> = rest.iter().flat_map(|it| &inputs[it.inputs.clone()]).collect();
+        let names = match (how.name, how.name_from) {
+            (Some(_), _) if 1 < single.len() => return Err(several_for_one_name().into()),
+            (Some(name), _) => vec![name.to_owned(); single.len()],
+            (None, Some(pattern)) => names::by_pattern(&single, pattern)?,
+            (None, None) => names::unique(&single, catalog, how.if_exists),
+        };
+        are_named.extend(rest.iter().flat_map(|it| it.inputs.clone().map(|_| it.is_file)));
+        for (input, name) in single.into_iter().zip(names) {
+            jobs.push(Job { input, name, if_exists: how.if_exists, read: how.read });
+        }
+        Ok(Plan { jobs, joinings, are_named })
+    }
+}
+
+fn run_plan(
+    plan: &Plan<'_>,
+    how: &How<'_>,
+    target: &mut Target,
+    options: &GlobalOptions,
+    cancelled: &Arc<AtomicBool>,
+    fail: &mut (dyn FnMut(anyhow::Error) + Send),
+) -> Vec<Ingested> {
+    let mut done = Vec::new();
+    for joining in &plan.joinings {
+        if cancelled.load(Ordering::Relaxed) {
+            break;
+        }
+        match join(joining, how, target, options, cancelled) {
+            Ok(ingested) => done.push(ingested),
+            Err(_) if cancelled.load(Ordering::Relaxed) => break,
+            Err(error) => fail(error),
+        }
+    }
+    done.extend(run_jobs(&plan.jobs, target, options, cancelled, fail));
+    done
+}
+
+/// Joins files and registers what they become.
+fn join(
+    joining: &Joining,
+    how: &How<'_>,
+    target: &mut Target,
+    options: &GlobalOptions,
+    cancelled: &Arc<AtomicBool>,
+) -> anyhow::Result<Ingested> {
+    let bar = IngestBar::new("", joining.len().max(2), options);
+    let catalog = target.catalog().clone();
+    let dir = target.session().map(|it| it.datasets_dir()).transpose()?;
+    let place = Place { catalog: &catalog, dir: dir.as_deref(), options, cancelled };
+    let mut batch = Batch::default();
+    batch.add(0, joining.run(&place, how.if_exists, how.read, &bar)?);
+    if let Some(error) = batch.commit(target).pop() {
+        return Err(error);
+    }
+    batch.into_done().pop().context("nothing was joined")
+}
+
+/// Runs jobs and registers what they bring. Returns what became of those that did not fail, in their order.
+fn run_jobs(
+    jobs: &[Job<'_>],
+    target: &mut Target,
+    options: &GlobalOptions,
+    cancelled: &Arc<AtomicBool>,
+    fail: &mut (dyn FnMut(anyhow::Error) + Send),
+) -> Vec<Ingested> {
+    let [first, ..] = jobs else { return Vec::new() };
+    let bar = IngestBar::new(&first.input.shown_name(), jobs.len(), options);
+    let mut fail = |error| bar.suspend(|| fail(error));
+    let catalog = target.catalog().clone();
+    let dir = match target.session().map(|it| it.datasets_dir()).transpose() {
+        Ok(dir) => dir,
+        Err(error) => {
+            fail(error);
+            return Vec::new();
+        }
+    };
+    let place = Place { catalog: &catalog, dir: dir.as_deref(), options, cancelled };
+    let mut batch = Batch::default();
+    let (small, large) = pool::divided(jobs);
+    pool::run(jobs, &small, &place, &bar, |at, outcome| {
+        match outcome {
+            Ok(ingested) => batch.add(at, ingested),
+            Err(error) => fail(error),
+        }
+        if batch.is_due() {
+            batch.commit(target).into_iter().for_each(&mut fail);
+        }
+    });
+    batch.commit(target).into_iter().for_each(&mut fail);
+    for at in large {
+        if cancelled.load(Ordering::Relaxed) {
+            break;
+        }
+        match jobs[at].run(&place, 1, &bar) {
+            Ok(ingested) => batch.add(at, ingested),
+            Err(_) if cancelled.load(Ordering::Relaxed) => break,
+            Err(error) => fail(error),
+        }
+        bar.count();
+        batch.commit(target).into_iter().for_each(&mut fail);
+    }
+    batch.into_done()
+}
+
+/// Ingests what `ask` and `chat` are given, into a session that is open: files, directories, patterns and
+/// archives.
 ///
-/// Returns the names of the datasets. An ephemeral session is nobody else's, so a name that it sees
-/// in another session is taken over.
+/// An ephemeral session is nobody else's, so a name that it sees in another session is taken over. A file of a
+/// directory that cannot be read is warned of, as long as there is another.
 ///
 /// # Errors
 ///
-/// Fails on the first file that cannot be ingested, or whose name is taken by other data; with the
-/// signal's status when one came.
+/// Fails when there is nothing at a path, when a file that is named cannot be ingested, or its name is taken
+/// by other data; with the signal's status when one came.
 pub fn ingest_for_turn(
     session: &mut Session,
-    inputs: &[Input],
+    paths: &[PathBuf],
     is_ephemeral: bool,
     options: &GlobalOptions,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<()> {
     let if_exists = if is_ephemeral { IfExists::Replace } else { IfExists::Error };
     let read = IngestOptions::default();
+    let how = How {
+        is_union: false,
+        by_name: false,
+        name: None,
+        name_from: None,
+        if_exists,
+        read: &read,
+    };
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
-        let mut batch = Batch::default();
-        for input in inputs {
-            let job = Job { input, name: None, if_exists, read: &read };
-            batch.add(job.run(&mut target, options, cancelled)?);
-            if let Some(error) = batch.commit(&mut target).pop() {
-                return Err(error);
+        let mut sources = sources::expand(paths, true, cancelled)?;
+        let mut errors = std::mem::take(&mut sources.errors);
+        if let Some(error) = errors.pop() {
+            return Err(error);
+        }
+        let mut plan = Plan::of(&sources, &how, target.catalog())?;
+        let mut are_named = std::mem::take(&mut plan.are_named).into_iter();
+        let (named, found) = plan.jobs.into_iter().partition(|_| are_named.next().unwrap_or(true));
+        plan.jobs = named;
+        let mut tell = |it| errors.push(it);
+        let n_done = run_plan(&plan, &how, &mut target, options, cancelled, &mut tell).len();
+        if errors.is_empty() {
+            let mut tell = |it| errors.push(it);
+            let found: Vec<Job> = found;
+            let found = run_jobs(&found, &mut target, options, cancelled, &mut tell);
+            // Without any data there is nothing to ask about.
+            let n_fatal = errors.len().min(usize::from(n_done + found.len() == 0));
+            for error in errors.drain(n_fatal..) {
+                report::warning(&format!("{error:#}"), options.terminal.stderr.colour);
             }
         }
-        anyhow::Ok(batch.into_done().into_iter().map(|it| it.name).collect())
+        errors.into_iter().next().map_or(Ok(()), Err)
     };
-    let (names, signal) = signals::interruptible(work)?;
-    match (names, signal) {
-        (Err(_), Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
-        (names, _) => names,
+    let (ended, signal) = signals::interruptible(work)?;
+    match (ended, signal) {
+        (_, Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
+        (ended, None) => ended,
     }
 }
 
@@ -377,19 +613,19 @@ pub fn ingest_in_place(
     };
     let read = options_of(dataset)
         .with_context(|| format!("cannot read `{}` as `{name}` was read", file.display()))?;
-    let input = Input::from(file.to_owned());
+    let input = Input::File(file.to_owned());
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
-        let job =
-            Job { input: &input, name: Some(name), if_exists: IfExists::Replace, read: &read };
-        let mut batch = Batch::default();
-        batch.add(job.run(&mut target, options, cancelled)?);
-        batch.commit(&mut target).pop().map_or(Ok(()), Err)
+        let (if_exists, read) = (IfExists::Replace, &read);
+        let jobs = [Job { input: &input, name: name.to_owned(), if_exists, read }];
+        let mut errors = Vec::new();
+        run_jobs(&jobs, &mut target, options, cancelled, &mut |it| errors.push(it));
+        errors.pop().map_or(Ok(()), Err)
     };
     let (done, signal) = signals::interruptible(work)?;
     match (done, signal) {
-        (Err(_), Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
-        (done, _) => done,
+        (_, Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
+        (done, None) => done,
     }
 }
 
@@ -408,19 +644,16 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
     if let Some(url) = &flags.remote {
         return remote::check(flags, url);
     }
-    let inputs = flags.inputs();
     let usage =
         |message: &str, hint: &str| Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
-    if flags.name.is_some() && 1 < inputs.len() {
-        return usage(
-            "`--name` names one dataset, and there are several files",
-            "ingest them one by one",
-        );
+    let is_union = flags.union || flags.union_by_name;
+    if flags.name.is_some() && 1 < flags.paths.len() && !is_union {
+        return Err(several_for_one_name().into());
     }
-    if 1 < inputs.iter().filter(|it| **it == Input::Stdin).count() {
+    if 1 < flags.paths.iter().filter(|it| it.as_os_str() == "-").count() {
         return usage("stdin can be read once", "give `-` once");
     }
-    if inputs.iter().any(|it| it.shown_name().starts_with(SCHEME)) {
+    if flags.paths.iter().any(|it| it.to_string_lossy().starts_with(SCHEME)) {
         // It may have a token in it, and is not shown.
         return usage(
             &format!("what begins with `{SCHEME}` is a cluster, and no file"),
@@ -439,11 +672,14 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl IngestFlags {
-    fn inputs(&self) -> Vec<Input> {
-        self.paths.iter().cloned().map(Input::from).collect()
-    }
+fn several_for_one_name() -> Failure {
+    let message = "`--name` names one dataset, and there are several files";
+    let hint = "leave it out, say how names are made of paths with `--name-from '{parent}_{stem}'`, or \
+                join the files with `--union`";
+    Failure::new(ExitStatus::Usage, message).hint(hint)
+}
 
+impl IngestFlags {
     fn read_options(&self) -> IngestOptions {
         IngestOptions {
             delimiter: self.delimiter.0.clone(),
@@ -460,6 +696,8 @@ impl IngestFlags {
             bytes_max: self.max_bytes,
             strict: self.strict,
             is_plain: false,
+            n_at_once: 1,
+            family: None,
         }
     }
 }
@@ -469,7 +707,8 @@ impl IngestFlags {
 fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let Ingested { name, dataset, change, .. } = ingested;
     let told = &dataset.dialect.told;
-    if *change == Change::Unchanged && !told.is_empty() && !options.quiet {
+    let is_told = !told.is_empty() && dataset.files.is_empty();
+    if *change == Change::Unchanged && is_told && !options.quiet {
         let told = told.join(" ");
         report::note(&format!(
             "`{name}` was read with `{told}`; `--if-exists replace` reads it anew"
@@ -522,6 +761,8 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     }
     let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
     let place = |is_row: bool| match first_lines(&rejects, is_row).as_str() {
+        // Of several files, a line alone says nothing.
+        _ if !dataset.files.is_empty() => format!("; all in `{}`", rejects.display()),
         // Nothing is listed when nothing was kept, as with `--dry-run`.
         "" => String::new(),
         lines => format!("; first at line {lines}, all in `{}`", rejects.display()),
@@ -572,6 +813,9 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
     ];
     match dialect.format {
         SourceFormat::Parquet => parts.push("Parquet".to_owned()),
+        SourceFormat::Files => {
+            parts.push(counted(dataset.files.len() as u64, "file", "files"));
+        }
         SourceFormat::Table => parts.push("table".to_owned()),
         SourceFormat::Text => {
             parts.push(dialect.encoding.clone());
@@ -714,8 +958,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dash_is_stdin() {
-        assert_eq!(Input::from(std::path::PathBuf::from("-")), Input::Stdin);
+    fn stdin_has_a_name_of_its_own() {
         assert_eq!(Input::Stdin.dataset_name(), "stdin");
     }
 }

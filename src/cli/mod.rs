@@ -94,13 +94,16 @@ See also: csv-agent help COMMAND, csv-agent help exit-codes, environment, config
 const INGEST_EXAMPLES: &str = "\
 Examples:
   csv-agent ingest sales.csv stores.csv
+  csv-agent ingest data/ 'more/**/*.csv.gz' archive.zip
+  csv-agent ingest --union-by-name sales='data/{region}/sales-*.csv'
   csv-agent ingest export.txt --name orders --delimiter ';' --encoding latin1
   csv-agent ingest people.csv --dtype zip=text --null NA,-
   gunzip -c big.csv.gz | csv-agent ingest - --name big
   csv-agent ingest --remote sc://host:15002 flights=/data/flights/ carriers=db.carriers
 
-The types come from the whole file and never change a value. Rows that are too short or too long are
-kept, counted and told. The same file again changes nothing.";
+Of a directory, all that is called like data is read, whatever the depth; files of one name are
+told apart by their directories. The types come from the whole file and never change a value. Rows
+that are too short or too long are kept, counted and told. The same file again changes nothing.";
 
 const ASK_EXAMPLES: &str = "\
 Examples:
@@ -108,6 +111,7 @@ Examples:
   csv-agent ask \"And in Q4?\"
   csv-agent ask --format jsonl \"top 5 products\" | jq -r 'select(.type==\"reply\").text'
   csv-agent ask --ephemeral -f data.csv --format reply \"How many rows have no email?\"
+  csv-agent ask -f data/ \"Which of the files has the most rows?\"
   csv-agent ask --dry-run \"…\" | less
   csv-agent ask --record q.jsonl \"…\" && csv-agent ask --replay q.jsonl \"…\"
 
@@ -130,6 +134,7 @@ const DATASETS_EXAMPLES: &str = "\
 Examples:
   csv-agent datasets
   csv-agent datasets sales --schema
+  csv-agent datasets 'fraud_*' --tree
   csv-agent datasets sales --head 5
   csv-agent datasets --names -0 | xargs -0 -I{} csv-agent ask --ephemeral -d {} \"duplicate keys?\"";
 

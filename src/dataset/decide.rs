@@ -81,6 +81,12 @@ pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
     decide_as(columns, &Wants::default(), hints)
 }
 
+/// Returns whether values are numbers that can be read in one way only, whatever the rest of their file is like.
+pub fn is_clear_number(seen: Evidence) -> bool {
+    let marks = Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT);
+    Numbers::of(seen).is_some_and(|it| !seen.has(marks) || it.clear_mark().is_some())
+}
+
 /// Returns what each column is. What the user wants to be an amount or exact is that, if all values are;
 /// other types are up to the caller.
 pub fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Vec<Reading> {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
@@ -18,6 +19,7 @@ use super::columnar;
 use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::dialect;
 use super::encoding::{self, Found};
+use super::family::Family;
 use super::header::{self, Below, Header, Told};
 use super::infer::{Evidence, Nulls};
 use super::lines::LineWriter;
@@ -78,6 +80,10 @@ pub struct IngestOptions {
     /// and every other one is a row, cells are separated by `,` and quoted with `"`, and numbers, days and
     /// truth values are written as programs write them. Anything else is text.
     pub is_plain: bool,
+    /// Files that are read at the same time, and share the memory that one would take.
+    pub n_at_once: usize,
+    /// The file is one of several that become one dataset: what the others say of its columns.
+    pub family: Option<Arc<Family>>,
 }
 
 impl Default for IngestOptions {
@@ -97,8 +103,20 @@ impl Default for IngestOptions {
             bytes_max: CSV_BYTES_MAX,
             strict: false,
             is_plain: false,
+            n_at_once: 1,
+            family: None,
         }
     }
+}
+
+/// Returns how many files are best read at the same time: one for each core, as far as the memory that one may
+/// take is enough for a slice or two of each.
+pub fn files_at_once() -> usize {
+    n_cores().min(SLICES_BYTES_MAX / (SLICE_BYTES_MIN * (1 + pass::SLICES_BESIDE)))
+}
+
+fn n_cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
 }
 
 /// How the work is divided. It changes nothing about the outcome, except row groups.
@@ -111,16 +129,17 @@ pub(super) struct Tuning {
 }
 
 impl Tuning {
-    /// Returns what suits this machine and a file of `bytes`.
-    fn for_bytes(bytes: u64) -> Self {
-        let n_cores = available_parallelism().map_or(1, usize::from);
+    /// Returns what suits this machine and a file of `bytes`, of which `n_at_once` are read.
+    fn new(bytes: u64, n_at_once: usize) -> Self {
+        let n_cores = (n_cores() / n_at_once).max(1);
+        let all_bytes_max = SLICES_BYTES_MAX / n_at_once;
         let n_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let n_slices_max = n_bytes / SLICE_BYTES_MIN + 1;
         let n_workers = n_cores.min(n_slices_max);
-        let n_workers = n_workers.min(SLICES_BYTES_MAX / SLICE_BYTES_MIN - pass::SLICES_BESIDE);
+        let n_workers = n_workers.min(all_bytes_max / SLICE_BYTES_MIN - pass::SLICES_BESIDE);
         // Some slices for each worker.
         let share = n_bytes / (4 * n_workers) + 1;
-        let most = SLICES_BYTES_MAX / (n_workers + pass::SLICES_BESIDE);
+        let most = all_bytes_max / (n_workers + pass::SLICES_BESIDE);
         let slice_bytes = share.clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX.min(most));
         Tuning { slice_bytes, n_workers }
     }
@@ -159,7 +178,7 @@ pub fn ingest(
 ) -> anyhow::Result<(Dataset, DatasetFiles)> {
     let watch = Watch { progress, cancelled };
     let input = Input::open(source, shown_name, dir, options.bytes_max, &watch)?;
-    let tuning = Tuning::for_bytes(input.bytes);
+    let tuning = Tuning::new(input.bytes, options.n_at_once);
     ingest_input(&input, shown_name, name, Some(dir), options, tuning, &watch)
 }
 
@@ -179,8 +198,44 @@ pub fn inspect(
     let watch = Watch { progress, cancelled };
     let temp = std::env::temp_dir();
     let input = Input::open(source, shown_name, &temp, options.bytes_max, &watch)?;
-    let tuning = Tuning::for_bytes(input.bytes);
+    let tuning = Tuning::new(input.bytes, options.n_at_once);
     Ok(ingest_input(&input, shown_name, name, None, options, tuning, &watch)?.0)
+}
+
+/// What an ingest found out about a file that is one of several.
+pub(super) struct PartRead {
+    /// The dataset that it would be alone.
+    pub dataset: Dataset,
+    /// What the values of its columns say; nothing of a Parquet file, whose types are its own.
+    pub evidence: Vec<Evidence>,
+    /// Of the file, decompressed.
+    pub bytes: u64,
+}
+
+/// Reads a file that is one of several into temporary files in `dir`.
+///
+/// # Errors
+///
+/// Fails as [`ingest`] does.
+pub(super) fn ingest_part(
+    source: Source,
+    shown_name: &str,
+    dir: &Path,
+    options: &IngestOptions,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<(PartRead, DatasetFiles)> {
+    const NAME: &str = "part";
+    let watch = Watch { progress: &|_| {}, cancelled };
+    let input = Input::open(source, shown_name, dir, options.bytes_max, &watch)?;
+    let bytes = input.bytes;
+    if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES)?) {
+        let (dataset, files) = columnar::ingest(&input, NAME, Some(dir), options, &watch)?;
+        return Ok((PartRead { dataset, evidence: Vec::new(), bytes }, files));
+    }
+    let tuning = Tuning::new(bytes, options.n_at_once);
+    let target = Some(Target { dir, name: NAME });
+    let (read, files) = ingest_text(&input, shown_name, NAME, target, options, tuning, &watch)?;
+    Ok((PartRead { dataset: read.dataset, evidence: read.evidence, bytes }, files))
 }
 
 pub(super) fn ingest_input(
@@ -239,7 +294,7 @@ pub(super) fn understand(
     options: &IngestOptions,
     watch: &Watch<'_>,
 ) -> anyhow::Result<Understood> {
-    let tuning = Tuning::for_bytes(input.bytes);
+    let tuning = Tuning::new(input.bytes, options.n_at_once);
     Ok(ingest_text(input, shown_name, "", None, options, tuning, watch)?.0)
 }
 
@@ -315,6 +370,7 @@ fn ingest_text(
             layout.syntax,
         ),
         unclear_total,
+        files: Vec::new(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     let files = match (files, target) {
@@ -820,8 +876,20 @@ fn read(
         is_comma: layout.syntax.delimiter.text() == Some(","),
         is_plain: options.is_plain,
     };
-    let wants = Wants::find(&options.dtypes, names)?;
-    let readings = decide_as(&layout.header.evidence, &wants, hints);
+    let family = options.family.as_deref();
+    // A file may lack columns that others have.
+    let wants = match family {
+        Some(_) => Wants::find_any(&options.dtypes, names)?,
+        None => Wants::find(&options.dtypes, names)?,
+    };
+    let decide = |evidence: &[Evidence]| {
+        let mut readings = decide_as(evidence, &wants, hints);
+        if let Some(family) = family {
+            family.decide(&mut readings, names);
+        }
+        readings
+    };
+    let readings = decide(&layout.header.evidence);
     let mut guesses: Vec<_> = readings
         .iter()
         .zip(&layout.header.is_settled)
@@ -858,7 +926,7 @@ fn read(
         (output, tally) = attempt.run(watch)?;
     }
     let mut reasons = Vec::new();
-    let readings = decide_as(&tally.evidence, &wants, hints);
+    let readings = decide(&tally.evidence);
     let exact = attempt.exact(&readings, &tally.evidence, &wants)?;
     // Among text, the words of the header may be values.
     let is_text_with_header =
@@ -1174,6 +1242,38 @@ impl DatasetFiles {
     pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
         let table = self.0.into_iter().next_back().and_then(|it| it.0);
         keep(table.context("no pass has built the table")?, path)
+    }
+
+    /// Returns the table and the list of repairs, if there is one, under the names that vanish.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no pass has built the table.
+    pub(super) fn into_temporaries(self) -> anyhow::Result<(TempPath, Option<TempPath>)> {
+        let (mut table, mut rejects) = (None, None);
+        for (temp, path) in self.0 {
+            match path.extension().and_then(std::ffi::OsStr::to_str) {
+                Some("parquet") => table = temp,
+                Some("jsonl") => rejects = temp,
+                _ => {}
+            }
+        }
+        Ok((table.context("no pass has built the table")?, rejects))
+    }
+
+    /// Takes the table and the list of repairs of several files, whose lines are in no one file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the list cannot be written.
+    pub(super) fn of_union(
+        target: Target<'_>,
+        table: ParquetFile,
+        rejects: Option<NamedTempFile>,
+        about: &Dataset,
+    ) -> anyhow::Result<Self> {
+        let files = TempFiles { parquet: Some(table), lines: None, rejects };
+        files.complete(target, true, Some(about))
     }
 
     /// Gives the files their names, the Parquet file last; [`sync_dir`](super::sync_dir) makes that

@@ -137,6 +137,9 @@ pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     if source == "-" {
         return Some("it came from standard input".to_owned());
     }
+    if !dataset.files.is_empty() {
+        return Some(format!("it was joined from {} files", dataset.files.len()));
+    }
     let found = || -> std::io::Result<String> {
         let mut digest = Sha256::new();
         std::io::copy(&mut File::open(source)?, &mut digest)?;

@@ -15,6 +15,7 @@
 //! reads what such code has saved, and `instructions` say how another program reads texts as an ingest would.
 
 mod amount;
+mod archive;
 mod aside;
 mod build;
 mod census;
@@ -26,6 +27,7 @@ mod decide;
 mod dialect;
 mod encoding;
 mod extent;
+mod family;
 mod fields;
 mod filter;
 mod find;
@@ -76,12 +78,14 @@ mod tests;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+pub use archive::{Archive, Entry};
 pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use csv::{CsvWritten, csv_of};
+pub use family::{FILE_COLUMN, Family, Opened, Union, union};
 pub use footer::dataset_of;
 pub use head::head;
-pub use ingest::{DatasetFiles, IngestOptions, ingest, inspect};
+pub use ingest::{DatasetFiles, IngestOptions, files_at_once, ingest, inspect};
 pub use instructions::{HeadOfFile, Instructions, instructions};
 pub use lines::{line_runs, source_lines, source_trouble};
 pub use local::DateOrder;
@@ -90,7 +94,7 @@ pub use number::DecimalMark;
 pub use recipe::reading_recipe;
 pub use saved::table_of_csv;
 pub use scan::{answer, is_whole};
-pub use source::{Source, sha256_file};
+pub use source::{Source, check_cancelled, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};
 pub use wanted::Wanted;
 pub use write::sync_dir;
@@ -119,14 +123,7 @@ struct Watch<'a> {
 /// Letters and digits stay, in lower case, endings such as `.csv.gz` go, everything else becomes
 /// one `_`. The name is an identifier, so it never begins with a digit and is never empty.
 pub fn name_of(path: &Path) -> String {
-    const ENDINGS: [&str; 9] = ["gz", "zst", "zip", "bz2", "csv", "tsv", "tab", "txt", "parquet"];
-    let file_name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let mut stem = file_name.as_str();
-    while let Some((before, ending)) = stem.rsplit_once('.')
-        && ENDINGS.contains(&ending)
-    {
-        stem = before;
-    }
+    let stem = stem_of(&path.file_name().unwrap_or_default().to_string_lossy()).to_lowercase();
     let mut name = String::new();
     for char in stem.chars() {
         if char.is_alphanumeric() {
@@ -141,4 +138,19 @@ pub fn name_of(path: &Path) -> String {
         return "data".to_owned();
     }
     if name.starts_with(|it: char| it.is_numeric()) { format!("t_{name}") } else { name }
+}
+
+/// Returns the name of a file without endings such as `.csv.gz`.
+pub fn stem_of(file_name: &str) -> &str {
+    const ENDINGS: [&str; 14] = [
+        "gz", "zst", "zip", "bz2", "csv", "tsv", "tab", "txt", "parquet", "pq", "psv", "tar",
+        "tgz", "tbz2",
+    ];
+    let mut stem = file_name;
+    while let Some((before, ending)) = stem.rsplit_once('.')
+        && ENDINGS.iter().any(|it| it.eq_ignore_ascii_case(ending))
+    {
+        stem = before;
+    }
+    stem
 }

@@ -356,7 +356,11 @@ fn spool(
     }
 }
 
-/// Fails when the user wants to stop.
+/// Looks whether the user wants to stop.
+///
+/// # Errors
+///
+/// Fails when they do.
 pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
     if cancelled.load(Ordering::Relaxed) {
         return Err(Failure::new(ExitStatus::Interrupted, "interrupted").into());
@@ -601,7 +605,8 @@ pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Writes bytes in lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, it| {
         // A string takes all that is written.
         let _ = write!(text, "{it:02x}");

@@ -107,6 +107,16 @@ impl Wants {
         Ok(wants)
     }
 
+    /// Finds those columns that there are, as [`Wants::find`] does.
+    ///
+    /// # Errors
+    ///
+    /// Fails as that does, but for a column that is not there.
+    pub fn find_any(dtypes: &[(String, Wanted)], names: &[String]) -> anyhow::Result<Self> {
+        let is_there = |it: &&(String, Wanted)| it.0 == "*" || place(&it.0, names).is_ok();
+        Self::find(&dtypes.iter().filter(is_there).cloned().collect::<Vec<_>>(), names)
+    }
+
     /// Returns what the user wants of a column by its name.
     pub fn of_column(&self, at: usize) -> Option<Wanted> {
         self.by_column.get(at).copied().flatten()

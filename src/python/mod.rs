@@ -44,7 +44,7 @@ use crate::python::sandbox::{Confinement, Line, Monitor, Policy, Report, Sandbox
 use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
 /// The other end of the pipes.
-const PROGRAM: &str = include_str!("worker.py");
+const PROGRAM: &str = concat!(include_str!("num.py"), "\n\n", include_str!("worker.py"));
 /// The other end of the relay.
 const CLUSTER_PROGRAM: &str = include_str!("spark.py");
 /// How datasets of a cluster are read; no more than pyspark is needed for it.

@@ -1370,7 +1370,7 @@ if IS_CONTAINER:
     PRELOADED = {"display": display}
 else:
     pd.set_option("display.width", 160, "display.max_columns", 40, "display.max_colwidth", 80)
-    PRELOADED = {"pd": pd, "np": np, "load": load, "datasets": link_datasets()}
+    PRELOADED = {"pd": pd, "np": np, "load": load, "datasets": link_datasets(), "num": num}
 if cluster is not None:
     PRELOADED["spark"] = cluster.session()
 main = ModuleType("__main__")

@@ -102,6 +102,7 @@ mod tests {
             stray_quotes: StrayQuotes::default(),
             notes: Vec::new(),
             unclear_total: None,
+            files: Vec::new(),
             ingested_at: String::new(),
         };
         let mut catalog = Catalog::default();

@@ -48,7 +48,7 @@ pub fn runs_code(name: &str) -> bool {
 const NAMES_LISTED_MAX: usize = 20;
 
 /// Names in the REPL that a tool must not write over.
-const RESERVED: [&str; 4] = ["pd", "np", "datasets", "load"];
+const RESERVED: [&str; 5] = ["pd", "np", "datasets", "load", "num"];
 
 /// The name of the connection to the cluster, where datasets are on one.
 const SESSION: &str = "spark";

@@ -26,6 +26,7 @@ mod export;
 mod failures;
 mod files;
 mod findings;
+mod folders;
 mod grounding;
 mod guide;
 mod help;

@@ -3,6 +3,8 @@
 
 /// All that reads a file.
 pub const READER: &str = include_str!("reader.py");
+/// What the REPL has at hand as well: numbers as people write them.
+const NUM: &str = include_str!("../../python/num.py");
 const CHECKS: &str = include_str!("checks.py");
 const CONTAINER: &str = include_str!("container.py");
 const CLUSTER: &str = include_str!("cluster.py");
@@ -34,7 +36,7 @@ const IMPORTS: [(&str, &str); 21] = [
 
 /// Returns the blocks that some code uses.
 pub fn used_by(code: &str) -> String {
-    let files = [READER, CHECKS, CONTAINER, CLUSTER];
+    let files = [READER, NUM, CHECKS, CONTAINER, CLUSTER];
     let blocks: Vec<&str> = files.iter().flat_map(|it| it.trim().split("\n\n\n")).collect();
     let mut is_used = vec![false; blocks.len()];
     let mut all = code.to_owned();
@@ -57,7 +59,8 @@ pub fn imports(code: &str) -> String {
 
 /// Returns the name that a block defines.
 fn name(block: &str) -> &str {
-    let first = block.trim_start().lines().next().unwrap_or_default();
+    let first = block.lines().find(|it| !it.is_empty() && !it.starts_with('#'));
+    let first = first.unwrap_or_default();
     let first = first.trim_start_matches("def ").trim_start_matches("class ");
     first.split(|it: char| !is_word(it)).next().unwrap_or_default()
 }

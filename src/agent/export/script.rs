@@ -81,10 +81,11 @@ pub fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
     let readers: Vec<&str> = readers.map(|it| it.code.as_str()).collect();
     let readers = readers.join("\n\n\n");
     let load = if uses("load") { "load(" } else { "" };
+    let num = if uses("num") { "num(" } else { "" };
     let attempt = if uses(ATTEMPTED) { "_attempt(" } else { "" };
     let helpers: Vec<&str> = program.pieces.iter().map(|it| it.helpers.as_str()).collect();
     let helpers = helpers.join("\n");
-    let texts = [readers.as_str(), &given, checks, load, attempt, &helpers];
+    let texts = [readers.as_str(), &given, checks, load, num, attempt, &helpers];
     let needed = blocks::used_by(&texts.join("\n"));
     // The REPL has both at hand.
     let imports = blocks::imports(&[&needed, &readers, &given, "np pd"].join("\n"));

@@ -1,7 +1,7 @@
 //! The instructions: parts in a fixed order, the same bytes in every round of a turn.
 //!
 //! Pure: what changes from turn to turn (the question, the clock) is not in here, so that a provider can
-//! cache the beginning of a request. Text of others (headers, knowledge, findings) stands between quotes
+//! cache the beginning of a request; only where there are too many schemas, the question says which come first. Text of others (headers, knowledge, findings) stands between quotes
 //! or after `| `, where it cannot pass for instructions.
 //!
 //! Each part has a bound of its own, and all together have one. Rules, thresholds and knowledge are never
@@ -9,6 +9,7 @@
 
 pub mod container;
 pub mod datasets;
+mod likely;
 pub mod findings;
 pub mod knowledge;
 pub mod thresholds;
@@ -61,6 +62,8 @@ pub struct Briefing {
 pub struct Parts<'a> {
     /// What the user wants the model to know.
     pub briefing: &'a Briefing,
+    /// What is asked. Where there is no room for all schemas, it says which come first.
+    pub question: &'a str,
     /// The datasets that it may see.
     pub catalog: &'a Catalog,
     /// Where code runs.
@@ -86,7 +89,8 @@ pub struct Instructions {
 
 /// Assembles the instructions of a turn.
 pub fn instructions(parts: &Parts) -> Instructions {
-    let Parts { briefing, catalog, interpreter, findings, withheld, verdict, schema } = *parts;
+    let Parts { briefing, question, catalog, interpreter, findings, withheld, verdict, schema } =
+        *parts;
     let compute = match interpreter {
         Interpreter::Local => LOCAL,
         Interpreter::Hosted(_) => HOSTED,
@@ -113,7 +117,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
             .sum();
     // Two blank lines belong to the parts that are still to come.
     let room = INSTRUCTIONS_BYTES_MAX.saturating_sub(n_bytes + 2);
-    let schemas = datasets::schemas(catalog, room.min(SCHEMA_BYTES_MAX));
+    let schemas = datasets::schemas(catalog, question, room.min(SCHEMA_BYTES_MAX));
     let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);

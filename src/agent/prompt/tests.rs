@@ -47,6 +47,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
+        files: Vec::new(),
         ingested_at: String::new(),
     }
 }
@@ -113,6 +114,7 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
     let briefing = Briefing::default();
     let parts = Parts {
         briefing: &briefing,
+        question: "",
         catalog: &catalog,
         interpreter: &Interpreter::Local,
         findings: &[],
@@ -129,6 +131,7 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
       schemas below are complete unless they say otherwise; get_dataset_info has the rest.
     - Compute in python_repl. Load what you need with load_dataset_columns, load_dataset_full or
       load("name", ["column", ...]) in the REPL. Variables stay for later calls and later questions.
+      num(series) makes numbers of text as people write it (1,234, $584M, 32%, (1.2)) and says what is none.
     - Independent calls may go out together. A failed call says what to do next: correct it and go on.
     - Check what you computed: row counts after a join or a filter, missing values, duplicates, units,
       whether a total still adds up. Say which rows you left out and why.
@@ -174,6 +177,7 @@ fn the_instructions_have_every_part_in_order() {
     let findings = [finding(7, "3 prices are negative"), finding(2, "3 prices are negative")];
     let parts = Parts {
         briefing: &briefing,
+        question: "",
         catalog: &catalog,
         interpreter: &Interpreter::Local,
         findings: &findings,
@@ -191,6 +195,7 @@ fn the_instructions_have_every_part_in_order() {
       schemas below are complete unless they say otherwise; get_dataset_info has the rest.
     - Compute in python_repl. Load what you need with load_dataset_columns, load_dataset_full or
       load("name", ["column", ...]) in the REPL. Variables stay for later calls and later questions.
+      num(series) makes numbers of text as people write it (1,234, $584M, 32%, (1.2)) and says what is none.
     - Independent calls may go out together. A failed call says what to do next: correct it and go on.
     - Check what you computed: row counts after a join or a filter, missing values, duplicates, units,
       whether a total still adds up. Say which rows you left out and why.
@@ -260,6 +265,7 @@ fn the_schema_of_the_answer_is_one_line_at_the_end() {
         let withheld = &Withheld::default();
         instructions(&Parts {
             briefing: &briefing,
+            question: "",
             catalog: &catalog,
             interpreter: &Interpreter::Local,
             findings,
@@ -280,7 +286,9 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
     let mut catalog = Catalog::default();
     catalog.insert("wide".into(), dataset(5_000));
     for at in 0..2_000 {
-        catalog.insert(format!("d{at}"), dataset(5));
+        let mut one = dataset(5);
+        one.columns[0].name = format!("of {at}");
+        catalog.insert(format!("d{at}"), one);
     }
     let text = "A line of some forty letters, like others.\n".repeat(10_000);
     let briefing = Briefing {
@@ -291,6 +299,7 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
     let findings: Vec<_> = (0..10).map(|at| finding(at, &"x".repeat(1_000))).collect();
     let parts = Parts {
         briefing: &briefing,
+        question: "",
         catalog: &catalog,
         interpreter: &Interpreter::Local,
         findings: &findings,
@@ -328,7 +337,7 @@ proptest::proptest! {
         let knowledge = Knowledge { name: names[0].clone(), text };
         let briefing = Briefing { language: None, knowledge: vec![knowledge], thresholds: vec![threshold(&names[0])] };
         let findings = [finding(1, &names[0])];
-        let parts = Parts { briefing: &briefing, catalog: &catalog, interpreter: &Interpreter::Local, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
+        let parts = Parts { briefing: &briefing, question: "", catalog: &catalog, interpreter: &Interpreter::Local, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
         let found = instructions(&parts).text;
         let plain = |it: &&str| !it.starts_with("| ");
         let rules = |head: &str| found.lines().filter(plain).filter(|it| it.starts_with(head)).count();

@@ -1,6 +1,6 @@
-//! How far the reading of a file has come: on a terminal, and only when it takes a while.
+//! How far the reading of files has come: on a terminal, and only when it takes a while.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,41 +11,70 @@ use crate::render::sanitize;
 
 /// Work shorter than this shows no bar.
 const BAR_AFTER: Duration = Duration::from_secs(1);
+/// Of one file, how much of it is read.
+const OF_ONE: &str = "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+/// Of several, how many are done; some are read at the same time.
+const OF_SEVERAL: &str = "{msg} {bar:20} {pos} of {len}, {eta} left";
 
-/// The bar of one file.
+/// The bar of all files of a command.
 pub struct IngestBar {
     bar: ProgressBar,
     started: Instant,
     may_show: bool,
     is_shown: AtomicBool,
+    n_files: u64,
+    n_done: AtomicU64,
 }
 
 impl IngestBar {
-    /// Begins, without showing anything yet.
-    pub fn new(shown_name: &str, options: &GlobalOptions) -> IngestBar {
+    /// Begins, without showing anything yet; `shown_name` calls the one file that there is.
+    pub fn new(shown_name: &str, n_files: usize, options: &GlobalOptions) -> IngestBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let template = "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+        let (template, message) =
+            if n_files == 1 { (OF_ONE, shown_name) } else { (OF_SEVERAL, "files") };
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(sanitize::one_line(shown_name));
+        bar.set_message(sanitize::one_line(message));
         IngestBar {
             bar,
             started: Instant::now(),
             may_show: options.terminal.can_redraw && !options.quiet,
             is_shown: AtomicBool::new(false),
+            n_files: n_files as u64,
+            n_done: AtomicU64::new(0),
         }
     }
 
-    /// Shows how far it is.
+    /// Shows how far a file is read, if there is one.
     pub fn show(&self, progress: Progress) {
+        if self.n_files == 1 && self.is_due() {
+            self.bar.set_length(progress.bytes_total);
+            self.bar.set_position(progress.bytes);
+        }
+    }
+
+    /// Counts a file that is done.
+    pub fn count(&self) {
+        self.n_done.fetch_add(1, Ordering::Relaxed);
+        if 1 < self.n_files && self.is_due() {
+            self.bar.set_length(self.n_files);
+            self.bar.set_position(self.n_done.load(Ordering::Relaxed));
+        }
+    }
+
+    /// Writes to stderr above the bar.
+    pub fn suspend(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+
+    fn is_due(&self) -> bool {
         if !self.may_show || self.started.elapsed() < BAR_AFTER {
-            return;
+            return false;
         }
         if !self.is_shown.swap(true, Ordering::Relaxed) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_length(progress.bytes_total);
-        self.bar.set_position(progress.bytes);
+        true
     }
 }
 

@@ -6,40 +6,34 @@
 
 use std::time::{Duration, Instant};
 
-use super::job::{Ingested, Job, Target};
+use super::job::{Ingested, Target};
 use crate::catalog::Dataset;
 use crate::dataset::{DatasetFiles, sync_dir};
 use crate::session::Session;
 
 /// Time that a dataset may wait for others.
 const WAIT: Duration = Duration::from_millis(100);
-/// Bytes of a small source. Nothing waits while a larger one is read.
-const SMALL_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Datasets in the order of their inputs.
+/// Datasets with the numbers of their inputs.
 #[derive(Debug, Default)]
 pub struct Batch {
-    done: Vec<Ingested>,
+    done: Vec<(usize, Ingested)>,
     /// Since when the first of them waits for being registered.
     waits_since: Option<Instant>,
 }
 
 impl Batch {
-    /// Returns whether nothing may wait any longer when `job` comes next.
-    pub fn is_due(&self, job: &Job<'_>) -> bool {
-        let is_late = self.waits_since.is_some_and(|it| WAIT <= it.elapsed());
-        let is_large = job.input.bytes().is_none_or(|it| SMALL_BYTES_MAX < it);
-        // Whoever wants the same name must find it taken.
-        let name = job.dataset_name();
-        is_late || is_large || self.done.iter().any(|it| it.files.is_some() && it.name == name)
+    /// Returns whether nothing may wait any longer.
+    pub fn is_due(&self) -> bool {
+        self.waits_since.is_some_and(|it| WAIT <= it.elapsed())
     }
 
     /// Takes what became of an input.
-    pub fn add(&mut self, ingested: Ingested) {
+    pub fn add(&mut self, at: usize, ingested: Ingested) {
         if ingested.files.is_some() {
             self.waits_since.get_or_insert_with(Instant::now);
         }
-        self.done.push(ingested);
+        self.done.push((at, ingested));
     }
 
     /// Registers what waits. Returns why anything failed, which is then not among what was done.
@@ -50,7 +44,7 @@ impl Batch {
         };
         self.waits_since = None;
         let mut kept = Vec::new();
-        self.done.retain_mut(|it| match it.files.take().map(DatasetFiles::keep) {
+        self.done.retain_mut(|(_, it)| match it.files.take().map(DatasetFiles::keep) {
             None => true,
             Some(Ok(())) => {
                 kept.push((it.name.clone(), it.dataset.clone()));
@@ -63,15 +57,16 @@ impl Batch {
         });
         let names: Vec<String> = kept.iter().map(|it| it.0.clone()).collect();
         if let Err(error) = register(session, kept) {
-            self.done.retain(|it| !names.contains(&it.name));
+            self.done.retain(|it| !names.contains(&it.1.name));
             errors.push(error);
         }
         errors
     }
 
-    /// Returns what became of the inputs that did not fail.
-    pub fn into_done(self) -> Vec<Ingested> {
-        self.done
+    /// Returns what became of the inputs that did not fail, in their order.
+    pub fn into_done(mut self) -> Vec<Ingested> {
+        self.done.sort_by_key(|it| it.0);
+        self.done.into_iter().map(|it| it.1).collect()
     }
 }
 

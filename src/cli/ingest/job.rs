@@ -15,7 +15,7 @@ use super::space;
 use super::stdin::StdinReader;
 use crate::catalog::{Catalog, Dataset};
 use crate::cli::options::GlobalOptions;
-use crate::dataset::{self, DatasetFiles, IngestOptions, Progress, Source};
+use crate::dataset::{self, Archive, DatasetFiles, Entry, IngestOptions, Source};
 use crate::session::{Access, Session};
 use crate::status::{ExitStatus, Failure};
 
@@ -27,22 +27,56 @@ const STDIN_NAME: &str = "stdin";
 pub enum Input {
     /// A file.
     File(PathBuf),
+    /// A file in an archive.
+    Member(Member),
     /// The process's stdin.
     Stdin,
 }
 
-impl From<PathBuf> for Input {
-    fn from(path: PathBuf) -> Input {
-        if path.as_os_str() == "-" { Input::Stdin } else { Input::File(path) }
+/// A file in an archive.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// The archive, which the members share.
+    pub archive: Arc<Archive>,
+    /// The archive's file.
+    pub of: PathBuf,
+    /// Where in it the file is.
+    pub entry: Entry,
+}
+
+impl PartialEq for Member {
+    fn eq(&self, other: &Member) -> bool {
+        self.of == other.of && self.entry == other.entry
     }
 }
+
+impl Eq for Member {}
 
 impl Input {
     /// Returns the file as the user named it.
     pub fn shown_name(&self) -> String {
         match self {
             Input::File(path) => path.display().to_string(),
+            Input::Member(member) => format!("{}/{}", member.of.display(), member.entry.path),
             Input::Stdin => "-".to_owned(),
+        }
+    }
+
+    /// Returns where it is: of a file in an archive, as if the archive were a directory.
+    pub fn path(&self) -> Option<PathBuf> {
+        match self {
+            Input::File(path) => Some(path.clone()),
+            Input::Member(member) => Some(member.of.join(&member.entry.path)),
+            Input::Stdin => None,
+        }
+    }
+
+    /// Returns whether a dataset was made of a file with the same content.
+    pub fn is_same_as(&self, dataset: &Dataset) -> bool {
+        match self {
+            Input::File(path) => is_same_file(path, dataset).unwrap_or(false),
+            // What a member holds is known when it is read.
+            Input::Member(_) | Input::Stdin => false,
         }
     }
 
@@ -50,23 +84,14 @@ impl Input {
     pub fn bytes(&self) -> Option<u64> {
         match self {
             Input::File(path) => path.metadata().ok().filter(Metadata::is_file).map(|it| it.len()),
+            Input::Member(member) => Some(member.entry.bytes),
             Input::Stdin => None,
         }
     }
 
     /// Returns the name of the dataset that it becomes.
     pub fn dataset_name(&self) -> String {
-        match self {
-            Input::File(path) => dataset::name_of(path),
-            Input::Stdin => STDIN_NAME.to_owned(),
-        }
-    }
-
-    fn open(&self, cancelled: &Arc<AtomicBool>) -> Source {
-        match self {
-            Input::File(path) => Source::File(path.clone()),
-            Input::Stdin => Source::Stdin(Box::new(StdinReader::new(Arc::clone(cancelled)))),
-        }
+        self.path().map_or_else(|| STDIN_NAME.to_owned(), |it| dataset::name_of(&it))
     }
 }
 
@@ -136,17 +161,6 @@ impl Target<'_> {
         }
     }
 
-    /// Returns whether a dataset has lost its rows.
-    fn is_hurt(&self, name: &str) -> anyhow::Result<bool> {
-        let session = match self {
-            Target::Own(session) => session,
-            Target::Open(session) => session,
-            Target::Nowhere(_) => return Ok(false),
-        };
-        let only = session.catalog().filtered(|it| it == name);
-        Ok(!Session::hurt_datasets(session.dir(), &only)?.is_empty())
-    }
-
     pub fn session(&mut self) -> Option<&mut Session> {
         match self {
             Target::Own(session) => Some(session),
@@ -156,12 +170,33 @@ impl Target<'_> {
     }
 }
 
+/// What the work on all inputs shares.
+pub struct Place<'a> {
+    /// The datasets that there were at first.
+    pub catalog: &'a Catalog,
+    /// The session's directory of datasets; none where nothing is kept.
+    pub dir: Option<&'a Path>,
+    /// What holds for every command.
+    pub options: &'a GlobalOptions,
+    /// Raised when the user wants to stop.
+    pub cancelled: &'a Arc<AtomicBool>,
+}
+
+impl Place<'_> {
+    /// Returns whether a dataset has lost its rows.
+    fn is_hurt(&self, name: &str) -> anyhow::Result<bool> {
+        let Some(session) = self.dir.and_then(Path::parent) else { return Ok(false) };
+        let only = self.catalog.filtered(|it| it == name);
+        Ok(!Session::hurt_datasets(session, &only)?.is_empty())
+    }
+}
+
 /// One input on its way in.
 pub struct Job<'a> {
     /// What is read.
     pub input: &'a Input,
-    /// What `--name` says.
-    pub name: Option<&'a str>,
+    /// The dataset's name.
+    pub name: String,
     /// What to do when the name is taken.
     pub if_exists: IfExists,
     /// How it is read.
@@ -169,64 +204,63 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Returns the dataset's name.
-    pub fn dataset_name(&self) -> String {
-        self.name.map_or_else(|| self.input.dataset_name(), str::to_owned)
-    }
-
-    /// Reads the input, unless its name is taken. The catalog does not have the dataset yet.
+    /// Reads the input, one of `n_at_once`, unless its name is taken. The catalog does not have the dataset
+    /// yet.
     pub fn run(
         &self,
-        target: &mut Target,
-        options: &GlobalOptions,
-        cancelled: &Arc<AtomicBool>,
+        place: &Place<'_>,
+        n_at_once: usize,
+        bar: &IngestBar,
     ) -> anyhow::Result<Ingested> {
-        let is_kept = target.session().is_some();
-        self.ingest(target, options, cancelled).map_err(|error| {
+        self.ingest(place, n_at_once, bar).map_err(|error| {
             let temp = std::env::temp_dir();
-            let dir = if is_kept { &options.session.dir } else { &temp };
+            let is_kept = place.dir.is_some();
+            let dir = if is_kept { &place.options.session.dir } else { &temp };
             space::explain(error, Some(&self.input.shown_name()), self.input.bytes(), dir, is_kept)
         })
     }
 
     fn ingest(
         &self,
-        target: &mut Target,
-        options: &GlobalOptions,
-        cancelled: &Arc<AtomicBool>,
+        place: &Place<'_>,
+        n_at_once: usize,
+        bar: &IngestBar,
     ) -> anyhow::Result<Ingested> {
-        let name = self.dataset_name();
-        let present = target.catalog().get(&name).cloned();
+        let Place { catalog, dir, cancelled, .. } = *place;
+        let name = self.name.clone();
+        let present = catalog.get(&name).cloned();
         let shown_name = self.input.shown_name();
-        // What is compared with a dataset is read twice, so stdin is kept until then.
         let kept = match (self.input, &present) {
+            // What is compared with a dataset is read twice, so stdin is kept until then.
             (Input::Stdin, Some(_)) => Some(keep_stdin(self.read.bytes_max, cancelled)?),
+            (Input::Member(member), _) => {
+                Some(unpack(member, self.read.bytes_max, dir, cancelled)?)
+            }
             _ => None,
         };
         let source = match (&kept, self.input) {
             (Some(kept), _) => Source::File(kept.path().to_owned()),
-            (None, input) => input.open(cancelled),
+            (None, Input::File(path)) => Source::File(path.clone()),
+            (None, _) => Source::Stdin(Box::new(StdinReader::new(Arc::clone(cancelled)))),
         };
         let change = match &present {
             None => Change::Added,
-            Some(dataset) => self.collide(&name, dataset, &source, target)?,
+            Some(dataset) => self.collide(&name, dataset, &source, place)?,
         };
         if let (Some(dataset), Change::Unchanged | Change::Skipped) = (present, change) {
             return Ok(Ingested { name, dataset, change, files: None });
         }
-        let bar = IngestBar::new(&shown_name, options);
-        let progress = |it: Progress| bar.show(it);
-        let read = self.read;
-        let (dataset, files) = match target.session() {
+        let read = IngestOptions { n_at_once, ..self.read.clone() };
+        let progress = |it| bar.show(it);
+        let (dataset, files) = match dir {
             None => {
                 let dataset =
-                    dataset::inspect(source, &shown_name, &name, read, &progress, cancelled)?;
+                    dataset::inspect(source, &shown_name, &name, &read, &progress, cancelled)?;
                 (dataset, None)
             }
-            Some(session) => {
-                let dir = session.datasets_dir()?;
+            Some(dir) => {
                 let (dataset, files) =
-                    dataset::ingest(source, &shown_name, &name, &dir, read, &progress, cancelled)?;
+                    dataset::ingest(source, &shown_name, &name, dir, &read, &progress, cancelled)?;
                 (dataset, Some(files))
             }
         };
@@ -239,13 +273,13 @@ impl Job<'_> {
         name: &str,
         present: &Dataset,
         source: &Source,
-        target: &Target,
+        place: &Place<'_>,
     ) -> anyhow::Result<Change> {
         let is_same = match source {
             Source::File(path) => is_same_file(path, present)?,
             Source::Stdin(_) => false,
         };
-        if is_same && target.is_hurt(name)? {
+        if is_same && place.is_hurt(name)? {
             return Ok(Change::Replaced);
         }
         let is_read_so = is_as_told(present, self.read, self.if_exists)
@@ -293,5 +327,31 @@ fn keep_stdin(bytes_max: u64, cancelled: &Arc<AtomicBool>) -> anyhow::Result<Nam
     // One byte more than allowed: the ingest then refuses it in its own words.
     let mut stdin = StdinReader::new(Arc::clone(cancelled)).take(bytes_max.saturating_add(1));
     io::copy(&mut stdin, &mut kept).context("cannot keep what comes from stdin")?;
+    Ok(kept)
+}
+
+/// Copies a file of an archive to one of its own, which goes when it is dropped.
+pub fn unpack(
+    member: &Member,
+    bytes_max: u64,
+    dir: Option<&Path>,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<NamedTempFile> {
+    let Member { archive, of, entry } = member;
+    if bytes_max < entry.bytes {
+        let message = format!(
+            "cannot read `{}/{}`: it has {} bytes, the limit is {bytes_max} bytes",
+            of.display(),
+            entry.path,
+            entry.bytes
+        );
+        let hint = "raise the limit with `--max-bytes`";
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    let temp = std::env::temp_dir();
+    let dir = dir.unwrap_or(&temp);
+    // As the files that an ingest that was killed leaves, which go when the session is opened.
+    let mut kept = tempfile::Builder::new().prefix(".member.").suffix(".tmp").tempfile_in(dir)?;
+    archive.copy(entry, kept.as_file_mut(), cancelled)?;
     Ok(kept)
 }

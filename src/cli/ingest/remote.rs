@@ -118,7 +118,7 @@ pub fn ingest(
         let start = Box::pin(AtCluster::start(endpoint, &cluster, Vec::new(), &mut tell));
         let (mut cluster, mut activity) = match line.wait(start, &mut signals, None).await {
             Ok(started) => started?,
-            Err(signal) => return Ok(Attempt { done, status, cut_by: Some(signal) }),
+            Err(signal) => return Ok(Attempt::at_cluster(done, status, Some(signal))),
         };
         let read = flags.read_options();
         for it in &wanted {
@@ -140,7 +140,7 @@ pub fn ingest(
             }
         }
         cluster.stop().await;
-        Ok(Attempt { done, status, cut_by })
+        Ok(Attempt::at_cluster(done, status, cut_by))
     })
 }
 

@@ -23,7 +23,6 @@ use crate::agent::prompt::Briefing;
 use crate::agent::schema::AnswerSchema;
 use crate::cli::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags};
 use crate::cli::graphics::Images;
-use crate::cli::ingest::Input;
 use crate::conversation::{Assessment, Effort, Price};
 use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use crate::provider::{Api, BASE_URL, RemoteOptions};
@@ -70,8 +69,8 @@ pub struct ChatOptions {
 pub struct TurnOptions {
     /// What holds for every command: the session, the format, the terminal.
     pub global: GlobalOptions,
-    /// Files to ingest first.
-    pub files: Vec<Input>,
+    /// Files, directories and patterns of files to ingest first; `-` is stdin.
+    pub files: Vec<PathBuf>,
     /// The datasets that the model may see; all when empty.
     pub datasets: Vec<String>,
     /// Whether earlier turns are left out.
@@ -248,7 +247,7 @@ impl ChatOptions {
         settings: &Settings,
     ) -> anyhow::Result<ChatOptions> {
         let turn = TurnOptions::resolve(flags.turn, global, settings)?;
-        if turn.files.contains(&Input::Stdin) {
+        if turn.files.iter().any(|it| it.as_os_str() == "-") {
             return Err(stdin_twice().into());
         }
         Ok(ChatOptions {
@@ -279,8 +278,8 @@ impl TurnOptions {
         };
         let model = settings.get(&MODEL)?;
         let price = price(&model, settings)?;
-        let files: Vec<Input> = flags.file.into_iter().map(Input::from).collect();
-        if 1 < files.iter().filter(|it| **it == Input::Stdin).count() {
+        let files = flags.file;
+        if 1 < files.iter().filter(|it| it.as_os_str() == "-").count() {
             return Err(stdin_twice().into());
         }
         let environment = settings.environment();

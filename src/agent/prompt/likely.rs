@@ -1,0 +1,75 @@
+//! How likely a question is about some data, by its words.
+
+use std::collections::BTreeSet;
+
+use crate::catalog::Dataset;
+
+/// Letters of a word that says something.
+const WORD_CHARS_MIN: usize = 3;
+/// Letters from which a word may be the beginning of another: `sale` and `sales`.
+const STEM_CHARS_MIN: usize = 4;
+/// What a word of a name counts, of a column's name, and of what is said of columns or by the file.
+const WEIGHTS: [u64; 3] = [3, 2, 1];
+
+/// The words of a question.
+pub struct Words(BTreeSet<String>);
+
+impl Words {
+    /// Takes a question apart.
+    pub fn of(question: &str) -> Words {
+        let words = words(question).filter(|it| WORD_CHARS_MIN <= it.chars().count());
+        Words(words.filter(|it| !COMMON.contains(&it.as_str())).collect())
+    }
+
+    /// Returns how much of the question is about a dataset of this name; 0 when nothing is.
+    pub fn score(&self, name: &str, dataset: &Dataset) -> u64 {
+        let columns = dataset.columns.iter();
+        let said = columns.clone().filter_map(|it| it.description.as_deref());
+        let texts: [Vec<&str>; 3] = [
+            vec![name],
+            columns.map(|it| it.name.as_str()).collect(),
+            said.chain(dataset.notes.iter().map(String::as_str)).collect(),
+        ];
+        let known = texts.map(|it| it.into_iter().flat_map(words).collect::<BTreeSet<_>>());
+        let of_word = |word: &String| {
+            let place = known.iter().position(|it| it.iter().any(|other| is_same(word, other)));
+            place.map_or(0, |it| WEIGHTS[it])
+        };
+        self.0.iter().map(of_word).sum()
+    }
+}
+
+/// Words of questions that say nothing of the data.
+const COMMON: [&str; 24] = [
+    "all", "and", "are", "average", "count", "does", "each", "for", "from", "has", "have", "how",
+    "many", "most", "much", "number", "rows", "than", "that", "the", "total", "what", "which",
+    "with",
+];
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    parts.map(str::to_lowercase)
+}
+
+fn is_same(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    short == long || (STEM_CHARS_MIN <= short.chars().count() && long.starts_with(short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Words;
+    use crate::agent::prompt::tests::dataset;
+
+    #[test]
+    fn names_count_more_than_columns_and_these_more_than_notes() {
+        let mut sales = dataset(1);
+        sales.columns[0].name = "Revenue (EUR)".to_owned();
+        sales.columns[0].description = Some("net of taxes".to_owned());
+        let score = |question: &str| Words::of(question).score("sales_2024", &sales);
+        assert_eq!(score("How many sales?"), 3);
+        assert_eq!(score("Which REVENUE per sale, with tax?"), 5);
+        assert_eq!(score("the revenue with taxes"), 3);
+        assert_eq!(score("How many rows are there?"), 0);
+    }
+}

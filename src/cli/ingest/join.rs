@@ -1,0 +1,187 @@
+//! Several files that become one dataset: `--union`, `--union-by-name` and `NAME='data/sales-*.csv'`.
+
+use std::path::PathBuf;
+
+use super::bar::IngestBar;
+use super::job::{Change, Ingested, Input, Place, unpack};
+use super::sources::{Group, Sources, pattern};
+use super::{IfExists, template};
+use crate::catalog::Dataset;
+use crate::dataset::{self, IngestOptions, Opened, Union, files_at_once};
+use crate::status::{ExitStatus, Failure};
+
+/// Files that become one dataset.
+pub struct Joining {
+    name: String,
+    /// What the user named, for the catalog.
+    shown_name: String,
+    inputs: Vec<Input>,
+    /// Columns of the parts of paths, with the value of each file.
+    path_columns: Vec<(String, Vec<Option<String>>)>,
+    by_name: bool,
+}
+
+impl Joining {
+    /// Takes the files of groups.
+    pub fn of(name: Option<&str>, groups: &[&Group], sources: &Sources, by_name: bool) -> Joining {
+        let paths: Vec<String> = groups.iter().map(|it| it.path.display().to_string()).collect();
+        let name = name.map_or_else(|| name_of(groups), str::to_owned);
+        let mut inputs = Vec::new();
+        let mut path_columns: Vec<(String, Vec<Option<String>>)> = Vec::new();
+        for group in groups {
+            for input in &sources.inputs[group.inputs.clone()] {
+                let path = input.path().unwrap_or_default();
+                for (column, value) in template::values(&path, pattern(&group.path)) {
+                    let at =
+                        path_columns.iter().position(|it| it.0 == column).unwrap_or_else(|| {
+                            path_columns.push((column, Vec::new()));
+                            path_columns.len() - 1
+                        });
+                    path_columns[at].1.resize(inputs.len(), None);
+                    path_columns[at].1.push(value);
+                }
+                inputs.push(input.clone());
+            }
+        }
+        for (_, values) in &mut path_columns {
+            values.resize(inputs.len(), None);
+        }
+        Joining { name, shown_name: paths.join(", "), inputs, path_columns, by_name }
+    }
+
+    /// Returns how many files there are.
+    pub fn len(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Joins the files, unless the session has them so. The catalog does not have the dataset yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be read, the files do not go together, or the name is taken by other data.
+    pub fn run(
+        &self,
+        place: &Place<'_>,
+        if_exists: IfExists,
+        read: &IngestOptions,
+        bar: &IngestBar,
+    ) -> anyhow::Result<Ingested> {
+        let temp = tempfile::tempdir()?;
+        let dir = place.dir.unwrap_or(temp.path());
+        let open = |at: usize| self.open(at, place, read);
+        let mut told = read.given();
+        told.push(self.flag().to_owned());
+        let change = match place.catalog.get(&self.name) {
+            None => Change::Added,
+            Some(present) => {
+                let change = self.change(present, &told, if_exists, &open)?;
+                if matches!(change, Change::Unchanged | Change::Skipped) {
+                    let (name, dataset) = (self.name.clone(), present.clone());
+                    return Ok(Ingested { name, dataset, change, files: None });
+                }
+                change
+            }
+        };
+        let files: Vec<String> = self.inputs.iter().map(Input::shown_name).collect();
+        let union = Union {
+            shown_name: &self.shown_name,
+            files: &files,
+            open: &open,
+            path_columns: &self.path_columns,
+            by_name: self.by_name,
+        };
+        let n_at_once = files_at_once().min(self.inputs.len()).max(1);
+        let read = IngestOptions { n_at_once, ..read.clone() };
+        let count = || bar.count();
+        let (mut dataset, files) =
+            dataset::union(&union, &self.name, dir, &read, place.cancelled, &count)?;
+        dataset.dialect.told = told;
+        let files = place.dir.is_some().then_some(files);
+        Ok(Ingested { name: self.name.clone(), dataset, change, files })
+    }
+
+    fn flag(&self) -> &'static str {
+        if self.by_name { "--union-by-name" } else { "--union" }
+    }
+
+    fn open(&self, at: usize, place: &Place<'_>, read: &IngestOptions) -> anyhow::Result<Opened> {
+        match &self.inputs[at] {
+            Input::File(path) => Ok(Opened { path: path.clone(), copy: None }),
+            Input::Member(member) => {
+                let copy = unpack(member, read.bytes_max, place.dir, place.cancelled)?;
+                Ok(Opened { path: copy.path().to_owned(), copy: Some(copy) })
+            }
+            Input::Stdin => {
+                let message = "stdin is one file, and cannot be joined with others";
+                let hint = "write it to a file first";
+                Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            }
+        }
+    }
+
+    /// Decides what happens to a name that is taken.
+    fn change(
+        &self,
+        present: &Dataset,
+        told: &[String],
+        if_exists: IfExists,
+        open: &dyn Fn(usize) -> anyhow::Result<Opened>,
+    ) -> anyhow::Result<Change> {
+        let is_read_so = present.dialect.told == told
+            || (told.len() == 1
+                && if_exists != IfExists::Replace
+                && present.dialect.told.contains(&told[0]));
+        if is_read_so && self.has_same_files(present, open)? {
+            return Ok(Change::Unchanged);
+        }
+        // The same files and others, or other values in them: what is there was made of what is read now.
+        let is_same_source = !present.files.is_empty() && present.source == self.shown_name;
+        match if_exists {
+            IfExists::Replace => Ok(Change::Replaced),
+            IfExists::Skip => Ok(Change::Skipped),
+            IfExists::Error if is_same_source => Ok(Change::Replaced),
+            IfExists::Error => {
+                let message = format!(
+                    "cannot join `{}`: dataset `{}` holds other data, from `{}`",
+                    self.shown_name, self.name, present.source
+                );
+                let hint =
+                    "replace it with `--if-exists replace`, or write `NAME=` before the path";
+                Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+            }
+        }
+    }
+
+    fn has_same_files(
+        &self,
+        present: &Dataset,
+        open: &dyn Fn(usize) -> anyhow::Result<Opened>,
+    ) -> anyhow::Result<bool> {
+        if present.files.len() != self.inputs.len() {
+            return Ok(false);
+        }
+        for (at, (input, known)) in self.inputs.iter().zip(&present.files).enumerate() {
+            if input.shown_name() != known.source || input.bytes() != Some(known.bytes) {
+                return Ok(false);
+            }
+            let opened = open(at)?;
+            if dataset::sha256_file(&opened.path)? != known.sha256 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the name of what groups join: that of the directory, or what the files of a pattern have in common.
+fn name_of(groups: &[&Group]) -> String {
+    let Some(first) = groups.first() else { return String::new() };
+    let path = std::path::absolute(&first.path).unwrap_or_else(|_| first.path.clone());
+    let parts = path.components().rev().map(|it| it.as_os_str().to_string_lossy().into_owned());
+    let names = parts.map(|part| {
+        let kept = template::glob_of(&part).replace(['*', '?', '[', ']'], "_");
+        dataset::name_of(&PathBuf::from(dataset::stem_of(&kept)))
+    });
+    // A part of nothing but signs names nothing.
+    names.into_iter().find(|it| it != "data" || first.path.ends_with("data")).unwrap_or_default()
+}

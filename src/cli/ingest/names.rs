@@ -1,0 +1,325 @@
+//! Names of the datasets that several files become.
+//!
+//! A dataset is called as its file is. Where files are called alike, the least of their paths that tells them
+//! apart goes before: `fraud_kansas`, `theft_kansas`. A file that the session knows keeps its name, so that names
+//! stay as they are when files are added.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+
+use super::IfExists;
+use super::job::Input;
+use crate::catalog::Catalog;
+use crate::dataset;
+use crate::limits::DATASET_NAME_BYTES_MAX;
+use crate::status::{ExitStatus, Failure};
+
+/// Parts of a path that `--name-from` may name.
+const PARTS: [&str; 4] = ["stem", "parent", "grandparent", "ending"];
+
+/// How names are made of paths, as `--name-from` says: `{parent}_{stem}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamePattern(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Part(&'static str),
+}
+
+/// Reads the value of `--name-from`.
+///
+/// # Errors
+///
+/// Fails when a part is unknown or a brace is alone, with what there is.
+pub fn name_pattern(text: &str) -> Result<NamePattern, String> {
+    let parts = PARTS.map(|it| format!("{{{it}}}")).join(", ");
+    let wanted = || format!("write a pattern of {parts}, such as {{parent}}_{{stem}}");
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (part, behind) = after.split_once('}').ok_or_else(wanted)?;
+        let part = PARTS.iter().find(|it| **it == part).ok_or_else(wanted)?;
+        pieces.extend([Piece::Text(before.to_owned()), Piece::Part(part)]);
+        rest = behind;
+    }
+    pieces.push(Piece::Text(rest.to_owned()));
+    let has_part = pieces.iter().any(|it| matches!(it, Piece::Part(_)));
+    if !has_part || text.matches('}').count() != text.matches('{').count() {
+        return Err(wanted());
+    }
+    Ok(NamePattern(pieces))
+}
+
+/// The path of a source, taken apart.
+#[derive(Debug)]
+struct Words {
+    file: String,
+    /// The names of its directories, the nearest first.
+    parents: Vec<String>,
+}
+
+impl Words {
+    fn of(input: &Input) -> Words {
+        let Some(path) = input.path() else {
+            return Words { file: input.dataset_name(), parents: Vec::new() };
+        };
+        let mut parts: Vec<String> = Vec::new();
+        for component in absolute(&path).components() {
+            match component {
+                Component::Normal(part) => parts.push(part.to_string_lossy().into_owned()),
+                Component::ParentDir => drop(parts.pop()),
+                _ => {}
+            }
+        }
+        let file = parts.pop().unwrap_or_default();
+        parts.reverse();
+        Words { file, parents: parts }
+    }
+
+    /// Returns the name with the directories of these levels before it, the farthest first.
+    fn name(&self, levels: &[usize]) -> String {
+        let parents = levels.iter().rev().filter_map(|it| self.parents.get(*it));
+        // An archive is called without its ending, as a file is.
+        let parts: Vec<&str> =
+            parents.map(|it| dataset::stem_of(it)).chain([self.file.as_str()]).collect();
+        dataset::name_of(Path::new(&parts.join("_")))
+    }
+
+    fn ending(&self) -> &str {
+        self.file.rsplit_once('.').map_or("", |it| it.1)
+    }
+
+    fn part(&self, part: &str) -> String {
+        let parent = |at: usize| self.parents.get(at).cloned().unwrap_or_default();
+        match part {
+            "stem" => dataset::stem_of(&self.file).to_owned(),
+            "parent" => parent(0),
+            "grandparent" => parent(1),
+            _ => self.ending().to_owned(),
+        }
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns a name for each input, by a pattern.
+///
+/// # Errors
+///
+/// Fails when two inputs get one name.
+pub fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Vec<String>> {
+    let mut owners: HashMap<String, &Input> = HashMap::new();
+    let mut names = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let words = Words::of(input);
+        let text: String = pattern
+            .0
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => text.clone(),
+                Piece::Part(part) => words.part(part),
+            })
+            .collect();
+        let name = dataset::name_of(Path::new(&text.replace('/', "_")));
+        if let Some(other) = owners.insert(name.clone(), input) {
+            let message = format!(
+                "`--name-from` gives `{}` and `{}` one name, `{name}`",
+                other.shown_name(),
+                input.shown_name()
+            );
+            let hint = "add a part that tells them apart, such as `{parent}` or `{ending}`";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// Returns a name for each input. One input alone has the name of its file, whether it is taken or not, unless
+/// the session knows the file by another.
+pub fn unique(inputs: &[&Input], catalog: &Catalog, if_exists: IfExists) -> Vec<String> {
+    let known = known(catalog);
+    let words: Vec<Words> = inputs.iter().map(|it| Words::of(it)).collect();
+    let mut names: Vec<Option<String>> = inputs
+        .iter()
+        .zip(&words)
+        .map(|(input, words)| {
+            let names = known.get(&absolute(&input.path()?))?;
+            let own = words.name(&[]);
+            Some(names.iter().find(|it| ***it == own).unwrap_or(&names[0]))
+                .map(|it| (*it).to_owned())
+        })
+        .collect();
+    let mut given: HashSet<String> = HashSet::new();
+    for name in &mut names {
+        // Two names of one file are of one dataset: the second is named like any other.
+        if name.as_ref().is_some_and(|it| !given.insert(it.clone())) {
+            *name = None;
+        }
+    }
+    if let ([None], [words]) = (&names[..], &words[..]) {
+        return vec![words.name(&[])];
+    }
+    // Files that have their names are among those that others are told apart from.
+    let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, words) in words.iter().enumerate() {
+        alike.entry(words.name(&[])).or_default().push(at);
+    }
+    let is_free = |given: &HashSet<String>, at: usize, name: &str| {
+        !given.contains(name)
+            && (if_exists != IfExists::Error
+                || catalog.get(name).is_none_or(|it| inputs[at].is_same_as(it)))
+    };
+    // Whoever is called like nobody else keeps that name.
+    let (single, several): (Vec<_>, Vec<_>) = alike.into_iter().partition(|it| it.1.len() == 1);
+    for (_, group) in single.into_iter().chain(several) {
+        let unnamed: Vec<usize> = group.iter().copied().filter(|it| names[*it].is_none()).collect();
+        let found = apart(&group, &unnamed, &words, |at, name| is_free(&given, at, name));
+        for (at, name) in unnamed.iter().zip(found) {
+            given.insert(name.clone());
+            names[*at] = Some(name);
+        }
+    }
+    names.into_iter().flatten().collect()
+}
+
+/// Returns the names of the datasets by the absolute paths of their sources.
+fn known(catalog: &Catalog) -> HashMap<PathBuf, Vec<&str>> {
+    let mut known: HashMap<PathBuf, Vec<&str>> = HashMap::new();
+    for (name, dataset) in catalog.iter().filter(|it| it.1.remote().is_none()) {
+        known.entry(absolute(Path::new(&dataset.source))).or_default().push(name);
+    }
+    known
+}
+
+/// Returns names for those files of a group that have none, with as little of their paths as tells all of the
+/// group apart, who are called alike.
+fn apart(
+    group: &[usize],
+    unnamed: &[usize],
+    words: &[Words],
+    is_free: impl Fn(usize, &str) -> bool,
+) -> Vec<String> {
+    let n_levels = group.iter().map(|it| words[*it].parents.len()).max().unwrap_or_default();
+    let one = (0..n_levels).map(|it| vec![it]);
+    let several = (2..=n_levels).map(|it| (0..it).collect());
+    let ways = [Vec::new()].into_iter().chain(one).chain(several);
+    let by_path = ways.map(|levels| Box::new(move |it: &Words| it.name(&levels)) as Way);
+    let by_ending: Way = Box::new(|it| {
+        let text = format!("{}_{}", it.name(&[]), it.ending());
+        dataset::name_of(Path::new(&text))
+    });
+    let mut best: (usize, Vec<String>) = (0, Vec::new());
+    for way in by_path.chain([by_ending]) {
+        let n_apart = group.iter().map(|it| way(&words[*it])).collect::<HashSet<_>>().len();
+        let names: Vec<String> = unnamed.iter().map(|it| way(&words[*it])).collect();
+        let all_free = unnamed.iter().zip(&names).all(|(at, name)| is_free(*at, name));
+        if n_apart == group.len() && all_free {
+            return names;
+        }
+        if best.0 < n_apart {
+            best = (n_apart, names);
+        }
+    }
+    numbered(unnamed, best.1, is_free)
+}
+
+/// How a name is made of a path.
+type Way = Box<dyn Fn(&Words) -> String>;
+
+/// Puts a number behind each name that is taken.
+fn numbered(
+    group: &[usize],
+    names: Vec<String>,
+    is_free: impl Fn(usize, &str) -> bool,
+) -> Vec<String> {
+    /// Bytes of a number and what is before it.
+    const NUMBER_BYTES: usize = 8;
+    let mut given: Vec<String> = Vec::new();
+    for (at, name) in group.iter().zip(names) {
+        let end = name.floor_char_boundary(DATASET_NAME_BYTES_MAX - NUMBER_BYTES);
+        let numbers = (2..).map(|number| format!("{}_{number}", &name[..end]));
+        let found = [name.clone()]
+            .into_iter()
+            .chain(numbers)
+            .find(|it| !given.contains(it) && is_free(*at, it))
+            .expect("there are more numbers than names");
+        given.push(found);
+    }
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{by_pattern, name_pattern, unique};
+    use crate::agent::prompt::tests::dataset;
+    use crate::catalog::Catalog;
+    use crate::cli::ingest::{IfExists, Input};
+
+    fn inputs(paths: &[&str]) -> Vec<Input> {
+        paths.iter().map(|it| Input::File(PathBuf::from(it))).collect()
+    }
+
+    #[track_caller]
+    fn check(paths: &[&str], known: &[(&str, &str)], expected: &[&str]) {
+        let mut catalog = Catalog::default();
+        for (source, name) in known {
+            let mut dataset = dataset(1);
+            (*source).clone_into(&mut dataset.source);
+            catalog.insert((*name).to_owned(), dataset);
+        }
+        let inputs = inputs(paths);
+        let inputs: Vec<&Input> = inputs.iter().collect();
+        assert_eq!(unique(&inputs, &catalog, IfExists::Error), expected);
+    }
+
+    #[test]
+    fn the_least_of_the_path_tells_files_apart() {
+        check(
+            &["/d/fraud/Kansas.csv", "/d/theft/Kansas.csv"],
+            &[],
+            &["fraud_kansas", "theft_kansas"],
+        );
+        check(
+            &["/d/fraud/2020/Kansas.csv", "/d/theft/2020/Kansas.csv", "/d/x.csv"],
+            &[],
+            &["fraud_kansas", "theft_kansas", "x"],
+        );
+        check(&["/d/a/1/k.csv", "/d/a/2/k.csv", "/d/b/1/k.csv"], &[], &["a_1_k", "a_2_k", "b_1_k"]);
+        check(&["/d/k.csv", "/d/k.parquet"], &[], &["k_csv", "k_parquet"]);
+        check(&["/d/a b.csv", "/d/a-b.csv"], &[], &["a_b", "a_b_2"]);
+        check(&["/d/f_k.csv", "/d/f/k.csv", "/d/t/k.csv"], &[], &["f_k", "d_f_k", "d_t_k"]);
+    }
+
+    #[test]
+    fn a_file_that_the_session_knows_keeps_its_name() {
+        let known = [("/d/fraud/Kansas.csv", "kansas")];
+        let two = ["/d/fraud/Kansas.csv", "/d/theft/Kansas.csv"];
+        check(&two, &known, &["kansas", "theft_kansas"]);
+        check(&two, &[("/d/fraud/Kansas.csv", "f")], &["f", "theft_kansas"]);
+        let known = [("/d/fraud/Kansas.csv", "f"), ("/d/theft/Kansas.csv", "theft_kansas")];
+        check(&["/d/./theft/Kansas.csv"], &known, &["theft_kansas"]);
+        check(&["/d/a.csv", "/e/Kansas.csv"], &[("/d/Kansas.csv", "kansas")], &["a", "e_kansas"]);
+        check(&["/e/Kansas.csv"], &[("/d/Kansas.csv", "kansas")], &["kansas"]);
+    }
+
+    #[test]
+    fn a_pattern_names_parts_of_the_path() {
+        let pattern = name_pattern("{grandparent}_{parent}_{stem}").unwrap();
+        let one = Input::File(PathBuf::from("/d/Fraud/2020/Kansas.csv.gz"));
+        let found = by_pattern(&[&one], &pattern).unwrap();
+        assert_eq!(found, ["fraud_2020_kansas"]);
+        let same = inputs(&["/d/a/k.csv", "/d/b/k.csv"]);
+        let same: Vec<&Input> = same.iter().collect();
+        let error = by_pattern(&same, &name_pattern("x_{stem}").unwrap()).unwrap_err().to_string();
+        assert_eq!(error, "`--name-from` gives `/d/a/k.csv` and `/d/b/k.csv` one name, `x_k`");
+        for wrong in ["", "all", "{stem", "stem}", "{year}_{stem}", "{stem}}"] {
+            assert!(name_pattern(wrong).is_err(), "{wrong}");
+        }
+    }
+}

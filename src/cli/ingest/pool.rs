@@ -1,0 +1,53 @@
+//! Several inputs at the same time: small ones side by side, each on one core; large ones one by one, each on all.
+//!
+//! Either way the memory is that of one large file.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use super::bar::IngestBar;
+use super::job::{Ingested, Job, Place};
+use crate::dataset::files_at_once;
+
+/// Bytes of an input that is large enough for all cores.
+const LARGE_BYTES_MIN: u64 = 16 * 1024 * 1024;
+
+/// Returns the numbers of the jobs that are small, and of those that are large.
+pub fn divided(jobs: &[Job<'_>]) -> (Vec<usize>, Vec<usize>) {
+    let is_small = |at: &usize| jobs[*at].input.bytes().is_some_and(|it| it < LARGE_BYTES_MIN);
+    (0..jobs.len()).partition(is_small)
+}
+
+/// Runs small jobs side by side, and hands on each outcome with the number of its job as it comes. When the user
+/// wants to stop, the jobs that are left have none.
+pub fn run(
+    jobs: &[Job<'_>],
+    small: &[usize],
+    place: &Place<'_>,
+    bar: &IngestBar,
+    mut each: impl FnMut(usize, anyhow::Result<Ingested>),
+) {
+    let n_at_once = files_at_once().min(small.len());
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, outcomes) = channel();
+        for _ in 0..n_at_once {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some(at) = small.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = jobs[*at].run(place, n_at_once, bar);
+                    bar.count();
+                    let is_cut = outcome.is_err() && place.cancelled.load(Ordering::Relaxed);
+                    if is_cut || sender.send((*at, outcome)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (at, outcome) in outcomes {
+            each(at, outcome);
+        }
+    });
+}

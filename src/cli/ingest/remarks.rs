@@ -1,0 +1,221 @@
+//! What an ingest of several files says beside its table: what many have in common once, and one line for each
+//! dataset of which there is more to say.
+
+use std::collections::BTreeMap;
+
+use super::job::{Change, Ingested};
+use super::{amounts, by_note, counted, names_flag};
+use crate::catalog::{Damage, Dataset};
+use crate::cli::options::GlobalOptions;
+use crate::cli::report;
+use crate::families::{Family, families_of};
+
+/// Datasets that a line names. Of more it says how many there are.
+const NAMED_MAX: usize = 3;
+/// What is said of one dataset in its line.
+const SAID_MAX: usize = 4;
+
+/// One thing about one dataset.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Remark {
+    /// Whether it is said to those who want to hear of warnings only.
+    is_warning: bool,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// So many of these.
+    Counted(&'static str, &'static str),
+    /// As it is.
+    Said(String),
+}
+
+/// Says on stderr what a user must know of how several files were read. `datasets --schema NAME` has more of each.
+pub fn tell(done: &[Ingested], options: &GlobalOptions) {
+    let names: Vec<&str> = done.iter().map(|it| it.name.as_str()).collect();
+    let remarks: Vec<Vec<(Remark, u64)>> = done.iter().map(remarks).collect();
+    for (is_warning, line) in lines(&names, &remarks) {
+        if is_warning {
+            report::warning(&line, options.terminal.stderr.colour);
+        } else if !options.quiet {
+            report::note(&line);
+        }
+    }
+}
+
+/// Returns the line that says how many files became what.
+pub fn counts(done: &[Ingested], n_failed: usize) -> String {
+    let count = |change: Change| done.iter().filter(|it| it.change == change).count();
+    let changes = [Change::Added, Change::Replaced, Change::Unchanged, Change::Skipped];
+    let mut parts: Vec<String> = changes
+        .iter()
+        .map(|change| (count(*change), change.name()))
+        .filter(|it| 0 < it.0)
+        .map(|(n, name)| format!("{n} {name}"))
+        .collect();
+    if 0 < n_failed {
+        parts.push(format!("{n_failed} failed"));
+    }
+    format!("{}: {}", counted((done.len() + n_failed) as u64, "file", "files"), parts.join(", "))
+}
+
+/// Returns a line for each family among the datasets, with the command that joins its files where one pattern
+/// names these and no others.
+pub fn families(done: &[Ingested]) -> Vec<String> {
+    let fresh = done.iter().filter(|it| matches!(it.change, Change::Added | Change::Replaced));
+    let (families, _) = families_of(fresh.map(|it| (it.name.as_str(), &it.dataset)));
+    let tell = |family: &Family<'_>| {
+        let (n, pattern) = (family.members.len(), family.pattern());
+        let types = if family.is_of_one_type() { "" } else { ", of other types in some" };
+        let who = format!("{n} datasets (`{pattern}`) have the same columns{types}");
+        let joining = family.joining();
+        let files = joining.split_once('=').map_or("", |it| it.1.trim_matches('\''));
+        let n_files = glob::glob(files).map_or(0, Iterator::count);
+        let how = if n_files == n {
+            format!("`csv-agent ingest {joining}` makes one of them")
+        } else {
+            "`csv-agent ingest --union` with their paths makes one of them".to_owned()
+        };
+        format!("{who}; {how}")
+    };
+    families.iter().map(tell).collect()
+}
+
+fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
+    let Ingested { dataset, change, .. } = ingested;
+    let told = &dataset.dialect.told;
+    if *change == Change::Unchanged && !told.is_empty() && dataset.files.is_empty() {
+        let told = told.join(" ");
+        let text = format!("read with `{told}`; `--if-exists replace` reads it anew");
+        return vec![(Remark { is_warning: false, what: What::Said(text) }, 1)];
+    }
+    if matches!(change, Change::Unchanged | Change::Skipped) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut add = |is_warning, what, n| found.push((Remark { is_warning, what }, n));
+    for (n, one, many) in dataset.set_aside.counts() {
+        add(true, What::Counted(one, many), n);
+    }
+    add(true, What::Counted("short row padded", "short rows padded"), dataset.padded_rows);
+    let surplus =
+        What::Counted("long row, its surplus in `_extra`", "long rows, their surplus in `_extra`");
+    add(true, surplus, dataset.surplus_rows);
+    if let Some(Damage { n_replaced, .. }) = dataset.dialect.damage {
+        let what = What::Counted(
+            "place with bytes that are no text, now U+FFFD",
+            "places with bytes that are no text, now U+FFFD",
+        );
+        add(true, what, n_replaced);
+    }
+    for text in sentences(dataset) {
+        add(true, What::Said(text), 1);
+    }
+    for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && names_flag(it)) {
+        add(false, What::Said(format!("{columns}: {note}")), 1);
+    }
+    if let Some(amounts) = amounts(dataset) {
+        add(false, What::Said(amounts), 1);
+    }
+    found.retain(|it| 0 < it.1);
+    found
+}
+
+fn sentences(dataset: &Dataset) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (columns, note) in by_note(dataset, |it| it.is_ambiguous) {
+        sentences.push(format!("{columns}: {note}"));
+    }
+    if dataset.dialect.doubt.is_some() {
+        sentences.push(format!("read as {}, which is a guess", dataset.dialect.encoding));
+    }
+    if 0 < dataset.stray_quotes.unclosed + dataset.stray_quotes.doubtful {
+        sentences.push("quotes that enclose no cell".to_owned());
+    }
+    if dataset.unclear_total.is_some() {
+        sentences.push("its last row is called a total and was kept".to_owned());
+    }
+    sentences
+}
+
+/// Returns the lines, each with whether it is a warning: those of several datasets first.
+fn lines(names: &[&str], remarks: &[Vec<(Remark, u64)>]) -> Vec<(bool, String)> {
+    let mut by_remark: BTreeMap<&Remark, Vec<(usize, u64)>> = BTreeMap::new();
+    for (at, remarks) in remarks.iter().enumerate() {
+        for (remark, n) in remarks {
+            by_remark.entry(remark).or_default().push((at, *n));
+        }
+    }
+    // What the same datasets have in common is one line.
+    let mut by_datasets: BTreeMap<Vec<usize>, Vec<(bool, String)>> = BTreeMap::new();
+    for (remark, found) in by_remark {
+        let counts = found.iter().map(|it| it.1);
+        let (least, most) = (counts.clone().min().unwrap_or(1), counts.max().unwrap_or(1));
+        let text = match &remark.what {
+            What::Said(text) => text.clone(),
+            What::Counted(one, _) if most == 1 => format!("1 {one}"),
+            What::Counted(_, many) if least == most => format!("{most} {many}"),
+            What::Counted(_, many) => format!("{least} to {most} {many}"),
+        };
+        let datasets = found.iter().map(|it| it.0).collect();
+        by_datasets.entry(datasets).or_default().push((remark.is_warning, text));
+    }
+    let mut lines: Vec<(usize, bool, String)> = Vec::new();
+    for (datasets, said) in by_datasets {
+        let is_warning = said.iter().any(|it| it.0);
+        let who = match datasets.len() {
+            n if n <= NAMED_MAX => {
+                let quoted = datasets.iter().map(|it| format!("`{}`", names[*it]));
+                quoted.collect::<Vec<_>>().join(", ")
+            }
+            n if n == names.len() => format!("all {n} datasets"),
+            n => format!("{n} datasets"),
+        };
+        let mut texts: Vec<&str> = said.iter().take(SAID_MAX).map(|it| it.1.as_str()).collect();
+        let more;
+        if SAID_MAX < said.len() {
+            more = format!("and more: `csv-agent datasets --schema {}`", names[datasets[0]]);
+            texts.push(&more);
+        }
+        lines.push((datasets.len(), is_warning, format!("{who}: {}", texts.join("; "))));
+    }
+    lines.sort_by_key(|it| std::cmp::Reverse(it.0));
+    lines.into_iter().map(|(_, is_warning, line)| (is_warning, line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Remark, What, lines};
+
+    fn counted(n: u64) -> (Remark, u64) {
+        (Remark { is_warning: true, what: What::Counted("preamble line", "preamble lines") }, n)
+    }
+
+    fn said(text: &str) -> (Remark, u64) {
+        (Remark { is_warning: false, what: What::Said(text.to_owned()) }, 1)
+    }
+
+    #[track_caller]
+    fn check(remarks: &[Vec<(Remark, u64)>], expected: &[&str]) {
+        let names = ["a", "b", "c", "d", "e"];
+        let found = lines(&names[..remarks.len()], remarks);
+        assert_eq!(found.iter().map(|it| it.1.as_str()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_many_have_in_common_is_said_once() {
+        check(&vec![vec![counted(2), said("x")]; 5], &["all 5 datasets: x; 2 preamble lines"]);
+        check(
+            &[vec![counted(1)], vec![counted(3)], vec![said("x")], vec![], vec![counted(2)]],
+            &["`a`, `b`, `e`: 1 to 3 preamble lines", "`c`: x"],
+        );
+    }
+
+    #[test]
+    fn a_dataset_has_one_line_of_its_own() {
+        let many = ["1", "2", "3", "4", "5"].map(said).to_vec();
+        check(&[many, vec![]], &["`a`: 1; 2; 3; 4; and more: `csv-agent datasets --schema a`"]);
+        check(&[vec![], vec![]], &[]);
+    }
+}

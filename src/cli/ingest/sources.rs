@@ -1,0 +1,427 @@
+//! Paths, directories, patterns and archives to the files that they name.
+//!
+//! A file that is named is read whatever it is called. Of a directory, and of an archive, those are read that are
+//! called as data is; the others are counted, so that none is missed in silence.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::{fs, io};
+
+use anyhow::Context;
+use glob::MatchOptions;
+
+use super::job::{Input, Member};
+use super::template;
+use crate::catalog::is_dataset_name;
+use crate::dataset::Archive;
+use crate::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
+use crate::status::{ExitStatus, Failure};
+
+/// Endings of what is data by its name.
+const DATA: [&str; 6] = ["csv", "tsv", "tab", "psv", "parquet", "pq"];
+/// Endings of a file that is compressed.
+const COMPRESSED: [&str; 3] = ["gz", "zst", "bz2"];
+/// Endings of archives.
+const ARCHIVES: [&str; 4] = ["zip", "tar", "tgz", "tbz2"];
+
+/// What paths name.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// The files, each once, in the order of the paths and then of their names.
+    pub inputs: Vec<Input>,
+    /// What each path names, in their order.
+    pub groups: Vec<Group>,
+    /// What was left in each directory or archive that has something else.
+    pub skipped: Vec<String>,
+    /// Why a path names nothing.
+    pub errors: Vec<anyhow::Error>,
+    seen: HashSet<PathBuf>,
+}
+
+/// What one path names.
+#[derive(Debug)]
+pub struct Group {
+    /// The name that is given with it: `NAME=PATH`.
+    pub name: Option<String>,
+    /// The path without the name.
+    pub path: PathBuf,
+    /// Its files among the inputs.
+    pub inputs: Range<usize>,
+    /// Whether it is the path of one file, which is read whatever it is called.
+    pub is_file: bool,
+}
+
+/// Returns what paths name. `-` is stdin.
+///
+/// # Errors
+///
+/// Fails when there are more files than [`SOURCES_MAX`], and once `cancelled` is set.
+pub fn expand(
+    paths: &[PathBuf],
+    is_recursive: bool,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Sources> {
+    let mut sources = Sources::default();
+    let levels_max = if is_recursive { SOURCE_LEVELS_MAX } else { 1 };
+    let mut finder = Finder { sources: &mut sources, levels_max, cancelled };
+    for path in paths {
+        finder.group(path)?;
+    }
+    Ok(sources)
+}
+
+/// Returns the name that is given with a path, and the path. A path with `=` that is there is a path.
+fn named(path: &Path) -> (Option<&str>, &Path) {
+    let Some((name, rest)) = path.to_str().and_then(|it| it.split_once('=')) else {
+        return (None, path);
+    };
+    let matches_as_it_is = || {
+        let found = pattern(path).map(template::glob_of).and_then(|it| glob::glob(&it).ok());
+        found.is_some_and(|mut it| it.next().is_some())
+    };
+    if !is_dataset_name(name) || rest.is_empty() || path.exists() || matches_as_it_is() {
+        return (None, path);
+    }
+    (Some(name), Path::new(rest))
+}
+
+struct Finder<'a> {
+    sources: &'a mut Sources,
+    levels_max: usize,
+    cancelled: &'a AtomicBool,
+}
+
+impl Finder<'_> {
+    fn group(&mut self, path: &Path) -> anyhow::Result<()> {
+        let (name, path) = named(path);
+        let start = self.sources.inputs.len();
+        // What has a name is a dataset of its own, whatever else its files are.
+        let seen = name.map(|_| std::mem::take(&mut self.sources.seen));
+        if path.as_os_str() == "-" {
+            self.put(Input::Stdin)?;
+        } else if let Some(pattern) = pattern(path) {
+            self.pattern(pattern)?;
+        } else {
+            self.named(path)?;
+        }
+        if let Some(seen) = seen {
+            self.sources.seen = seen;
+        }
+        let inputs = start..self.sources.inputs.len();
+        let is_file = pattern(path).is_none()
+            && !path.is_dir()
+            && !self.sources.inputs[inputs.clone()].iter().any(|it| matches!(it, Input::Member(_)));
+        let (name, path) = (name.map(str::to_owned), path.to_owned());
+        self.sources.groups.push(Group { name, path, inputs, is_file });
+        Ok(())
+    }
+
+    /// Adds what a pattern matches, as if the shell had named it.
+    fn pattern(&mut self, pattern: &str) -> anyhow::Result<()> {
+        let options = MatchOptions {
+            case_sensitive: true,
+            require_literal_separator: true,
+            require_literal_leading_dot: true,
+        };
+        let found = match glob::glob_with(&template::glob_of(pattern), options) {
+            Ok(found) => found,
+            Err(error) => {
+                let message = format!("`{pattern}` is not a valid pattern: {}", error.msg);
+                let hint = "`*` and `?` stand for letters, `**` for directories, `[ab]` for one of these letters";
+                self.fail(ExitStatus::Usage, message, hint);
+                return Ok(());
+            }
+        };
+        // `data/*` means the data there, `data/*.txt` means what it says.
+        let names_ending = pattern.rsplit('/').next().is_some_and(|it| it.contains('.'));
+        let mut others = Others::default();
+        let mut is_any = false;
+        for path in found {
+            let path = match path {
+                Ok(path) => path,
+                Err(error) => {
+                    let doing = format!("cannot read `{}`", error.path().display());
+                    self.sources
+                        .errors
+                        .push(anyhow::Error::from(io::Error::from(error)).context(doing));
+                    continue;
+                }
+            };
+            is_any = true;
+            if path.is_dir() {
+                self.directory(&path, self.levels_max, &mut others)?;
+            } else if names_ending {
+                self.named(&path)?;
+            } else {
+                self.found(&path, &mut others)?;
+            }
+        }
+        self.skip(pattern, &others);
+        if !is_any {
+            let message = format!("no file matches `{pattern}`");
+            let hint =
+                "check the path; `**` stands for directories of any depth, as in `data/**/*.csv`";
+            self.fail(ExitStatus::Input, message, hint);
+        }
+        Ok(())
+    }
+
+    /// Adds a file, or what is in a directory, that the user named.
+    fn named(&mut self, path: &Path) -> anyhow::Result<()> {
+        if !path.is_dir() {
+            return self.archive(path, true);
+        }
+        let mut others = Others::default();
+        let n_before = self.sources.inputs.len();
+        let n_known = self.sources.seen.len();
+        self.directory(path, self.levels_max, &mut others)?;
+        let shown = path.display().to_string();
+        if self.sources.inputs.len() == n_before && self.sources.seen.len() == n_known {
+            let found = others.words();
+            let found =
+                if found.is_empty() { "it is empty".to_owned() } else { format!("it has {found}") };
+            let message = format!("no data in `{shown}`: {found}");
+            let hint = format!(
+                "data is called {}; name other files, as in `'{}/*.txt'`",
+                DATA.map(|it| format!("`.{it}`")).join(", "),
+                shown.trim_end_matches('/')
+            );
+            self.fail(ExitStatus::Input, message, &hint);
+        } else {
+            self.skip(&shown, &others);
+        }
+        Ok(())
+    }
+
+    fn directory(
+        &mut self,
+        dir: &Path,
+        n_levels: usize,
+        others: &mut Others,
+    ) -> anyhow::Result<()> {
+        crate::dataset::check_cancelled(self.cancelled)?;
+        let listed = fs::read_dir(dir)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .with_context(|| format!("cannot read the directory `{}`", dir.display()));
+        let mut entries = match listed {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.sources.errors.push(error);
+                return Ok(());
+            }
+        };
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            let is_link = entry.file_type().is_ok_and(|it| it.is_symlink());
+            let is_dir = path.is_dir();
+            if is_hidden {
+                others.n_hidden += 1;
+            } else if is_dir && is_link {
+                // It may lead back to where it is.
+                others.n_links += 1;
+            } else if is_dir && n_levels <= 1 {
+                others.n_directories += 1;
+            } else if is_dir {
+                self.directory(&path, n_levels - 1, others)?;
+            } else {
+                self.found(&path, others)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a file that nobody named, if it is called as data is.
+    fn found(&mut self, path: &Path, others: &mut Others) -> anyhow::Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match kind_of(&name) {
+            // A pipe would be waited for.
+            _ if !path.is_file() => others.add("no regular file"),
+            FileKind::Data => self.add(path)?,
+            FileKind::Archive => self.archive(path, false)?,
+            FileKind::Other(ending) => others.add(&ending),
+        }
+        Ok(())
+    }
+
+    /// Adds a file, or what is in it if it is an archive.
+    fn archive(&mut self, path: &Path, is_named: bool) -> anyhow::Result<()> {
+        let shown = path.display().to_string();
+        let (archive, entries) = match Archive::open(path, &shown, self.cancelled) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return self.add(path),
+            Err(error) => {
+                self.sources.errors.push(error);
+                return crate::dataset::check_cancelled(self.cancelled);
+            }
+        };
+        let archive = Arc::new(archive);
+        let mut others = Others::default();
+        let mut entries: Vec<_> = entries.into_iter().collect();
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        let is_new = self.sources.seen.insert(canonical(path));
+        let mut n_data = 0;
+        for entry in entries {
+            let is_hidden = entry.path.split('/').any(|it| it.starts_with('.'));
+            match kind_of(entry.path.rsplit('/').next().unwrap_or_default()) {
+                _ if is_hidden => others.n_hidden += 1,
+                FileKind::Data => {
+                    n_data += 1;
+                    let (archive, of) = (Arc::clone(&archive), path.to_owned());
+                    if is_new {
+                        self.put(Input::Member(Member { archive, of, entry }))?;
+                    }
+                }
+                FileKind::Archive => others.add("archive"),
+                FileKind::Other(ending) => others.add(&ending),
+            }
+        }
+        if 0 < n_data || !is_named {
+            self.skip(&shown, &others);
+        } else {
+            let message = format!("no data in `{shown}`: it has {}", others.words());
+            self.fail(ExitStatus::Input, message, "unpack it and name the files");
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: &Path) -> anyhow::Result<()> {
+        if self.sources.seen.insert(canonical(path)) {
+            self.put(Input::File(path.to_owned()))?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, input: Input) -> anyhow::Result<()> {
+        if SOURCES_MAX <= self.sources.inputs.len() {
+            let message = format!("there are more than {SOURCES_MAX} files");
+            let hint = "name fewer directories, or join the files with `--union`";
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+        self.sources.inputs.push(input);
+        Ok(())
+    }
+
+    fn skip(&mut self, shown: &str, others: &Others) {
+        let words = others.words();
+        if !words.is_empty() {
+            self.sources.skipped.push(format!("`{shown}`: not read: {words}"));
+        }
+    }
+
+    fn fail(&mut self, status: ExitStatus, message: String, hint: &str) {
+        self.sources.errors.push(Failure::new(status, message).hint(hint).into());
+    }
+}
+
+/// A path that is not there is the same as itself only.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns the pattern that a path is, unless there is a file of that name.
+pub fn pattern(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let is_pattern = text.contains(['*', '?', '[']) || template::has_parts(text);
+    (is_pattern && !path.exists()).then_some(text)
+}
+
+/// What is not read.
+#[derive(Debug, Default)]
+struct Others {
+    by_ending: BTreeMap<String, usize>,
+    n_hidden: usize,
+    n_links: usize,
+    n_directories: usize,
+}
+
+impl Others {
+    fn add(&mut self, ending: &str) {
+        *self.by_ending.entry(ending.to_owned()).or_default() += 1;
+    }
+
+    fn words(&self) -> String {
+        /// Endings that are named; the others are counted together.
+        const NAMED_MAX: usize = 5;
+        let mut by_count: Vec<(&String, &usize)> = self.by_ending.iter().collect();
+        by_count.sort_by_key(|(ending, n)| (std::cmp::Reverse(**n), (*ending).clone()));
+        let mut words: Vec<String> =
+            by_count.iter().take(NAMED_MAX).map(|(ending, n)| format!("{n} {ending}")).collect();
+        let n_more: usize = by_count.iter().skip(NAMED_MAX).map(|it| it.1).sum();
+        let kinds = [
+            (n_more, "other files"),
+            (self.n_hidden, "hidden"),
+            (self.n_links, "links to directories"),
+            (self.n_directories, "directories"),
+        ];
+        words.extend(kinds.iter().filter(|it| 0 < it.0).map(|(n, what)| format!("{n} {what}")));
+        words.join(", ")
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum FileKind {
+    Data,
+    Archive,
+    /// Its ending as it is told.
+    Other(String),
+}
+
+fn kind_of(name: &str) -> FileKind {
+    /// Longer ones are no endings.
+    const ENDING_CHARS_MAX: usize = 8;
+    let name = name.to_lowercase();
+    let mut parts = name.rsplit('.');
+    let mut last = parts.next().unwrap_or_default();
+    let is_compressed = COMPRESSED.contains(&last);
+    if is_compressed {
+        last = parts.next().unwrap_or_default();
+    }
+    let has_stem = parts.next().is_some();
+    if has_stem && DATA.contains(&last) {
+        FileKind::Data
+    } else if has_stem && ARCHIVES.contains(&last) && (!is_compressed || last == "tar") {
+        FileKind::Archive
+    } else {
+        let ending = name.rsplit_once('.').map(|it| it.1);
+        let ending = ending.filter(|it| !it.is_empty() && it.chars().count() <= ENDING_CHARS_MAX);
+        FileKind::Other(ending.map_or_else(|| "without ending".to_owned(), |it| format!(".{it}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileKind, Others, kind_of};
+
+    #[test]
+    fn data_is_known_by_its_name() {
+        for name in ["a.csv", "A.CSV", "a.b.tsv.gz", "a.parquet", "x.csv.zst"] {
+            assert_eq!(kind_of(name), FileKind::Data, "{name}");
+        }
+        for name in ["a.zip", "a.tar", "a.tar.gz", "a.tgz"] {
+            assert_eq!(kind_of(name), FileKind::Archive, "{name}");
+        }
+        for (name, told) in [
+            ("README.txt", ".txt"),
+            ("csv", "without ending"),
+            ("Makefile", "without ending"),
+            ("notes.gz", ".gz"),
+            ("a.zip.gz", ".gz"),
+        ] {
+            assert_eq!(kind_of(name), FileKind::Other(told.to_owned()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_counted_by_its_ending() {
+        let mut others = Others { n_hidden: 2, ..Others::default() };
+        for ending in [".txt", ".pdf", ".pdf", ".a", ".b", ".c", ".d", ".d", ".d"] {
+            others.add(ending);
+        }
+        assert_eq!(others.words(), "3 .d, 2 .pdf, 1 .a, 1 .b, 1 .c, 1 other files, 2 hidden");
+    }
+}

@@ -1,0 +1,396 @@
+//! Archives with several files: what they hold, and one file of them at a time.
+//!
+//! A zip archive has a directory of its own. A tar archive has none, so it is walked once; a compressed one is
+//! decompressed to a file without a name first, which takes no more passes however many files are wanted.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use zip::ZipArchive;
+
+use super::compression::{Compression, damaged};
+use super::sniff::binary_kind;
+use super::source::{check_cancelled, refuse};
+use crate::limits::{ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, SNIFF_HEAD_BYTES};
+
+/// What [`binary_kind`] calls a tar archive.
+const TAR: &str = "a tar archive";
+/// Bytes of a block of a tar archive; the first tells what it is.
+const TAR_BLOCK_BYTES: u64 = 512;
+
+/// An archive that is open.
+#[derive(Clone)]
+pub struct Archive {
+    name: String,
+    kind: Kind,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Zip(ZipArchive<Part>),
+    Tar(Part),
+}
+
+/// A file in an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// As the archive has it: `2024/sales.csv`.
+    pub path: String,
+    /// Of its content.
+    pub bytes: u64,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Its number in the directory of a zip archive.
+    Number(usize),
+    /// Where its content begins in a tar archive.
+    Offset(u64),
+}
+
+impl fmt::Debug for Archive {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Archive").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Archive {
+    /// Opens a file that is a zip or tar archive, the latter compressed or not; `name` calls it as the user
+    /// does. Returns nothing for any other file, and for one that is damaged: whoever reads it says so.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the archive cannot be decompressed into a temporary file, or holds more than any does; and
+    /// once `cancelled` is set.
+    pub fn open(
+        path: &Path,
+        name: &str,
+        cancelled: &AtomicBool,
+    ) -> anyhow::Result<Option<(Archive, Vec<Entry>)>> {
+        let Some(file) =
+            File::open(path).ok().filter(|it| it.metadata().is_ok_and(|it| it.is_file()))
+        else {
+            return Ok(None);
+        };
+        let mut head = Vec::new();
+        let n_head = SNIFF_HEAD_BYTES as u64;
+        if (&file).take(n_head).read_to_end(&mut head).is_err() {
+            return Ok(None);
+        }
+        let archive = |kind| Archive { name: name.to_owned(), kind };
+        let tar = match Compression::of(&head) {
+            Some(Compression::Zip) => {
+                let Ok(zip) = ZipArchive::new(Part::whole(file)?) else { return Ok(None) };
+                let Some(entries) = zip_entries(&zip, name)? else { return Ok(None) };
+                return Ok(Some((archive(Kind::Zip(zip)), entries)));
+            }
+            Some(compression) => decompressed_tar(file, name, compression, cancelled)?,
+            None if binary_kind(&head) == Some(TAR) => Some(Part::whole(file)?),
+            None => None,
+        };
+        let Some(tar) = tar else { return Ok(None) };
+        let entries = tar_entries(&tar, name)?;
+        Ok(Some((archive(Kind::Tar(tar)), entries)))
+    }
+
+    /// Copies a file of the archive to `out`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the archive is damaged there, `out` cannot be written, and once `cancelled` is set.
+    pub fn copy(
+        &self,
+        entry: &Entry,
+        out: &mut File,
+        cancelled: &AtomicBool,
+    ) -> anyhow::Result<()> {
+        let name = format!("{}/{}", self.name, entry.path);
+        match (&self.kind, entry.place) {
+            (Kind::Zip(zip), Place::Number(number)) => {
+                let mut zip = zip.clone();
+                let damaged = |error: io::Error| damaged(&name, Compression::Zip, &error);
+                let mut file =
+                    zip.by_index(number).map_err(|error| damaged(io::Error::other(error)))?;
+                copy(&mut file, out, cancelled, &damaged)
+            }
+            (Kind::Tar(tar), Place::Offset(offset)) => {
+                let unreadable = |error: io::Error| {
+                    anyhow::Error::from(error).context(format!("cannot read `{name}`"))
+                };
+                copy(&mut tar.part(offset, entry.bytes), out, cancelled, &unreadable)
+            }
+            _ => unreachable!("an entry is looked for in its own archive"),
+        }
+    }
+}
+
+fn copy(
+    reader: &mut dyn Read,
+    out: &mut File,
+    cancelled: &AtomicBool,
+    unreadable: &dyn Fn(io::Error) -> anyhow::Error,
+) -> anyhow::Result<()> {
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        check_cancelled(cancelled)?;
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => out.write_all(&buffer[..n]).context("cannot copy a file of an archive")?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+}
+
+/// Returns the files of a zip archive; nothing when it holds one, which is then no more than compressed.
+fn zip_entries(zip: &ZipArchive<Part>, name: &str) -> anyhow::Result<Option<Vec<Entry>>> {
+    let mut zip = zip.clone();
+    let mut entries = Vec::new();
+    for number in 0..zip.len() {
+        let Ok(file) = zip.by_index_raw(number) else { return Ok(None) };
+        let Ok(path) = file.name().map(Cow::into_owned) else { continue };
+        if file.is_file() && !is_of_system(&path) {
+            add(
+                &mut entries,
+                Entry { path, bytes: file.size(), place: Place::Number(number) },
+                name,
+            )?;
+        }
+    }
+    Ok((1 < entries.len()).then_some(entries))
+}
+
+fn tar_entries(tar: &Part, name: &str) -> anyhow::Result<Vec<Entry>> {
+    let damaged = |error: io::Error| {
+        let message =
+            format!("cannot read `{name}`: its tar data is damaged or cut short ({error})");
+        refuse(message, "get the file again, or repair it")
+    };
+    // Blocks of zeros end an archive: without them, nobody knows what else there was.
+    let mut end = Vec::new();
+    let mut last = Part { at: tar.bytes.saturating_sub(TAR_BLOCK_BYTES), ..tar.clone() };
+    last.read_to_end(&mut end).map_err(damaged)?;
+    if end.iter().any(|it| *it != 0) {
+        return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
+    }
+    let mut archive = tar::Archive::new(tar.clone());
+    let mut entries = Vec::new();
+    for entry in archive.entries_with_seek().map_err(damaged)? {
+        let entry = entry.map_err(damaged)?;
+        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if entry.header().entry_type().is_file() && !is_of_system(&path) {
+            let place = Place::Offset(entry.raw_file_position());
+            add(&mut entries, Entry { path, bytes: entry.size(), place }, name)?;
+        }
+    }
+    Ok(entries)
+}
+
+fn add(entries: &mut Vec<Entry>, mut entry: Entry, name: &str) -> anyhow::Result<()> {
+    if ARCHIVE_FILES_MAX <= entries.len() {
+        let message = format!("cannot read `{name}`: it holds more than {ARCHIVE_FILES_MAX} files");
+        return Err(refuse(message, "unpack it, and name the directories one by one"));
+    }
+    let path = entry.path.trim_start_matches("./");
+    entry.path.drain(..entry.path.len() - path.len());
+    entries.push(entry);
+    Ok(())
+}
+
+/// macOS adds files of its own.
+fn is_of_system(path: &str) -> bool {
+    path.starts_with("__MACOSX/") || path.rsplit('/').next().is_none_or(|it| it.starts_with("._"))
+}
+
+/// Returns the tar archive that a compressed file holds; nothing when it holds something else.
+fn decompressed_tar(
+    file: File,
+    name: &str,
+    compression: Compression,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Option<Part>> {
+    let mut file = file;
+    file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{name}`"))?;
+    let mut is_tar = false;
+    let unpacked = compression.open(&file, name, &mut |reader| {
+        let mut reader = reader;
+        let mut head = Vec::new();
+        let read = (&mut reader).take(TAR_BLOCK_BYTES).read_to_end(&mut head);
+        is_tar = read.is_ok() && binary_kind(&head) == Some(TAR);
+        if !is_tar {
+            return Ok(file.try_clone()?);
+        }
+        let doing = || format!("cannot decompress `{name}` to {}", std::env::temp_dir().display());
+        let mut out = tempfile::tempfile().with_context(doing)?;
+        let mut all = head.chain(reader).take(ARCHIVE_BYTES_MAX + 1);
+        let damaged = |error: io::Error| damaged(name, compression, &error);
+        copy(&mut all, &mut out, cancelled, &damaged)?;
+        if all.limit() == 0 {
+            let message = format!(
+                "cannot read `{name}`: it has more than {ARCHIVE_BYTES_MAX} bytes decompressed"
+            );
+            return Err(refuse(message, "unpack it, and name the directory"));
+        }
+        Ok(out)
+    });
+    match unpacked {
+        Ok(file) if is_tar => Ok(Some(Part::whole(file)?)),
+        // Whoever reads the file says what is wrong with it.
+        Ok(_) => Ok(None),
+        Err(_) if !is_tar => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A part of a file, read by several at once: each has a place of its own.
+#[derive(Debug, Clone)]
+struct Part {
+    file: Arc<File>,
+    start: u64,
+    bytes: u64,
+    at: u64,
+}
+
+impl Part {
+    fn whole(file: File) -> anyhow::Result<Part> {
+        let bytes = file.metadata()?.len();
+        Ok(Part { file: Arc::new(file), start: 0, bytes, at: 0 })
+    }
+
+    fn part(&self, start: u64, bytes: u64) -> BufReader<Part> {
+        BufReader::new(Part { file: Arc::clone(&self.file), start, bytes, at: 0 })
+    }
+}
+
+impl Read for Part {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let n = left.min(buffer.len());
+        let n = self.file.read_at(&mut buffer[..n], self.start + self.at)?;
+        if n == 0 && 0 < left && !buffer.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl Seek for Part {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.bytes.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Seek, Write};
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::AtomicBool;
+
+    use flate2::write::GzEncoder;
+    use tempfile::TempDir;
+
+    use super::Archive;
+
+    const FILES: [(&str, &str); 3] =
+        [("a/x.csv", "n\n1\n"), ("./b/x.csv", "n\n2\n"), ("__MACOSX/._x.csv", "\0")];
+
+    fn tar() -> Vec<u8> {
+        let mut tar = tar::Builder::new(Vec::new());
+        for (path, text) in FILES {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(text.len() as u64);
+            tar.append_data(&mut header, path, text.as_bytes()).unwrap();
+        }
+        tar.into_inner().unwrap()
+    }
+
+    fn zip(files: &[(&str, &str)]) -> Vec<u8> {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (path, text) in files {
+            zip.start_file(*path, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn written(dir: &TempDir, bytes: &[u8]) -> PathBuf {
+        let path = dir.path().join("some.archive");
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn open(path: &Path) -> anyhow::Result<Option<Vec<(String, String)>>> {
+        let cancelled = AtomicBool::new(false);
+        let Some((archive, entries)) = Archive::open(path, "s", &cancelled)? else {
+            return Ok(None);
+        };
+        // The last first: each is read where it is.
+        let texts = entries.iter().rev().map(|entry| {
+            let mut file = tempfile::tempfile()?;
+            archive.copy(entry, &mut file, &cancelled)?;
+            assert_eq!(file.metadata()?.len(), entry.bytes);
+            file.rewind()?;
+            let mut text = String::new();
+            File::read_to_string(&mut file, &mut text)?;
+            Ok((entry.path.clone(), text))
+        });
+        texts.collect::<anyhow::Result<_>>().map(Some)
+    }
+
+    #[test]
+    fn the_files_of_an_archive_are_read_in_any_order() {
+        let dir = TempDir::new().unwrap();
+        let expected = [("b/x.csv", "n\n2\n"), ("a/x.csv", "n\n1\n")];
+        let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&tar()).unwrap();
+        let zstd = zstd::encode_all(&tar()[..], 1).unwrap();
+        for bytes in [tar(), gzip.finish().unwrap(), zstd, zip(&FILES)] {
+            let found = open(&written(&dir, &bytes)).unwrap().unwrap();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_archive_of_several_is_left_to_who_reads_it() {
+        let dir = TempDir::new().unwrap();
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"n\n1\n").unwrap();
+        let gzip = gzip.finish().unwrap();
+        let one = zip(&FILES[..1]);
+        for bytes in [&b"n\n1\n"[..], &gzip, &gzip[..9], &one, &one[..40], b""] {
+            assert_eq!(open(&written(&dir, bytes)).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_tar_archive_that_is_cut_short_is_damaged() {
+        let dir = TempDir::new().unwrap();
+        let tar = tar();
+        for n_bytes in [515, 700, 1024, 2048] {
+            let cut = open(&written(&dir, &tar[..n_bytes])).unwrap_err().to_string();
+            assert!(cut.contains("its tar data is damaged or cut short"), "{n_bytes}: {cut}");
+        }
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&tar).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let cut = open(&written(&dir, &gzip[..gzip.len() - 9])).unwrap_err().to_string();
+        assert!(cut.contains("its gzip data is damaged"), "{cut}");
+    }
+}

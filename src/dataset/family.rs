@@ -1,0 +1,827 @@
+//! Several files to one dataset: columns by their names, types decided over all files.
+//!
+//! Each file is read as if it came alone, several at the same time. Where they agree on a column's type, that is
+//! its type. Where they do not, what the values of all files say together decides, as for one file: the files
+//! that were read otherwise are read again. So a column that is whole numbers in some files and text in another
+//! is the text of all files as it is written, and no value is changed. The tables of the files are then put one
+//! behind the other, with columns that say which file a row is of.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, ensure};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array,
+};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::arrow_writer::ArrowColumnChunk;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tempfile::{NamedTempFile, TempPath};
+
+use super::build::field;
+use super::decide::{Hints, Reading, decide_as, is_clear_number};
+use super::infer::Evidence;
+use super::ingest::{DatasetFiles, IngestOptions, PartRead, Target, files_at_once, ingest_part};
+use super::repairs::has_room;
+use super::source::{Source, check_cancelled, hex};
+use super::wanted::Wants;
+use super::write::{BuiltColumn, Encoder, ParquetFile, temporary};
+use crate::catalog::{
+    Column, DType, Dataset, Dialect, Location, SetAside, SourceFile, SourceFormat, StrayQuotes,
+};
+use crate::limits::{NOTES_MAX, SLICE_BYTES_MAX};
+use crate::status::{ExitStatus, Failure};
+
+/// The column that says which file a row is of.
+pub const FILE_COLUMN: &str = "_file";
+/// Rows of a row group that is written, at most.
+const GROUP_ROWS_MAX: u64 = 256 * 1024;
+/// Rows that are decoded at once.
+const BATCH_ROWS: usize = 64 * 1024;
+/// Bytes of text of a file whose table is one row group.
+const ONE_GROUP_BYTES_MAX: u64 = 1024 * 1024;
+/// Names that a message shows.
+const NAMED_MAX: usize = 5;
+
+/// How columns of a file are read since other files of its family say so, by their names.
+#[derive(Debug, Clone, Default)]
+pub struct Family(BTreeMap<String, Reading>);
+
+impl Family {
+    /// Puts what the family says in the place of what the file alone says.
+    pub(super) fn decide(&self, readings: &mut [Reading], names: &[String]) {
+        for (reading, name) in readings.iter_mut().zip(names) {
+            if let Some(decided) = self.0.get(name) {
+                reading.clone_from(decided);
+            }
+        }
+    }
+}
+
+/// Files that become one dataset.
+pub struct Union<'a> {
+    /// What the user named, for the catalog.
+    pub shown_name: &'a str,
+    /// The files as they are told, in their order.
+    pub files: &'a [String],
+    /// Returns where a file can be read, and what goes when it has been.
+    pub open: &'a (dyn Fn(usize) -> anyhow::Result<Opened> + Sync),
+    /// Columns whose values are parts of the files' paths, with the value of each file.
+    pub path_columns: &'a [(String, Vec<Option<String>>)],
+    /// Whether a file may lack columns of the others.
+    pub by_name: bool,
+}
+
+/// A file that can be read.
+pub struct Opened {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Goes when the file has been read, if it is a copy.
+    pub copy: Option<NamedTempFile>,
+}
+
+/// A file that has been read.
+struct Part {
+    dataset: Dataset,
+    /// What the values of its columns say; none of a Parquet file.
+    evidence: Vec<Evidence>,
+    /// Decompressed.
+    bytes: u64,
+    table: TempPath,
+    rejects: Option<TempPath>,
+}
+
+/// Joins files into what will be `dir/NAME.parquet`. `count` is called when a file has been read.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Input`] when one of the files cannot be ingested, when they have other columns and
+/// are not to be joined by name, or when a Parquet file has a type that does not go with the others; and once
+/// `cancelled` is set.
+pub fn union(
+    union: &Union<'_>,
+    name: &str,
+    dir: &Path,
+    options: &IngestOptions,
+    cancelled: &AtomicBool,
+    count: &(dyn Fn() + Sync),
+) -> anyhow::Result<(Dataset, DatasetFiles)> {
+    let all: Vec<usize> = (0..union.files.len()).collect();
+    let lenient = IngestOptions { family: Some(Arc::default()), ..options.clone() };
+    let read = |at: usize, family: &Arc<Family>| {
+        let read = IngestOptions { family: Some(Arc::clone(family)), ..lenient.clone() };
+        let opened = (union.open)(at)?;
+        let source = Source::File(opened.path.clone());
+        let read = read_part(source, &union.files[at], dir, &read, cancelled);
+        drop(opened);
+        read
+    };
+    let own = Arc::default();
+    let read_all = |which: &[usize], families: &(dyn Fn(usize) -> Arc<Family> + Sync)| {
+        side_by_side(which, cancelled, &|at| {
+            let part = read(at, &families(at));
+            count();
+            part
+        })
+    };
+    let mut parts = whole(union, read_all(&all, &|_| Arc::clone(&own))?)?;
+    if !union.by_name {
+        check_same_columns(&parts)?;
+    }
+    let names = column_names(&parts);
+    let wanted = Wants::find(&options.dtypes, &names)?;
+    let columns = decide(&parts, &names, &wanted, options)?;
+    let again: Vec<usize> =
+        all.iter().copied().filter(|at| !columns.family_of(&parts[*at]).0.is_empty()).collect();
+    if !again.is_empty() {
+        let families: HashMap<usize, Arc<Family>> =
+            again.iter().map(|at| (*at, Arc::new(columns.family_of(&parts[*at])))).collect();
+        let reread = read_all(&again, &|at| families.get(&at).cloned().unwrap_or_default())?;
+        for (at, part) in again.iter().zip(whole(union, reread)?) {
+            parts[*at] = part;
+        }
+    }
+    let joined = Joined::of(union, &columns);
+    let (table, n_rows, nulls) = join(&joined, &parts, name, dir, cancelled)?;
+    let rejects = rejects_of(union, &parts, name, dir)?;
+    let dataset = describe(union, &joined, &columns, &parts, name, n_rows, &nulls, options);
+    let files = DatasetFiles::of_union(Target { dir, name }, table, rejects, &dataset)?;
+    Ok((dataset, files))
+}
+
+fn read_part(
+    source: Source,
+    shown_name: &str,
+    dir: &Path,
+    options: &IngestOptions,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Part> {
+    let (read, files) = ingest_part(source, shown_name, dir, options, cancelled)?;
+    let (table, rejects) = files.into_temporaries()?;
+    let PartRead { dataset, evidence, bytes } = read;
+    Ok(Part { dataset, evidence, bytes, table, rejects })
+}
+
+/// Does the work for several files at the same time, in the memory that one would take. Returns the outcomes in
+/// the order of `which`.
+fn side_by_side<T: Send>(
+    which: &[usize],
+    cancelled: &AtomicBool,
+    work: &(dyn Fn(usize) -> anyhow::Result<T> + Sync),
+) -> anyhow::Result<Vec<anyhow::Result<T>>> {
+    let next = AtomicUsize::new(0);
+    let outcomes: Mutex<Vec<(usize, anyhow::Result<T>)>> = Mutex::default();
+    thread::scope(|scope| {
+        for _ in 0..files_at_once().min(which.len()) {
+            scope.spawn(|| {
+                while let Some(at) = which.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if check_cancelled(cancelled).is_err() {
+                        return;
+                    }
+                    let outcome = work(*at);
+                    outcomes.lock().unwrap_or_else(PoisonError::into_inner).push((*at, outcome));
+                }
+            });
+        }
+    });
+    check_cancelled(cancelled)?;
+    let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcomes.sort_by_key(|it| it.0);
+    Ok(outcomes.into_iter().map(|it| it.1).collect())
+}
+
+/// Returns the files that were read, if all were.
+fn whole(union: &Union<'_>, read: Vec<anyhow::Result<Part>>) -> anyhow::Result<Vec<Part>> {
+    let n_failed = read.iter().filter(|it| it.is_err()).count();
+    let n = union.files.len();
+    let doing = || {
+        let which = match n_failed {
+            1 => "1 of them".to_owned(),
+            _ => format!("{n_failed} of them, the first of which is told"),
+        };
+        format!("cannot join {n} files, since {which} cannot be read")
+    };
+    read.into_iter().collect::<anyhow::Result<_>>().with_context(doing)
+}
+
+/// Returns the columns of a file that are its own: surplus cells are not.
+fn own_columns(part: &Part) -> &[Column] {
+    let columns = &part.dataset.columns;
+    let n_surplus = usize::from(0 < part.dataset.surplus_rows);
+    &columns[..columns.len() - n_surplus]
+}
+
+fn check_same_columns(parts: &[Part]) -> anyhow::Result<()> {
+    let names = |part: &Part| -> Vec<String> {
+        own_columns(part).iter().map(|it| it.name.clone()).collect()
+    };
+    let first = names(&parts[0]);
+    let known: HashSet<&String> = first.iter().collect();
+    for part in &parts[1..] {
+        let own = names(part);
+        let found: HashSet<&String> = own.iter().collect();
+        if found == known {
+            continue;
+        }
+        let listed = |mut it: Vec<&&String>| {
+            it.sort();
+            let more = if NAMED_MAX < it.len() { ", …" } else { "" };
+            let shown = it.iter().take(NAMED_MAX).map(|it| format!("`{it}`"));
+            shown.collect::<Vec<_>>().join(", ") + more
+        };
+        let lacks = listed(known.difference(&found).collect());
+        let has = listed(found.difference(&known).collect());
+        let (source, other) = (&part.dataset.source, &parts[0].dataset.source);
+        let what = match (lacks.is_empty(), has.is_empty()) {
+            (false, false) => format!("it has {has} and not {lacks}"),
+            (false, true) => format!("it has no {lacks}"),
+            _ => format!("it has {has}"),
+        };
+        let message = format!("cannot join `{source}` with `{other}`: {what}");
+        let hint = "`--union-by-name` joins files with other columns: what a file lacks is null";
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    Ok(())
+}
+
+/// Returns the names of all columns, as they first come.
+fn column_names(parts: &[Part]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut known: HashSet<&str> = HashSet::new();
+    // Surplus cells are the last of all.
+    let own = parts.iter().flat_map(own_columns);
+    let surplus = parts.iter().flat_map(|it| &it.dataset.columns[own_columns(it).len()..]);
+    for column in own.chain(surplus) {
+        if known.insert(&column.name) {
+            names.push(column.name.clone());
+        }
+    }
+    names
+}
+
+/// What the columns of all files become.
+#[derive(Default)]
+struct Columns {
+    names: Vec<String>,
+    dtypes: Vec<DType>,
+    /// How files are read that alone would be read otherwise.
+    readings: Vec<Reading>,
+    /// Whether there are such files.
+    are_mixed: Vec<bool>,
+    /// Whether whole numbers of some files become floats, of which none changes.
+    are_widened: Vec<bool>,
+}
+
+impl Columns {
+    /// Returns what a file must be told to have these types.
+    fn family_of(&self, part: &Part) -> Family {
+        let mut told = BTreeMap::new();
+        for (at, name) in self.names.iter().enumerate() {
+            let column = part.dataset.columns.iter().find(|it| it.name == *name);
+            let is_other = column.is_some_and(|it| {
+                let is_widened = self.are_widened[at] && it.dtype == DType::Int64;
+                it.dtype != self.dtypes[at] && !is_widened && !is_empty(it, &part.dataset)
+            });
+            if is_other && !part.evidence.is_empty() {
+                told.insert(name.clone(), self.readings[at].clone());
+            }
+        }
+        Family(told)
+    }
+}
+
+fn is_empty(column: &Column, dataset: &Dataset) -> bool {
+    column.nulls == Some(dataset.row_count)
+}
+
+/// Decides the types of all columns.
+fn decide(
+    parts: &[Part],
+    names: &[String],
+    wants: &Wants,
+    options: &IngestOptions,
+) -> anyhow::Result<Columns> {
+    let places: HashMap<&str, usize> =
+        names.iter().enumerate().map(|(at, it)| (it.as_str(), at)).collect();
+    let mut evidence = vec![Evidence::default(); names.len()];
+    let mut sides: Vec<Vec<Side<'_>>> = names.iter().map(|_| Vec::new()).collect();
+    for part in parts {
+        for (column_at, column) in part.dataset.columns.iter().enumerate() {
+            let at = places[column.name.as_str()];
+            let seen = part.evidence.get(column_at);
+            if let Some(seen) = seen {
+                evidence[at].add(*seen);
+            }
+            if !is_empty(column, &part.dataset) {
+                let source = &part.dataset.source;
+                sides[at].push(Side { column, source, seen: seen.copied() });
+            }
+        }
+    }
+    let hints = Hints {
+        date_order: options.date_order,
+        decimal: options.decimal,
+        is_semicolon: parts.iter().all(|it| it.dataset.dialect.delimiter.as_deref() == Some(";")),
+        is_comma: parts.iter().any(|it| it.dataset.dialect.delimiter.as_deref() == Some(",")),
+        is_plain: false,
+    };
+    let together = decide_as(&evidence, wants, hints);
+    let mut columns = Columns { names: names.to_vec(), ..Columns::default() };
+    for (sides, together) in sides.iter().zip(together) {
+        let is_mixed = sides.iter().any(|it| it.column.dtype != sides[0].column.dtype);
+        let is_widened = is_mixed && sides.iter().all(Side::is_exact_as_float);
+        let (dtype, reading) = if is_widened {
+            (DType::Float64, Reading::default())
+        } else {
+            decide_one(sides, together)?
+        };
+        columns.dtypes.push(dtype);
+        columns.readings.push(reading);
+        columns.are_mixed.push(is_mixed && !is_widened);
+        columns.are_widened.push(is_widened);
+    }
+    Ok(columns)
+}
+
+/// A column of one file, which has some value.
+struct Side<'a> {
+    column: &'a Column,
+    source: &'a str,
+    /// What its values say, if it was read from text: then it can be read in another way.
+    seen: Option<Evidence>,
+}
+
+impl Side<'_> {
+    /// Returns whether it holds floats, or whole numbers that are floats, whatever other files say; whole
+    /// numbers of a Parquet file are looked at when they are joined.
+    fn is_exact_as_float(&self) -> bool {
+        let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
+        let is_clear = self.seen.is_none_or(|it| is_clear_number(it) && !it.has(long));
+        is_clear && matches!(self.column.dtype, DType::Int64 | DType::Float64)
+    }
+}
+
+fn decide_one(sides: &[Side<'_>], together: Reading) -> anyhow::Result<(DType, Reading)> {
+    let Some(first) = sides.first() else { return Ok((DType::String, Reading::default())) };
+    let dtype = first.column.dtype;
+    if sides.iter().all(|it| it.column.dtype == dtype) {
+        return Ok((dtype, Reading::default()));
+    }
+    if let Some(fixed) = sides.iter().find(|it| it.seen.is_none()) {
+        let other = sides.iter().find(|it| it.column.dtype != fixed.column.dtype).unwrap_or(first);
+        let message = format!(
+            "cannot join column `{}`: it is {} in `{}` and {} in `{}`",
+            fixed.column.name,
+            fixed.column.dtype.name(),
+            fixed.source,
+            other.column.dtype.name(),
+            other.source
+        );
+        let hint =
+            "a Parquet file keeps its types: write one of the files with the type of the other";
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    let is_firm_text = |it: &Side<'_>| it.column.dtype == DType::String && !it.column.is_ambiguous;
+    if sides.iter().any(is_firm_text) {
+        return Ok((DType::String, Reading::default()));
+    }
+    Ok((together.dtype(), together))
+}
+
+/// The columns of the table that is written.
+struct Joined {
+    columns: Vec<BuiltColumn>,
+    /// Those of the files; the others are of their paths.
+    n_of_files: usize,
+    /// Of each column of a path, the value of each file.
+    of_paths: Vec<Vec<Option<String>>>,
+}
+
+impl Joined {
+    fn of(union: &Union<'_>, columns: &Columns) -> Joined {
+        let mut built: Vec<BuiltColumn> = columns
+            .names
+            .iter()
+            .zip(&columns.dtypes)
+            .map(|(name, dtype)| BuiltColumn {
+                name: name.clone(),
+                dtype: *dtype,
+                repeats: *dtype == DType::String,
+            })
+            .collect();
+        let n_of_files = built.len();
+        let mut of_paths = Vec::new();
+        for (name, values) in union.path_columns {
+            // A file that says it in a column of its own is believed.
+            if columns.names.contains(name) {
+                continue;
+            }
+            let dtype = if values.iter().flatten().all(|it| is_whole(it)) {
+                DType::Int64
+            } else {
+                DType::String
+            };
+            built.push(BuiltColumn { name: name.clone(), dtype, repeats: true });
+            of_paths.push(values.clone());
+        }
+        let mut name = FILE_COLUMN.to_owned();
+        while built.iter().any(|it| it.name == name) {
+            name.insert(0, '_');
+        }
+        built.push(BuiltColumn { name, dtype: DType::String, repeats: true });
+        of_paths.push(union.files.iter().cloned().map(Some).collect());
+        Joined { columns: built, n_of_files, of_paths }
+    }
+
+    /// Returns the rows of a file as those of the table.
+    fn rows(
+        &self,
+        batch: &RecordBatch,
+        part_at: usize,
+        part: &Part,
+    ) -> anyhow::Result<Vec<ArrayRef>> {
+        let n_rows = batch.num_rows();
+        let mut arrays = Vec::with_capacity(self.columns.len());
+        for column in &self.columns[..self.n_of_files] {
+            let found = batch.column_by_name(&column.name);
+            let wanted = field(&column.name, column.dtype);
+            arrays.push(match found {
+                Some(array) if array.data_type() == wanted.data_type() => Arc::clone(array),
+                Some(array) if array.null_count() < n_rows => widened(array, column, part)?,
+                _ => new_null_array(wanted.data_type(), n_rows),
+            });
+        }
+        for (column, values) in self.columns[self.n_of_files..].iter().zip(&self.of_paths) {
+            let value = values[part_at].as_deref();
+            arrays.push(match column.dtype {
+                DType::Int64 => {
+                    let value: Option<i64> = value.and_then(|it| it.parse().ok());
+                    Arc::new(Int64Array::from(vec![value; n_rows]))
+                }
+                _ => Arc::new(StringArray::from(vec![value; n_rows])),
+            });
+        }
+        Ok(arrays)
+    }
+}
+
+/// Returns whether text is a whole number as it is written, so that `007` stays what it is.
+fn is_whole(text: &str) -> bool {
+    text.parse::<i64>().is_ok_and(|it| it.to_string() == text)
+}
+
+/// Returns whole numbers as floats, if none of them changes.
+fn widened(array: &ArrayRef, column: &BuiltColumn, part: &Part) -> anyhow::Result<ArrayRef> {
+    /// Beyond it, not every whole number is a float.
+    const EXACT_MAX: u64 = 1 << 53;
+    let (name, source) = (&column.name, &part.dataset.source);
+    let ints = array.as_primitive_opt::<Int64Type>().filter(|_| column.dtype == DType::Float64);
+    let ints = ints.with_context(|| format!("column `{name}` of `{source}` changed its type"))?;
+    if let Some(value) = ints.iter().flatten().find(|it| EXACT_MAX < it.unsigned_abs()) {
+        let message = format!(
+            "cannot join column `{name}`: other files have floats, and `{source}` has {value}, which is no float"
+        );
+        let hint = "write the Parquet file with text in that column, or leave it out";
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "all are below the bound")]
+    let floats: Float64Array = ints.unary::<_, Float64Type>(|it| it as f64);
+    Ok(Arc::new(floats))
+}
+
+/// Rows of one file that are decoded together.
+#[derive(Debug)]
+struct Piece {
+    part: usize,
+    /// The row group; none where the table has one.
+    group: Option<usize>,
+    n_rows: u64,
+    bytes: u64,
+}
+
+/// Writes the tables of all files one behind the other. Returns the table, its rows, and the nulls of each column.
+fn join(
+    joined: &Joined,
+    parts: &[Part],
+    name: &str,
+    dir: &Path,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<(ParquetFile, u64, Vec<u64>)> {
+    let groups = grouped(pieces(parts)?);
+    let (mut file, encoder) =
+        ParquetFile::create(dir, &format!("{name}.parquet"), &joined.columns)?;
+    let next = AtomicUsize::new(0);
+    let mut nulls = vec![0; joined.columns.len()];
+    let mut n_rows = 0;
+    thread::scope(|scope| {
+        let (sender, finished) = channel();
+        for _ in 0..files_at_once().min(groups.len()) {
+            let (sender, next, groups, encoder) = (sender.clone(), &next, &groups, &encoder);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(group) = groups.get(at) else { return };
+                    let outcome = check_cancelled(cancelled)
+                        .and_then(|()| encode(joined, parts, group, encoder));
+                    if sender.send((at, outcome)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        let mut wanted = 0;
+        for (at, outcome) in finished {
+            waiting.insert(at, outcome?);
+            while let Some(Encoded { columns, nulls: found, n_rows: n }) = waiting.remove(&wanted) {
+                file.append(n, columns)?;
+                nulls.iter_mut().zip(found).for_each(|(all, it)| *all += it);
+                n_rows += n;
+                wanted += 1;
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    check_cancelled(cancelled)?;
+    let n_read: u64 = parts.iter().map(|it| it.dataset.row_count).sum();
+    ensure!(n_rows == n_read, "the files have {n_read} rows, and {n_rows} were joined");
+    Ok((file, n_rows, nulls))
+}
+
+fn pieces(parts: &[Part]) -> anyhow::Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let n_rows = part.dataset.row_count;
+        if n_rows == 0 {
+            continue;
+        }
+        if part.bytes <= ONE_GROUP_BYTES_MAX {
+            pieces.push(Piece { part: at, group: None, n_rows, bytes: part.bytes });
+            continue;
+        }
+        let metadata =
+            ArrowReaderMetadata::load(&File::open(&part.table)?, ArrowReaderOptions::default())?;
+        for (group, it) in metadata.metadata().row_groups().iter().enumerate() {
+            pieces.push(Piece {
+                part: at,
+                group: Some(group),
+                n_rows: u64::try_from(it.num_rows())?,
+                bytes: u64::try_from(it.total_byte_size())?,
+            });
+        }
+    }
+    Ok(pieces)
+}
+
+/// Puts pieces together until a row group is full.
+fn grouped(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+    let mut groups: Vec<Vec<Piece>> = Vec::new();
+    let (mut n_rows, mut bytes) = (0, 0);
+    for piece in pieces {
+        let is_full = GROUP_ROWS_MAX < n_rows + piece.n_rows
+            || 2 * SLICE_BYTES_MAX as u64 <= bytes + piece.bytes;
+        if let Some(group) = groups.last_mut().filter(|_| !is_full) {
+            (n_rows, bytes) = (n_rows + piece.n_rows, bytes + piece.bytes);
+            group.push(piece);
+        } else {
+            (n_rows, bytes) = (piece.n_rows, piece.bytes);
+            groups.push(vec![piece]);
+        }
+    }
+    groups
+}
+
+/// A row group on its way to the file.
+struct Encoded {
+    columns: Vec<ArrowColumnChunk>,
+    nulls: Vec<u64>,
+    n_rows: u64,
+}
+
+fn encode(
+    joined: &Joined,
+    parts: &[Part],
+    group: &[Piece],
+    encoder: &Encoder,
+) -> anyhow::Result<Encoded> {
+    let mut row_group = encoder.row_group()?;
+    let mut nulls = vec![0; joined.columns.len()];
+    let mut n_rows = 0;
+    for piece in group {
+        let part = &parts[piece.part];
+        let file = File::open(&part.table)?;
+        let mut reader =
+            ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
+        if let Some(group) = piece.group {
+            reader = reader.with_row_groups(vec![group]);
+        }
+        for batch in reader.build()? {
+            let batch = batch?;
+            let rows = joined.rows(&batch, piece.part, part)?;
+            nulls.iter_mut().zip(&rows).for_each(|(all, it)| *all += it.null_count() as u64);
+            row_group.write(&rows)?;
+            n_rows += batch.num_rows() as u64;
+        }
+    }
+    Ok(Encoded { columns: row_group.close()?, nulls, n_rows })
+}
+
+/// Writes the lists of repairs of all files one behind the other, each entry with its file.
+fn rejects_of(
+    union: &Union<'_>,
+    parts: &[Part],
+    name: &str,
+    dir: &Path,
+) -> anyhow::Result<Option<NamedTempFile>> {
+    if parts.iter().all(|it| it.rejects.is_none()) {
+        return Ok(None);
+    }
+    let temp = temporary(dir, &format!("{name}.rejects.jsonl"))?;
+    let mut out = BufWriter::new(temp.as_file());
+    let mut n_listed = 0;
+    for (part, file) in parts.iter().zip(union.files) {
+        let Some(rejects) = &part.rejects else { continue };
+        for line in BufReader::new(File::open(rejects)?).lines() {
+            if !has_room(n_listed) {
+                break;
+            }
+            let mut entry: Value = serde_json::from_str(&line?)?;
+            entry["file"] = file.as_str().into();
+            writeln!(out, "{entry}")?;
+            n_listed += 1;
+        }
+    }
+    out.flush()?;
+    drop(out);
+    Ok(Some(temp))
+}
+
+#[expect(clippy::too_many_arguments, reason = "it says all of them in one place")]
+fn describe(
+    union: &Union<'_>,
+    joined: &Joined,
+    columns: &Columns,
+    parts: &[Part],
+    name: &str,
+    row_count: u64,
+    nulls: &[u64],
+    options: &IngestOptions,
+) -> Dataset {
+    let mut hash = Sha256::new();
+    let files: Vec<SourceFile> = parts
+        .iter()
+        .map(|it| {
+            let Dataset { source, sha256, bytes, row_count, .. } = &it.dataset;
+            hash.update(source);
+            hash.update(sha256);
+            let (source, sha256) = (source.clone(), sha256.clone());
+            SourceFile { source, sha256, bytes: *bytes, row_count: *row_count }
+        })
+        .collect();
+    let mut described: Vec<Column> = Vec::new();
+    for (at, built) in joined.columns.iter().enumerate() {
+        let nulls = Some(nulls[at]);
+        if at < joined.n_of_files {
+            described.push(one_of(parts, built, nulls, columns));
+        } else {
+            let what = if at + 1 == joined.columns.len() {
+                "the file of the row"
+            } else {
+                "of the file's path"
+            };
+            let column = Column::new(built.name.clone(), built.dtype, nulls);
+            described.push(Column { note: Some(what.to_owned()), ..column });
+        }
+    }
+    let datasets = || parts.iter().map(|it| &it.dataset);
+    let mut set_aside = SetAside::default();
+    datasets().for_each(|it| set_aside.add(it.set_aside));
+    let mut notes = shared_notes(parts);
+    for dataset in datasets() {
+        if let (Some(line), true) = (dataset.unclear_total, notes.len() < NOTES_MAX) {
+            notes.push(format!("line {line} of {} is called a total and was kept", dataset.source));
+        }
+    }
+    Dataset {
+        location: Location::Here {
+            path: PathBuf::from("datasets").join(format!("{name}.parquet")),
+        },
+        source: union.shown_name.to_owned(),
+        sha256: hex(&hash.finalize()),
+        bytes: datasets().map(|it| it.bytes).sum(),
+        row_count,
+        columns: described,
+        dialect: dialect(parts, options),
+        padded_rows: datasets().map(|it| it.padded_rows).sum(),
+        surplus_rows: datasets().map(|it| it.surplus_rows).sum(),
+        set_aside,
+        stray_quotes: StrayQuotes {
+            unclosed: datasets().map(|it| it.stray_quotes.unclosed).sum(),
+            split: datasets().map(|it| it.stray_quotes.split).sum(),
+            doubtful: datasets().map(|it| it.stray_quotes.doubtful).sum(),
+            line: datasets().map(|it| it.stray_quotes.line).find(|it| 0 < *it).unwrap_or_default(),
+        },
+        notes,
+        unclear_total: None,
+        files,
+        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    }
+}
+
+/// Returns what most files say around their tables; what each says of itself says nothing of all.
+fn shared_notes(parts: &[Part]) -> Vec<String> {
+    let mut counts: Vec<(&String, usize)> = Vec::new();
+    let mut places: HashMap<&String, usize> = HashMap::new();
+    for note in parts.iter().flat_map(|it| &it.dataset.notes) {
+        let at = *places.entry(note).or_insert_with(|| {
+            counts.push((note, 0));
+            counts.len() - 1
+        });
+        counts[at].1 += 1;
+    }
+    let most = counts.into_iter().filter(|it| parts.len() < 2 * it.1);
+    most.map(|it| it.0.clone()).take(NOTES_MAX).collect()
+}
+
+/// Returns what is known of a column that files have.
+fn one_of(parts: &[Part], built: &BuiltColumn, nulls: Option<u64>, columns: &Columns) -> Column {
+    let found: Vec<&Column> = parts
+        .iter()
+        .filter_map(|part| part.dataset.columns.iter().find(|it| it.name == built.name))
+        .collect();
+    let mut column = Column::new(built.name.clone(), built.dtype, nulls);
+    let (n, n_found) = (parts.len(), found.len());
+    let mut notes: Vec<(&str, usize)> = Vec::new();
+    for note in found.iter().filter_map(|it| it.note.as_deref()) {
+        match notes.iter_mut().find(|it| it.0 == note) {
+            Some((_, n_files)) => *n_files += 1,
+            None => notes.push((note, 1)),
+        }
+    }
+    notes.sort_by_key(|it| std::cmp::Reverse(it.1));
+    let mut said: Vec<String> = Vec::new();
+    if n_found < n {
+        said.push(format!("{n_found} of {n} files have it"));
+    }
+    let at = columns.names.iter().position(|it| *it == built.name);
+    if at.is_some_and(|it| columns.are_mixed[it]) {
+        said.push("the files alone would have other types".to_owned());
+    }
+    said.extend(notes.first().map(|(note, n_files)| {
+        if *n_files == n {
+            (*note).to_owned()
+        } else {
+            format!("{note} (in {n_files} of {n} files)")
+        }
+    }));
+    column.note = (!said.is_empty()).then(|| said.join("; "));
+    column.is_ambiguous = found.iter().any(|it| it.is_ambiguous);
+    column.description = found.iter().find_map(|it| it.description.clone());
+    column.is_unnamed = found.iter().all(|it| it.is_unnamed);
+    let meaning = found.first().and_then(|it| it.meaning.clone());
+    column.meaning =
+        meaning.filter(|it| found.iter().all(|other| other.meaning.as_ref() == Some(it)));
+    column
+}
+
+/// Returns how all files were read, as far as they were read alike.
+fn dialect(parts: &[Part], options: &IngestOptions) -> Dialect {
+    let dialects = || parts.iter().map(|it| &it.dataset.dialect);
+    let first = &parts[0].dataset.dialect;
+    let agrees = |is_so: &dyn Fn(&Dialect) -> bool| dialects().all(is_so);
+    let doubtful = dialects().filter_map(|it| it.doubt.as_ref()).count();
+    Dialect {
+        format: SourceFormat::Files,
+        encoding: if agrees(&|it| it.encoding == first.encoding) {
+            first.encoding.clone()
+        } else {
+            "mixed".to_owned()
+        },
+        delimiter: first
+            .delimiter
+            .clone()
+            .filter(|_| agrees(&|it| it.delimiter == first.delimiter)),
+        quote: first.quote.filter(|_| agrees(&|it| it.quote == first.quote)),
+        escape: first.escape.filter(|_| agrees(&|it| it.escape == first.escape)),
+        header: agrees(&|it| it.header),
+        header_line: first
+            .header_line
+            .filter(|_| agrees(&|it| it.header_line == first.header_line)),
+        reasons: vec![format!("{} files joined", parts.len())],
+        told: options.given(),
+        damage: dialects().find_map(|it| it.damage),
+        doubt: (0 < doubtful).then(|| format!("a guess in {doubtful} of {} files", parts.len())),
+    }
+}

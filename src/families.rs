@@ -1,0 +1,210 @@
+//! Datasets of one shape: as many files have the same columns, a family is told once and not file by file.
+//!
+//! Nothing is stored: the catalog has the columns and the sources, and a family is what they have in common.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::catalog::{Catalog, Column, DType, Dataset};
+use crate::dataset::name_of;
+
+/// Datasets that are told one by one although they have the same columns: so few are no family.
+const MEMBERS_MIN: usize = 3;
+
+/// Datasets that have the same columns, in the same order.
+#[derive(Debug)]
+pub struct Family<'a> {
+    /// By name.
+    pub members: Vec<(&'a str, &'a Dataset)>,
+}
+
+/// Returns the families of a catalog, and the datasets that are in none, each in the order of names.
+pub fn families(catalog: &Catalog) -> (Vec<Family<'_>>, Vec<(&str, &Dataset)>) {
+    families_of(catalog.iter())
+}
+
+/// Returns the families among datasets, and those that are in none.
+pub fn families_of<'a>(
+    datasets: impl Iterator<Item = (&'a str, &'a Dataset)>,
+) -> (Vec<Family<'a>>, Vec<(&'a str, &'a Dataset)>) {
+    let mut by_columns: BTreeMap<Vec<&str>, Vec<(&str, &Dataset)>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for (name, dataset) in datasets {
+        // What stays on a cluster, or is joined already, is one dataset whatever the others are.
+        if dataset.remote().is_some() || !dataset.files.is_empty() {
+            alone.push((name, dataset));
+            continue;
+        }
+        let columns = dataset.columns.iter().map(|it| it.name.as_str()).collect();
+        by_columns.entry(columns).or_default().push((name, dataset));
+    }
+    let mut families = Vec::new();
+    for members in by_columns.into_values() {
+        if members.len() < MEMBERS_MIN {
+            alone.extend(members);
+        } else {
+            families.push(Family { members });
+        }
+    }
+    families.sort_by_key(|it| it.members[0].0);
+    alone.sort_by_key(|it| it.0);
+    (families, alone)
+}
+
+impl Family<'_> {
+    /// Returns the columns, as the first member has them.
+    pub fn columns(&self) -> &[Column] {
+        &self.members[0].1.columns
+    }
+
+    /// Returns the rows of all members.
+    pub fn row_count(&self) -> u64 {
+        self.members.iter().map(|it| it.1.row_count).sum()
+    }
+
+    /// Returns the types that a column has among the members, the most common first, with how many have it.
+    pub fn dtypes(&self, at: usize) -> Vec<(DType, usize)> {
+        let mut dtypes: Vec<(DType, usize)> = Vec::new();
+        for (_, dataset) in &self.members {
+            let dtype = dataset.columns[at].dtype;
+            match dtypes.iter_mut().find(|it| it.0 == dtype) {
+                Some((_, n)) => *n += 1,
+                None => dtypes.push((dtype, 1)),
+            }
+        }
+        dtypes.sort_by_key(|it| std::cmp::Reverse(it.1));
+        dtypes
+    }
+
+    /// Returns whether every column has one type among all members.
+    pub fn is_of_one_type(&self) -> bool {
+        (0..self.columns().len()).all(|at| self.dtypes(at).len() == 1)
+    }
+
+    /// Returns what the names of the members have in common: `fraud_*`; `*` when that is nothing.
+    pub fn pattern(&self) -> String {
+        let names: Vec<&str> = self.members.iter().map(|it| it.0).collect();
+        let before = common(&names, |it| Box::new(it.chars()));
+        let before = before.rfind('_').map_or("", |it| &before[..=it]);
+        let rest: Vec<&str> = names.iter().map(|it| &it[before.len()..]).collect();
+        let behind: String = common(&rest, |it| Box::new(it.chars().rev())).chars().rev().collect();
+        let behind = behind.find('_').map_or("", |it| &behind[it..]);
+        // A name of nothing but what all have is a member as well.
+        let behind = if rest.iter().any(|it| it.len() <= behind.len()) { "" } else { behind };
+        format!("{before}*{behind}")
+    }
+
+    /// Returns what is before and behind the part of the names that differs.
+    pub fn ends(&self) -> (String, String) {
+        let pattern = self.pattern();
+        let (before, behind) = pattern.split_once('*').unwrap_or_default();
+        (before.to_owned(), behind.to_owned())
+    }
+
+    /// Returns the argument of `ingest` that joins the files of the members: `fraud='data/fraud/*.csv'`.
+    pub fn joining(&self) -> String {
+        let sources: Vec<Vec<&str>> =
+            self.members.iter().map(|it| it.1.source.split('/').collect()).collect();
+        let ending = |it: &str| it.find('.').map_or(String::new(), |at| it[at..].to_owned());
+        let last = |it: &Vec<&str>| ending(it.last().copied().unwrap_or_default());
+        let all_end = sources.iter().all(|it| last(it) == last(&sources[0]));
+        let file = if all_end { format!("*{}", last(&sources[0])) } else { "*".to_owned() };
+        let n_levels = sources[0].len();
+        let is_level = sources.iter().all(|it| it.len() == n_levels);
+        let mut parts: Vec<&str> = Vec::new();
+        let n_dirs = sources.iter().map(|it| it.len() - 1).min().unwrap_or_default();
+        for at in 0..n_dirs {
+            let part = sources[0][at];
+            if sources.iter().all(|it| it[at] == part) {
+                parts.push(part);
+            } else if is_level {
+                parts.push("*");
+            } else {
+                break;
+            }
+        }
+        if !is_level {
+            parts.push("**");
+        }
+        let named = self.pattern();
+        let name = named.trim_matches(['*', '_']).replace('*', "");
+        let fixed = parts.iter().rev().find(|it| !it.contains('*'));
+        let name = if name.is_empty() { fixed.copied().unwrap_or("all") } else { &name };
+        let name = name_of(Path::new(name));
+        let name =
+            if self.members.iter().any(|it| it.0 == name) { format!("all_{name}") } else { name };
+        parts.push(&file);
+        format!("{name}='{}'", parts.join("/"))
+    }
+}
+
+/// Returns the letters that all begin with, in the order that `letters` gives.
+fn common<'a>(
+    texts: &[&'a str],
+    letters: impl Fn(&'a str) -> Box<dyn Iterator<Item = char> + 'a>,
+) -> String {
+    let mut found: Vec<char> = texts.first().map(|it| letters(it).collect()).unwrap_or_default();
+    for text in texts {
+        let n = found.iter().zip(letters(text)).take_while(|(a, b)| **a == *b).count();
+        found.truncate(n);
+    }
+    found.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::families;
+    use crate::agent::prompt::tests::dataset;
+    use crate::catalog::{Catalog, DType};
+
+    fn catalog(datasets: &[(&str, &str, usize)]) -> Catalog {
+        let mut catalog = Catalog::default();
+        for (name, source, n_columns) in datasets {
+            let mut dataset = dataset(*n_columns);
+            (*source).clone_into(&mut dataset.source);
+            catalog.insert((*name).to_owned(), dataset);
+        }
+        catalog
+    }
+
+    #[test]
+    fn datasets_with_the_same_columns_are_a_family() {
+        let mut catalog = catalog(&[
+            ("fraud_kansas", "data/fraud/Kansas.csv", 2),
+            ("fraud_ohio", "data/fraud/Ohio.csv", 2),
+            ("fraud_utah", "data/fraud/Utah.csv", 2),
+            ("other", "data/other.csv", 3),
+            ("pair_a", "a.csv", 4),
+            ("pair_b", "b.csv", 4),
+        ]);
+        let mut utah = catalog.get("fraud_utah").unwrap().clone();
+        utah.columns[1].dtype = DType::String;
+        catalog.insert("fraud_utah".to_owned(), utah);
+        let (found, alone) = families(&catalog);
+        let [family] = &found[..] else { panic!("{} families", found.len()) };
+        assert_eq!(family.pattern(), "fraud_*");
+        assert_eq!(family.joining(), "fraud='data/fraud/*.csv'");
+        assert_eq!(family.dtypes(1), [(DType::Float64, 2), (DType::String, 1)]);
+        assert!(!family.is_of_one_type());
+        assert_eq!(family.row_count(), 9);
+        assert_eq!(alone.iter().map(|it| it.0).collect::<Vec<_>>(), ["other", "pair_a", "pair_b"]);
+    }
+
+    #[test]
+    fn files_of_several_directories_are_joined_by_a_pattern() {
+        let check = |sources: [&str; 3], names: [&str; 3], pattern: &str, joining: &str| {
+            let all = [0, 1, 2].map(|it| (names[it], sources[it], 1));
+            let catalog = catalog(&all);
+            let (found, _) = families(&catalog);
+            assert_eq!(
+                (found[0].pattern().as_str(), found[0].joining().as_str()),
+                (pattern, joining)
+            );
+        };
+        let names = ["a_2020", "b_2020", "c_2020"];
+        check(["d/a/1.csv", "d/b/1.csv", "d/c/1.csv"], names, "*_2020", "t_2020='d/*/*.csv'");
+        let names = ["x", "y", "z"];
+        check(["d/x.csv", "d/s/y.csv.gz", "d/s/t/z.csv"], names, "*", "d='d/**/*'");
+        check(["d", "y", "z"], ["d", "y", "z"], "*", "all='*'");
+    }
+}

@@ -1,0 +1,315 @@
+//! Many files at once: directories, patterns, archives, and what they are called.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use flate2::write::GzEncoder;
+
+use crate::bench::{Bench, round};
+
+/// Writes files below the working directory.
+fn write(bench: &Bench, files: &[(&str, &[u8])]) {
+    for (name, content) in files {
+        let path = bench.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+}
+
+/// Files of an agency: a title and a note in each, the same names in two directories, one that is no data.
+fn agency(bench: &Bench) {
+    for kind in ["fraud", "theft"] {
+        for state in ["Kansas", "Ohio", "Utah"] {
+            let text =
+                format!("{kind} in {state}\n\nKind,Reports\na,10\nb,20\nc,30\n\nSource: us\n");
+            write(bench, &[(&format!("data/{kind}/{state}.csv"), text.as_bytes())]);
+        }
+    }
+    write(bench, &[("data/README.txt", b"hi\n"), ("data/.old.csv", b"a\n1\n")]);
+    write(bench, &[("data/broken.csv", &[0, 1, 2, 3].repeat(100))]);
+}
+
+fn names(bench: &Bench) -> Vec<String> {
+    let run = bench.run(["datasets", "--names"]).succeeds();
+    run.stdout().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_directory_is_one_dataset_a_file_and_a_failure_undoes_no_other() {
+    let bench = Bench::with([]);
+    agency(&bench);
+    let run = bench.run(["ingest", "data"]).fails_with(5);
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    fraud_kansas | 3 | 2 | added | data/fraud/Kansas.csv
+    fraud_ohio | 3 | 2 | added | data/fraud/Ohio.csv
+    fraud_utah | 3 | 2 | added | data/fraud/Utah.csv
+    theft_kansas | 3 | 2 | added | data/theft/Kansas.csv
+    theft_ohio | 3 | 2 | added | data/theft/Ohio.csv
+    theft_utah | 3 | 2 | added | data/theft/Utah.csv
+    ");
+    insta::assert_snapshot!(run.stderr(), @r"
+    error: cannot read `data/broken.csv` as CSV: it is binary (byte 0x00 at offset 0)
+      hint: export the table as CSV, or name another file
+    warning: all 6 datasets: 1 footer line; 1 preamble line
+    note: `data`: not read: 1 .txt, 1 hidden
+    note: 6 datasets (`*`) have the same columns; `csv-agent ingest data='data/*/*.csv'` makes one of them
+    note: 7 files: 6 added, 1 failed
+    ");
+}
+
+#[test]
+fn names_stay_when_files_are_added() {
+    let bench = Bench::with([]);
+    write(&bench, &[("data/fraud/Kansas.csv", b"a\n1\n")]);
+    bench.run(["ingest", "data"]).succeeds();
+    assert_eq!(names(&bench), ["kansas"]);
+    write(&bench, &[("data/theft/Kansas.csv", b"a\n2\n"), ("data/Ohio.csv", b"a\n3\n")]);
+    let run = bench.run(["ingest", "./data/"]).succeeds();
+    assert!(run.stderr().ends_with("note: 3 files: 2 added, 1 unchanged\n"), "{}", run.stderr());
+    assert_eq!(names(&bench), ["kansas", "ohio", "theft_kansas"]);
+    let again = bench.run(["ingest", "data/theft/Kansas.csv"]).succeeds();
+    assert!(again.stdout().contains("theft_kansas\t1\t1\tunchanged"), "{}", again.stdout());
+}
+
+#[test]
+fn patterns_are_expanded_and_names_made_of_paths() {
+    let bench = Bench::with([]);
+    agency(&bench);
+    let pattern = "data/**/[KO]*.csv";
+    bench.run(["ingest", pattern, "data/fraud", "--name-from", "{stem}_{parent}"]).succeeds();
+    let expected = ["kansas_fraud", "kansas_theft", "ohio_fraud", "ohio_theft", "utah_fraud"];
+    assert_eq!(names(&bench), expected);
+    let run = bench.run(["ingest", "data", "--name-from", "{stem}"]).fails_with(2);
+    assert!(run.stderr().contains("one name, `kansas`"), "{}", run.stderr());
+    let run = bench.run(["ingest", "data/*.tsv", "--no-recursive"]).fails_with(5);
+    assert!(run.stderr().starts_with("error: no file matches `data/*.tsv`\n"), "{}", run.stderr());
+    let run = bench.run(["ingest", "data", "--name", "all"]).fails_with(2);
+    assert!(run.stderr().contains("several files"), "{}", run.stderr());
+}
+
+#[test]
+fn a_directory_without_data_says_what_it_has() {
+    let bench = Bench::with([]);
+    write(&bench, &[("notes/a.txt", b"x\n1\n"), ("notes/b.txt", b"x\n2\n")]);
+    let run = bench.run(["ingest", "notes"]).fails_with(5);
+    insta::assert_snapshot!(run.stderr(), @r"
+    error: no data in `notes`: it has 2 .txt
+      hint: data is called `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`; name other files, as in `'notes/*.txt'`
+    ");
+    bench.run(["ingest", "notes/*.txt"]).succeeds();
+    assert_eq!(names(&bench), ["a", "b"]);
+}
+
+#[test]
+fn each_file_of_an_archive_is_a_dataset() {
+    let bench = Bench::with([]);
+    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (path, text) in [("x/one.csv", "n\n1\n"), ("x/two.csv", "n\n1\n2\n"), ("x/a.pdf", "%PDF")] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        tar.append_data(&mut header, path, text.as_bytes()).unwrap();
+    }
+    let tar = tar.into_inner().unwrap().finish().unwrap();
+    let mut zip = zip::ZipWriter::new(fs::File::create(bench.path("b.zip")).unwrap());
+    for (path, text) in
+        [("one.csv", "n\n1\n"), ("__MACOSX/._one.csv", "\0"), ("three.csv", "n\n7\n")]
+    {
+        zip.start_file(path, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap();
+    write(&bench, &[("a.tar.gz", &tar)]);
+    let run = bench.run(["ingest", "a.tar.gz", "b.zip"]).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    x_one | 1 | 1 | added | a.tar.gz/x/one.csv
+    two | 2 | 1 | added | a.tar.gz/x/two.csv
+    b_one | 1 | 1 | added | b.zip/one.csv
+    three | 1 | 1 | added | b.zip/three.csv
+    ");
+    let run = bench.run(["ingest", "a.tar.gz", "b.zip"]).succeeds();
+    assert!(run.stderr().contains("note: 4 files: 4 unchanged\n"), "{}", run.stderr());
+    let left = fs::read_dir(bench.session().join("datasets")).unwrap();
+    let is_temp = |it: &Path| it.extension().is_some_and(|it| it == "tmp");
+    assert!(!left.map(|it| it.unwrap().path()).any(|it| is_temp(&it)));
+}
+
+#[test]
+fn a_link_to_a_directory_is_not_followed() {
+    let bench = Bench::with([]);
+    write(&bench, &[("data/a.csv", b"n\n1\n")]);
+    std::os::unix::fs::symlink(bench.path("data"), bench.path("data/again")).unwrap();
+    let run = bench.run(["ingest", "data"]).succeeds();
+    assert!(run.stderr().contains("not read: 1 links to directories"), "{}", run.stderr());
+    assert_eq!(names(&bench), ["a"]);
+}
+
+#[test]
+fn a_question_may_be_about_a_directory() {
+    let bench = Bench::with([]).script([round().says("Six.")]);
+    agency(&bench);
+    let run = bench.run(["ask", "-f", "data", "how many?"]).succeeds();
+    assert_eq!(run.stdout(), "Six.\n");
+    assert!(
+        run.stderr().starts_with("warning: cannot read `data/broken.csv` as CSV"),
+        "{}",
+        run.stderr()
+    );
+    let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
+    assert!(instructions.contains("theft_utah"), "{instructions}");
+    let run = bench.run(["ask", "-f", "data/broken.csv", "-f", "data", "how many?"]).fails_with(5);
+    assert!(run.stderr().starts_with("error: cannot read `data/broken.csv`"), "{}", run.stderr());
+}
+
+/// Sales of three years, each written in another way.
+fn years(bench: &Bench) {
+    let latin1 = b"price;id;day;caf\xe9\n2,5;A5;02.01.2021;\xe9\n3,5;007;31.01.2021;x\n";
+    write(
+        bench,
+        &[
+            ("d/year=2020/a.csv", b"id,price,day\n1,2,2020-01-02\n2,3,2020-01-03\n"),
+            ("d/year=2020/b.csv", b"id,price,day\n3,2.25,2020-02-02\n"),
+            ("d/year=2021/a.csv", latin1),
+            ("d/year=2022/a.tsv", b"day\tid\n2022-01-01\t12\n"),
+        ],
+    );
+}
+
+fn head(bench: &Bench, name: &str) -> String {
+    bench.run(["datasets", name, "--head", "99", "--format", "csv"]).succeeds().stdout().to_owned()
+}
+
+#[test]
+fn files_that_drift_are_one_dataset_by_name() {
+    let bench = Bench::with([]);
+    years(&bench);
+    let join = || bench.run(["ingest", "--union-by-name", "sales=d/**/*.?sv"]).succeeds();
+    let run = join();
+    assert!(run.stdout().ends_with("sales\t6\t6\tadded\td/**/*.?sv\n"), "{}", run.stdout());
+    insta::assert_snapshot!(head(&bench, "sales"), @r"
+    id,price,day,café,year,_file
+    1,2.0,2020-01-02,,2020,d/year=2020/a.csv
+    2,3.0,2020-01-03,,2020,d/year=2020/a.csv
+    3,2.25,2020-02-02,,2020,d/year=2020/b.csv
+    A5,2.5,2021-01-02,é,2021,d/year=2021/a.csv
+    007,3.5,2021-01-31,x,2021,d/year=2021/a.csv
+    12,,2022-01-01,,2022,d/year=2022/a.tsv
+    ");
+    assert!(join().stdout().contains("\tunchanged\t"));
+    write(&bench, &[("d/year=2022/b.csv", b"id\n13\n")]);
+    let run = join();
+    assert!(run.stdout().contains("sales\t7\t6\treplaced"), "{}", run.stdout());
+    let left = fs::read_dir(bench.session().join("datasets")).unwrap();
+    let mut left: Vec<_> = left.map(|it| it.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["sales.parquet"]);
+}
+
+#[test]
+fn no_value_of_a_union_is_changed() {
+    let bench = Bench::with([]);
+    let long = b"n,when,flag\n9007199254740993,01/02/2024,yes\n";
+    write(
+        &bench,
+        &[
+            ("u/a.csv", b"n,when,flag\n1,13/02/2024,true\n"),
+            ("u/b.csv", long),
+            ("u/c.csv", b"n,when,flag\n0.5,01/03/2024,false\n"),
+            ("u/d.csv", b"n,when,flag\n,,\n"),
+        ],
+    );
+    bench.run(["ingest", "--union", "u"]).succeeds();
+    insta::assert_snapshot!(head(&bench, "u"), @r"
+    n,when,flag,_file
+    1,2024-02-13,true,u/a.csv
+    9007199254740993,2024-02-01,yes,u/b.csv
+    0.5,2024-03-01,false,u/c.csv
+    ,,,u/d.csv
+    ");
+    let schema = bench.run(["datasets", "u", "--schema", "--format", "csv"]).succeeds();
+    assert!(schema.stdout().contains("u,n,string,1"), "{}", schema.stdout());
+    assert!(schema.stdout().contains("u,when,date,1"), "{}", schema.stdout());
+}
+
+#[test]
+fn parts_of_paths_are_columns_and_other_columns_are_refused() {
+    let bench = Bench::with([]);
+    agency(&bench);
+    bench.run(["ingest", "all=data/{kind}/{state}.csv"]).succeeds();
+    let head = head(&bench, "all");
+    assert!(head.starts_with("Kind,Reports,kind,state,_file\n"), "{head}");
+    assert!(head.contains("\nc,30,theft,Utah,data/theft/Utah.csv\n"), "{head}");
+    assert_eq!(head.lines().count(), 19);
+    write(&bench, &[("data/theft/Iowa.csv", b"Kind,Total\na,1\n")]);
+    let run = bench.run(["ingest", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
+    insta::assert_snapshot!(run.stderr(), @r"
+    error: cannot join `data/theft/Iowa.csv` with `data/fraud/Kansas.csv`: it has `Total` and not `Reports`
+      hint: `--union-by-name` joins files with other columns: what a file lacks is null
+    ");
+    let run = bench.run(["ingest", "--union", "data"]).fails_with(5);
+    assert!(
+        run.stderr().contains("1 of them cannot be read: cannot read `data/broken.csv`"),
+        "{}",
+        run.stderr()
+    );
+    let again = self::head(&bench, "all");
+    assert_eq!(again, head);
+}
+
+#[test]
+fn many_datasets_are_shown_as_a_tree_or_by_a_pattern() {
+    let bench = Bench::with([]);
+    agency(&bench);
+    bench.run(["ingest", "-q", "data"]).fails_with(5);
+    let run = bench.run(["datasets", "--tree", "fraud_*", "theft_utah"]).succeeds();
+    insta::assert_snapshot!(run.stdout(), @r"
+    data/
+      fraud/
+        Kansas.csv  fraud_kansas, 3 × 2
+        Ohio.csv  fraud_ohio, 3 × 2
+        Utah.csv  fraud_utah, 3 × 2
+      theft/
+        Utah.csv  theft_utah, 3 × 2
+    ");
+    let run = bench.run(["datasets", "arson_*"]).fails_with(5);
+    assert!(run.stderr().starts_with("error: no dataset matches `arson_*`\n"), "{}", run.stderr());
+}
+
+#[test]
+fn the_model_is_told_a_family_once_and_can_ask_for_its_members() {
+    let rounds = [
+        round().calls("c1", "list_datasets", serde_json::json!({"pattern": "*_ohio"})),
+        round().says("Two."),
+    ];
+    let bench = Bench::with([]).script(rounds);
+    agency(&bench);
+    bench.run(["ask", "-f", "data/fraud", "-f", "data/theft", "how many?"]).succeeds();
+    let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
+    let told = "- *: 6 datasets with the same columns, 18 rows in all, 2 columns\n  * is one of fraud_kansas";
+    assert!(instructions.contains(told), "{instructions}");
+    assert_eq!(instructions.matches("\"Reports\" int64").count(), 1);
+    let output = bench.request(1).output_of("c1").to_owned();
+    assert!(output.contains("fraud_ohio") && output.contains("theft_ohio"), "{output}");
+    assert!(!output.contains("utah"), "{output}");
+}
+
+#[test]
+fn numbers_as_people_write_them_are_read_and_what_is_none_is_told() {
+    let code = "num(pd.Series(['1,234', '$584M', '32%', '(1.2)', '1.5 million', None, '*', '*'])).tolist()";
+    let rounds = [round().runs("c1", code), round().says("Done.")];
+    let bench = Bench::with(["sales.csv"]).script(rounds);
+    bench.ask("What are they?").succeeds();
+    let output = bench.request(1).output_of("c1").to_owned();
+    assert!(
+        output.contains("2 of 8 values are no numbers and are missing now: '*' (2)"),
+        "{output}"
+    );
+    assert!(
+        output.contains("1234.0, 584000000.0, 32.0, -1.2, 1500000.0, nan, nan, nan"),
+        "{output}"
+    );
+    let script = bench.run(["export", "py"]).succeeds();
+    assert!(script.stdout().contains("def num(values"), "{}", script.stdout());
+}
