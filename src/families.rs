@@ -153,9 +153,21 @@ fn common<'a>(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::families;
-    use crate::agent::prompt::tests::dataset;
-    use crate::catalog::{Catalog, DType};
+    use crate::catalog::{Catalog, DType, Dataset};
+
+    fn dataset(n_columns: usize) -> Dataset {
+        let column =
+            |at: usize| json!({"name": format!("column {at}"), "dtype": "float64", "nulls": 0});
+        let columns: Vec<Value> = (0..n_columns).map(column).collect();
+        let dialect = json!({"encoding": "utf-8", "delimiter": ",", "quote": null, "header": true, "reasons": []});
+        serde_json::from_value(json!({"path": "datasets/x.parquet", "source": "x.csv", "sha256": "", "bytes": 1,
+            "row_count": 3, "columns": columns, "dialect": dialect, "padded_rows": 0, "surplus_rows": 0,
+            "ingested_at": ""}))
+        .unwrap()
+    }
 
     fn catalog(datasets: &[(&str, &str, usize)]) -> Catalog {
         let mut catalog = Catalog::default();

@@ -75,11 +75,11 @@ impl Archive {
         name: &str,
         cancelled: &AtomicBool,
     ) -> anyhow::Result<Option<(Archive, Vec<Entry>)>> {
-        let Some(file) =
-            File::open(path).ok().filter(|it| it.metadata().is_ok_and(|it| it.is_file()))
-        else {
+        // A pipe would be waited for, and what is read of it is gone.
+        if !path.metadata().is_ok_and(|it| it.is_file()) {
             return Ok(None);
-        };
+        }
+        let Ok(file) = File::open(path) else { return Ok(None) };
         let mut head = Vec::new();
         let n_head = SNIFF_HEAD_BYTES as u64;
         if (&file).take(n_head).read_to_end(&mut head).is_err() {
