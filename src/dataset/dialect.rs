@@ -4,6 +4,8 @@
 //! of cells that look like single values. The usual delimiters go first; another one has to win
 //! clearly.
 
+use std::collections::HashSet;
+
 use memchr::memmem;
 use serde::de::IgnoredAny;
 
@@ -103,9 +105,13 @@ fn find_below(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
             }
         }
     }
-    let is_one_column = |best: &Trial| told.delimiter.is_none() && best.cuts_values(windows);
+    let is_one_column = |best: &Trial| {
+        told.delimiter.is_none() && (best.cuts_values(windows) || best.cuts_words(windows))
+    };
     let best = best.filter(|it| !is_one_column(it));
-    if let Some(aligned) = aligned(windows, told, best.as_ref()) {
+    let aligned = aligned(windows, told, best.as_ref());
+    if let Some(aligned) = aligned.filter(|it| told.delimiter.is_some() || !it.cuts_words(windows))
+    {
         let reasons = aligned.reasons(told);
         return (aligned.syntax, reasons);
     }
@@ -384,6 +390,39 @@ impl Trial {
         // `1,2` may be two numbers as well as one, but a label tells.
         let tells = has_label || !self.is_usual;
         tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
+    }
+
+    /// Returns whether lines are words of one column, which signs that are common within text cut: the
+    /// first record names one column less than the rows have, or one alone, and what would name the rows
+    /// does not tell them apart.
+    fn cuts_words(&self, windows: &Windows) -> bool {
+        if !matches!(self.syntax.delimiter.bytes(), b" " | b"  " | b":") {
+            return false;
+        }
+        let head = windows.head(self.syntax);
+        let mut tokeniser = Tokeniser::new(head, self.syntax);
+        let mut cells = Vec::new();
+        let mut records = std::iter::from_fn(|| {
+            tokeniser.record(&mut cells)?;
+            Some(cells.clone())
+        });
+        let Some(names) = records.next() else { return false };
+        let is_short = names.len() == 1 || names.len() + 1 == self.score.width;
+        if !is_short || self.score.width <= names.len() || names.iter().any(|it| it.is_quoted()) {
+            return false;
+        }
+        let rows: Vec<Vec<Cell>> = records.take(RECORDS_MAX).filter(|it| 1 < it.len()).collect();
+        let is_value = |it: &Cell| it.is_quoted() || is_value(it.raw(head));
+        // A title may stand above the names.
+        if rows.first().is_some_and(|it| !it.iter().any(is_value)) {
+            return false;
+        }
+        let firsts = || rows.iter().filter_map(|it| it.first());
+        if names.len() == 1 {
+            return firsts().filter(|it| is_value(it)).count() * 2 < rows.len();
+        }
+        let distinct: HashSet<&[u8]> = firsts().map(|it| it.raw(head)).collect();
+        distinct.len() < rows.len() && !firsts().all(|it| is_value(it))
     }
 
     /// Takes quotes for text where that makes rows clearly more even, or the writer never quotes.

@@ -128,6 +128,17 @@ proptest! {
         }
         prop_assert_eq!(looked_at(&text).0, shown(3, &expected), "{}", text);
     }
+    #[test]
+    fn words_of_one_column_are_not_cut(
+        word in "[A-Z][a-z]{2,8}",
+        numbers in prop::collection::vec(1_u32..999, 3..40),
+        sign in select(vec![" ", ": "]),
+    ) {
+        let lines: Vec<String> = numbers.iter().map(|n| format!("{word}{sign}{n}")).collect();
+        let text = format!("title\n{}\n", lines.join("\n"));
+        prop_assert_eq!(looked_at(&text).0, format!("title:string\n{}", lines.join("\n")));
+    }
+
 }
 
 #[test]
@@ -215,6 +226,18 @@ fn a_log_of_the_w3c_has_its_names_in_a_comment() {
     let columns =
         "date:date | time:time | cs-method:string | cs(User-Agent):string | sc-status:int64";
     check(format!("{lead}{row}{row}{lead}{row}"), &format!("{columns}\n{shown}\n{shown}\n{shown}"));
+}
+
+#[test]
+fn names_of_r_without_quotes_tell_the_rows_apart() {
+    check(
+        "x y\nanna 1 2\nbert 3 4\ncarl 5 6\n",
+        "column_1:string | x:int64 | y:int64\nanna | 1 | 2\nbert | 3 | 4\ncarl | 5 | 6",
+    );
+    check(
+        "full title\nMovie 1 2\nMovie 3 4\nMovie 5 6\n",
+        "full title:string\nMovie 1 2\nMovie 3 4\nMovie 5 6",
+    );
 }
 
 #[test]
