@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use memchr::memmem;
 use serde::de::IgnoredAny;
 
-use super::extent::records;
+use super::extent::{Shape, records};
 use super::ingest::IngestOptions;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
@@ -116,8 +116,14 @@ fn find_below(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
         return (aligned.syntax, reasons);
     }
     let Some(best) = best else {
-        return tails(windows, told).unwrap_or_else(|| one_column(windows, told));
+        return tails(windows, told, tails::width).unwrap_or_else(|| one_column(windows, told));
     };
+    if told.delimiter.is_none()
+        && best.lacks_names(windows)
+        && let Some(found) = tails(windows, told, tails::names_all)
+    {
+        return found;
+    }
     let best = best
         .without_quotes(windows, told)
         .escaped(windows, told)
@@ -229,14 +235,18 @@ fn aligned(windows: &Windows, told: &Told, best: Option<&Trial>) -> Option<Trial
 }
 
 /// Returns how cells are told apart where rows leave out their empty cells at the end, so that no number
-/// of cells is the usual one.
-fn tails(windows: &Windows, told: &Told) -> Option<(Syntax, Vec<String>)> {
+/// of cells is the usual one: `width_of` has that of the header.
+fn tails(
+    windows: &Windows,
+    told: &Told,
+    width_of: impl Fn(&[u8], &[Shape], Syntax) -> Option<usize>,
+) -> Option<(Syntax, Vec<String>)> {
     let trials = delimiters(windows, told).into_iter().filter(|it| it.1).filter_map(|(it, _)| {
         let quote = told.quote.map_or(Some(QUOTE), Quote::char);
         let trial = Trial::of(windows, told, it, quote, true);
         let head = windows.head(trial.syntax);
         let shapes = records(head, trial.syntax, RECORDS_MAX);
-        Some((tails::width(head, &shapes, trial.syntax)?, trial))
+        Some((width_of(head, &shapes, trial.syntax)?, trial))
     });
     let (width, trial) = trials.max_by_key(|it| it.0)?;
     let mut reasons = trial.reasons(told);
@@ -390,6 +400,13 @@ impl Trial {
         // `1,2` may be two numbers as well as one, but a label tells.
         let tells = has_label || !self.is_usual;
         tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
+    }
+
+    /// Returns whether the first line has no delimiter, while the rows have.
+    fn lacks_names(&self, windows: &Windows) -> bool {
+        let head = windows.head(self.syntax).trim_ascii_start();
+        let n_line = memchr::memchr2(b'\n', b'\r', head).unwrap_or(head.len());
+        memmem::find(&head[..n_line], self.syntax.delimiter.bytes()).is_none()
     }
 
     /// Returns whether lines are words of one column, which signs that are common within text cut: the

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use proptest::prelude::{Just, Strategy, prop, prop_assert_eq, prop_oneof, proptest};
+use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::sample::select;
 
 use super::{Bench, check, check_aside, table};
@@ -137,6 +137,32 @@ proptest! {
         let lines: Vec<String> = numbers.iter().map(|n| format!("{word}{sign}{n}")).collect();
         let text = format!("title\n{}\n", lines.join("\n"));
         prop_assert_eq!(looked_at(&text).0, format!("title:string\n{}", lines.join("\n")));
+    }
+
+    #[test]
+    fn names_outvote_signs_within_the_cells_of_rows_that_are_cut(
+        (widths, minutes) in (
+            prop::collection::vec(2_usize..6, 5..20),
+            prop::collection::vec(0_u32..60, 20),
+        ),
+        (delimiter, is_sentence) in (select(vec![";", "\t", "|"]), any::<bool>()),
+    ) {
+        const NAMES: [&str; 5] = ["person", "at", "kind", "n", "note"];
+        let row = |(at, width): (usize, &usize)| {
+            let person = if is_sentence { format!("Miller, Eva{at}") } else { format!("Eva{at}") };
+            let day = format!("2024-01-01 08:{:02}:00", minutes[at]);
+            let row = [person, day, "x".to_owned(), (at * 7).to_string(), "y".to_owned()];
+            row[..*width].to_vec()
+        };
+        let mut widths = widths.clone();
+        widths[..3].copy_from_slice(&[5, 2, 3]);
+        let rows: Vec<Vec<String>> = widths.iter().enumerate().map(row).collect();
+        let mut text = NAMES.join(delimiter) + "\n";
+        text.extend(rows.iter().map(|it| it.join(delimiter) + "\n"));
+        let found = looked_at(&text).0;
+        let types = "person:string | at:timestamp | kind:string | n:int64 | note:string";
+        prop_assert_eq!(found.lines().next(), Some(types), "{}", text);
+        prop_assert_eq!(found.lines().count(), 1 + rows.len(), "{}", text);
     }
 
 }
