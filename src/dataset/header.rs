@@ -734,7 +734,13 @@ pub fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'st
     let is_first_blank = labels.first().is_some_and(|it| it.trim().is_empty());
     let is_first_name = labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name());
     if is_first_blank || is_first_name {
-        let steps = Steps::of(typed.iter().map(|it| it.2).filter(|it| !it.trim().is_empty()));
+        // A year of which nothing is known yet counts as well.
+        let is_counted = |(seen, label): &(&Evidence, &String)| {
+            let is_empty = || **seen == Evidence::default() && label.trim().parse::<i32>().is_ok();
+            !label.trim().is_empty() && (is_typed(**seen) || is_empty())
+        };
+        let counted = body.all.iter().zip(labels).filter(is_counted);
+        let steps = Steps::of(counted.map(|it| it.1.as_str()));
         if steps.as_ref().is_some_and(Steps::are_years) {
             return (true, "the labels count years");
         }

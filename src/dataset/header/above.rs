@@ -101,11 +101,16 @@ impl Search<'_> {
     }
 }
 
-/// Returns whether labels are names of columns, years among them, none the same.
+/// Returns whether labels are names of columns, then perhaps years, none the same. Where each record ends
+/// with a delimiter, there is none at the end.
 fn are_labels(labels: &[String]) -> bool {
+    let n_labels = labels.len() - usize::from(labels.last().is_some_and(|it| it.trim().is_empty()));
+    let labels = &labels[..n_labels];
     let Some((first, others)) = labels.split_first() else { return false };
     if first.trim().is_empty() {
         return are_names(others) || are_years(others.iter());
     }
-    are_names(labels) || (are_names(&labels[..1]) && are_years(others.iter()))
+    let is_year = |it: &String| are_years([it, it].into_iter());
+    let (names, years) = labels.split_at(labels.iter().position(is_year).unwrap_or(n_labels));
+    !names.is_empty() && are_names(names) && (years.is_empty() || are_years(years.iter()))
 }

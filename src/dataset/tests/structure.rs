@@ -165,6 +165,41 @@ proptest! {
         prop_assert_eq!(found.lines().count(), 1 + rows.len(), "{}", text);
     }
 
+    #[test]
+    fn years_are_names_below_names_with_their_values(
+        values in prop::collection::vec((1_u32..999, any::<bool>()), 4..20),
+        (first_year, n_years) in (1_950_i32..2_000, 2_usize..9),
+        (delimiter, is_padded, ends_with_delimiter) in
+            (select(vec![",", ";", "\t"]), any::<bool>(), any::<bool>()),
+    ) {
+        let n_columns = 2 + n_years;
+        let years: Vec<String> = (first_year..).take(n_years).map(|it| it.to_string()).collect();
+        // Of the second year nothing is known.
+        let row = |(at, (value, is_known)): (usize, &(u32, bool))| {
+            let mut row = vec![format!("Place {at}"), "GDP".to_owned()];
+            row.extend((0..n_years).map(|year| match year {
+                1 => String::new(),
+                0 if !is_known && 0 < at => String::new(),
+                _ => format!("{value}.5"),
+            }));
+            row
+        };
+        let rows: Vec<Vec<String>> = values.iter().enumerate().map(row).collect();
+        let end = if ends_with_delimiter { delimiter } else { "" };
+        let line = |cells: &[String]| cells.join(delimiter) + end + "\n";
+        let padding = if is_padded { delimiter.repeat(n_columns - 2) } else { String::new() };
+        let mut text = format!("Source{delimiter}Indicators of 2024{padding}{end}\n\n");
+        text += &format!("Updated{delimiter}2024-03-28{padding}{end}\n\n");
+        let names = [vec!["Country".to_owned(), "Indicator".to_owned()], years.clone()].concat();
+        text += &line(&names);
+        text.extend(rows.iter().map(|it| line(it)));
+        let bench = Bench::new();
+        let dataset = bench.bytes(&text).unwrap();
+        let found: Vec<&str> = dataset.columns.iter().map(|it| it.name.as_str()).collect();
+        prop_assert_eq!(&found[..n_columns], &names, "{}", text);
+        prop_assert_eq!(dataset.row_count, rows.len() as u64, "{}", text);
+    }
+
 }
 
 #[test]
