@@ -461,6 +461,9 @@ impl<'a> Search<'a> {
         if let Some(reason) = is_one_of(labels, head, self.syntax) {
             return (false, reason);
         }
+        if are_years_above_others(labels, head, self.syntax) {
+            return (true, "the labels count years, and the values below are none");
+        }
         if !body.is_typed() && resembles_rows(labels, head, self.syntax) {
             return (false, "the first record is like those below it");
         }
@@ -802,6 +805,29 @@ fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static 
         }
     };
     (1..labels.len()).any(is_amount).then_some("the first record has amounts like those below it")
+}
+
+/// Returns whether labels count years, and the numbers below them are other numbers.
+fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+    /// More would not change the picture.
+    const ROWS_MAX: usize = 1_000;
+    const ROWS_MIN: usize = 2;
+    let steps = Steps::of(labels.iter().map(String::as_str));
+    // Two numbers are always at even distances.
+    let are_years = |it: &Steps| it.are_years() && (2 < labels.len() || it.step.abs() == 1);
+    if labels.len() < 2 || !steps.as_ref().is_some_and(are_years) {
+        return false;
+    }
+    let mut block = Block::default();
+    Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
+    let texts = block.cells.iter().map(|it| it.text(body)).filter(|it| !it.trim().is_empty());
+    let values: Option<Vec<f64>> = texts.map(|it| it.trim().parse().ok()).collect();
+    // A number may be that of a year by chance.
+    let is_other = |values: Vec<f64>| {
+        let n_years = values.iter().filter(|it| (1900.0..=2100.0).contains(*it)).count();
+        !values.is_empty() && n_years * 10 <= values.len()
+    };
+    ROWS_MIN <= block.n_rows() && values.is_some_and(is_other)
 }
 
 /// Returns whether a record of text is one more of the rows of text below it: its values come again

@@ -200,6 +200,21 @@ proptest! {
         prop_assert_eq!(dataset.row_count, rows.len() as u64, "{}", text);
     }
 
+    #[test]
+    fn years_above_other_numbers_are_names(
+        (first, n_years) in (1_950_i32..2_020, 2_usize..9),
+        rows in prop::collection::vec(prop::collection::vec(1_u32..999, 9), 2..20),
+    ) {
+        let years: Vec<String> = (first..).take(n_years).map(|it| it.to_string()).collect();
+        let line = |row: &Vec<u32>| {
+            row[..n_years].iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        };
+        let rows: Vec<String> = rows.iter().map(line).collect();
+        let text = format!("{}\n{}\n", years.join(","), rows.join("\n"));
+        let expected = format!("{}:int64\n{}", years.join(":int64 | "), rows.join("\n"));
+        prop_assert_eq!(looked_at(&text).0, expected.replace(',', " | "));
+    }
+
 }
 
 #[test]
@@ -299,6 +314,15 @@ fn names_of_r_without_quotes_tell_the_rows_apart() {
         "full title\nMovie 1 2\nMovie 3 4\nMovie 5 6\n",
         "full title:string\nMovie 1 2\nMovie 3 4\nMovie 5 6",
     );
+}
+
+#[test]
+fn years_that_are_rows_are_no_names() {
+    check(
+        "2019,2020\n2020,2021\n2021,2022\n",
+        "column_1:int64 | column_2:int64\n2019 | 2020\n2020 | 2021\n2021 | 2022",
+    );
+    check("2019,2025\n5,6\n7,8\n", "column_1:int64 | column_2:int64\n2019 | 2025\n5 | 6\n7 | 8");
 }
 
 #[test]
