@@ -404,22 +404,23 @@ impl<'a> Search<'a> {
     /// Returns the labels of each record of a header that spans more than its first.
     fn levels(&self, labels: &[String], others: &[&Shape]) -> Option<Vec<Vec<String>>> {
         let mut levels = vec![labels.to_vec()];
+        let mut found = None;
         for (at, shape) in others.iter().enumerate().take(levels::RECORDS_MAX - 1) {
             let next = self.labels(shape);
             let is_level = next.len() == labels.len()
                 && !levels.contains(&next)
                 && levels::may_be_level(&next, self.nulls);
             if !is_level {
-                return None;
+                break;
             }
             levels.push(next);
             let body = self.sample(labels.len(), shape.after.0, Vec::new());
             let n_rows = others.len() - at - 1;
             if levels::are_levels(&levels, &body, n_rows, self.nulls) {
-                return Some(levels);
+                found = Some(levels.clone());
             }
         }
-        None
+        found
     }
 
     /// Returns the labels of each record of a header that is more than the first one, up to the rule
@@ -556,9 +557,9 @@ impl<'a> Search<'a> {
             let is_row = |it: &&Shape| it.width == width && it.n_filled == 1;
             return if lead.iter().all(|it| is_row(it) && !it.is_behind_blank) { 0 } else { at };
         }
-        let is_uneven = near.width + 1 == width
-            || width < near.width
-            || (near.width..width).all(|it| body.is_empty(it));
+        let is_uneven = near.width.abs_diff(width) == 1
+            || (width < near.width && tails::are_names(&self.labels(near)))
+            || (near.width < width && (near.width..width).all(|it| body.is_empty(it)));
         let is_header = at == 1
             && !body.is_typed()
             && 1 < near.n_filled

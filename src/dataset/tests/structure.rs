@@ -215,6 +215,40 @@ proptest! {
         prop_assert_eq!(looked_at(&text).0, expected.replace(',', " | "));
     }
 
+    #[test]
+    fn a_line_about_the_logger_above_the_names_is_none_of_the_table(
+        n_more in 2_usize..6,
+        values in prop::collection::vec(10_u32..99, 2..20),
+    ) {
+        let logger = format!("\"LOG5\",\"CR9\",\"CR9\",\"1234\"{}\n", ",\"x.1\"".repeat(n_more));
+        let mut text = logger.clone();
+        text += "\"at\",\"record\",\"volts\",\"air\"\n\"TS\",\"RN\",\"V\",\"Deg C\"\n\"\",\"\",\"Min\",\"Avg\"\n";
+        for (at, value) in values.iter().enumerate() {
+            writeln!(text, "\"2024-05-13 09:{at:02}:00\",{at},{value}.5,{value}.25").unwrap();
+        }
+        let (found, _, described) = looked_at(&text);
+        let names = "at:timestamp | record:int64 | volts:float64 | air:float64";
+        prop_assert_eq!(found.lines().next(), Some(names), "{}", text);
+        prop_assert_eq!(found.lines().count(), 1 + values.len(), "{}", text);
+        prop_assert_eq!(described, ["TS", "RN", "V; Min", "Deg C; Avg"]);
+    }
+
+    #[test]
+    fn units_below_the_names_describe_the_columns(
+        values in prop::collection::vec(10_u32..99, 2..20),
+        units in select(vec![["s", "km/h", "m"], ["", "[bar]", "[°C]"], ["10s", "5n", "3n"]]),
+    ) {
+        let mut text = format!("time,speed,way\n{}\n", units.join(","));
+        for (at, value) in values.iter().enumerate() {
+            writeln!(text, "{at}.5,{value}.5,{value}.25").unwrap();
+        }
+        let (found, _, described) = looked_at(&text);
+        let names = "time:float64 | speed:float64 | way:float64";
+        prop_assert_eq!(found.lines().next(), Some(names), "{}", text);
+        prop_assert_eq!(found.lines().count(), 1 + values.len(), "{}", text);
+        prop_assert_eq!(described, units);
+    }
+
 }
 
 #[test]
