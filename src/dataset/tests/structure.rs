@@ -249,6 +249,27 @@ proptest! {
         prop_assert_eq!(described, units);
     }
 
+    #[test]
+    fn a_long_list_of_names_and_values_does_not_outvote_a_small_table(
+        rows in rows(),
+        (n_pairs, n_rows, n_columns) in (2_usize..12, 2_usize..5, 4_usize..7),
+        is_ended in any::<bool>(),
+    ) {
+        let end = if is_ended { ";" } else { "" };
+        let mut text = String::new();
+        for at in 0..n_pairs {
+            writeln!(text, "Balance {at}:;1{at}3,50{end}").unwrap();
+        }
+        writeln!(text, "\n{}{end}", NAMES[..n_columns].join(";")).unwrap();
+        for row in &rows[..n_rows] {
+            writeln!(text, "{}{end}", row[..n_columns].join(";")).unwrap();
+        }
+        let bench = Bench::new();
+        let dataset = bench.bytes(&text).unwrap();
+        let found: Vec<&str> = dataset.columns.iter().map(|it| it.name.as_str()).collect();
+        prop_assert_eq!(&found[..n_columns], &NAMES[..n_columns], "{}", text);
+        prop_assert_eq!(dataset.row_count, n_rows as u64, "{}", text);
+    }
 }
 
 #[test]
@@ -347,6 +368,16 @@ fn names_of_r_without_quotes_tell_the_rows_apart() {
     check(
         "full title\nMovie 1 2\nMovie 3 4\nMovie 5 6\n",
         "full title:string\nMovie 1 2\nMovie 3 4\nMovie 5 6",
+    );
+}
+
+#[test]
+fn a_value_above_a_small_table_may_have_a_unit() {
+    check(
+        "Bank;X\nName;Max\nPeriod;2024\nSaldo;1.234,56;EUR\n\nSorted;by day\n\n\
+         day;who;n;unit\n2024-01-13;anna;5;EUR\n2024-01-14;bert;6;EUR\n",
+        "day:date | who:string | n:int64 | unit:string\n\
+         2024-01-13 | anna | 5 | EUR\n2024-01-14 | bert | 6 | EUR",
     );
 }
 
