@@ -532,7 +532,7 @@ impl<'a> Search<'a> {
         if self.told.rules.is_some() {
             return at;
         }
-        if let Some(at) = self.below_titles(shapes) {
+        if let Some(at) = self.below_titles(shapes).or_else(|| self.below_misfits(shapes)) {
             return at;
         }
         if let Some(at) = self.below_notes(shapes, at).or_else(|| self.below_values(shapes, at)) {

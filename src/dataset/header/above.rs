@@ -4,7 +4,9 @@
 //! as many delimiters as a row has. That they are none shows in what is below: a record of names that fills
 //! every column, or rows that do.
 
+use super::super::decide::is_typed;
 use super::super::extent::Shape;
+use super::super::infer::{Evidence, classify};
 use super::super::levels::are_years;
 use super::super::shape::is_value;
 use super::super::tails::are_names;
@@ -72,6 +74,31 @@ impl Search<'_> {
             1 < n || header.is_behind_blank
         };
         (are_labels(&labels) && is_header).then_some(at)
+    }
+
+    /// Returns the position of the first record of a table that has a type in each column, below a list of
+    /// names with their values: nothing in it is of those types. The table may have no names.
+    pub(super) fn below_misfits(&self, shapes: &[&Shape]) -> Option<usize> {
+        /// Less may be a header of several records.
+        const ABOVE_MIN: usize = 4;
+        const ROWS_MIN: usize = 3;
+        let is_text = |it: &String| classify(it.as_bytes(), self.nulls).is_name();
+        let is_named = |it: &&&Shape| self.labels(it).first().is_some_and(is_text);
+        let n = shapes.iter().take(RECORDS_MAX).take_while(is_named).count();
+        let (above, rows) = shapes.split_at(n);
+        let are_even = shapes.iter().all(|it| it.width == self.width);
+        if self.width < 2 || n < ABOVE_MIN || rows.len() < ROWS_MIN || !are_even {
+            return None;
+        }
+        let body = self.sample(self.width, rows[0].start, Vec::new());
+        let is_misfit = |(seen, label): (&Evidence, &String)| {
+            let label = classify(label.as_bytes(), self.nulls);
+            label == Evidence::default() || !is_typed(seen.and(label))
+        };
+        let are_misfits = |it: &&Shape| body.all.iter().zip(&self.labels(it)).all(is_misfit);
+        let is_table = body.all.iter().all(|it| is_typed(*it)) && above.iter().all(are_misfits);
+        let are_names = are_names(&self.labels(above.last()?));
+        is_table.then_some(n - usize::from(are_names))
     }
 
     /// Returns whether rows have numbers in a column that is called something else.

@@ -382,6 +382,19 @@ fn a_value_above_a_small_table_may_have_a_unit() {
 }
 
 #[test]
+fn names_with_values_above_numbers_without_names_are_no_rows() {
+    let above =
+        "\"Title\",\"Output\"\n\"Code\",\"ABMI\"\n\"Unit\",\"m\"\n\"Date\",\"28-03-2024\"\n";
+    let rows = "\"1948\",\"400000\"\n\"1949\",\"400777\"\n\"1950\",\"401554\"\n";
+    let shown = "1948 | 400000\n1949 | 400777\n1950 | 401554";
+    check(format!("{above}{rows}"), &format!("column_1:int64 | column_2:int64\n{shown}"));
+    check(format!("{above}year,output\n{rows}"), &format!("year:int64 | output:int64\n{shown}"));
+    // A value that fits may be one of a row.
+    let table = "key:string | value:string\na | x\nb | y\nc | z\n5 | 1\n6 | 2\n7 | 3\nd | 4";
+    check("key,value\na,x\nb,y\nc,z\n5,1\n6,2\n7,3\nd,4\n", table);
+}
+
+#[test]
 fn years_that_are_rows_are_no_names() {
     check(
         "2019,2020\n2020,2021\n2021,2022\n",
