@@ -74,8 +74,8 @@ impl Told {
 /// Delimiters in the order of preference, should two score the same.
 pub const USUAL: [&str; 4] = [",", ";", "\t", "|"];
 /// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
-const OTHERS: [&str; 12] =
-    [" ", "::", ":", "@@", "$$", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
+const OTHERS: [&str; 15] =
+    [" ", "::", ":", "@@", "$$", "##", "%%", "<>", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
 /// Records of a window that are looked at; more would not change the picture.
 const RECORDS_MAX: usize = 1_000;
 
@@ -488,13 +488,16 @@ impl Trial {
     /// Takes a delimiter that always stands there twice for one.
     fn twice(self, windows: &Windows, told: &Told) -> Trial {
         let text = self.syntax.delimiter.text().unwrap_or_default();
-        let can_be = told.delimiter.is_none() && ["|", ":", "^", "~", ";"].contains(&text);
+        let can_be = told.delimiter.is_none() && ["|", ":", "^", "~", ";", "\t"].contains(&text);
         if !can_be || self.score.n_cells < self.score.n_odd_filled * 20 || self.score.width < 3 {
             return self;
         }
         let Some(delimiter) = Delimiter::new(&text.repeat(2)) else { return self };
         let syntax = Syntax { delimiter, ..self.syntax };
-        Trial { syntax, score: Score::of(windows, syntax), ..self }
+        let score = Score::of(windows, syntax);
+        // Names between the delimiters are those of columns that are empty.
+        let is_named = self.score.is_first_modal && !score.is_first_modal;
+        if is_named { self } else { Trial { syntax, score, ..self } }
     }
 
     /// Takes the signs that stand on both sides of every delimiter for a part of it: `~|~`, `|~|`.
@@ -830,7 +833,11 @@ mod tests {
         check_delimiter("id§name\n1§anna\n2§bert\n", Some("§"));
         check_delimiter("a||b||c\n1||2||3\n4||||6\n", Some("||"));
         check_delimiter("a|b|c\n1||3\n4|5|6\n", Some("|"));
-        for delimiter in ["||", "::", ";;", "@@", "$$", "~|~", "|~|", "^|^", "~^~", "<|>", "|#|"] {
+        check_delimiter(&format!("a\tb\tc\n{}", "1\t\t3\n".repeat(30)), Some("\t"));
+        for delimiter in [
+            "||", "::", ";;", "\t\t", "@@", "$$", "##", "%%", "<>", "~|~", "|~|", "^|^", "~^~",
+            "<|>", "|#|",
+        ] {
             let rows = [["id", "name"], ["1", "Anna"], ["2", "Bert, jr"], ["3", "c@d.de"]];
             let lines = rows.map(|it| it.join(delimiter) + "\n");
             check_delimiter(&lines.concat(), Some(delimiter));

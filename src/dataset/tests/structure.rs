@@ -128,6 +128,7 @@ proptest! {
         }
         prop_assert_eq!(looked_at(&text).0, shown(3, &expected), "{}", text);
     }
+
     #[test]
     fn words_of_one_column_are_not_cut(
         word in "[A-Z][a-z]{2,8}",
@@ -357,6 +358,16 @@ fn a_log_of_the_w3c_has_its_names_in_a_comment() {
     let columns =
         "date:date | time:time | cs-method:string | cs(User-Agent):string | sc-status:int64";
     check(format!("{lead}{row}{row}{lead}{row}"), &format!("{columns}\n{shown}\n{shown}\n{shown}"));
+}
+
+#[test]
+fn a_log_of_zeek_has_its_names_in_a_comment() {
+    let lead =
+        "#separator \\x09\n#path\tconn\n#fields\tts\tuid\tport\n#types\ttime\tstring\tport\n";
+    check(
+        format!("{lead}1700000000.5\tCa\t80\n1700000001.5\tCb\t443\n#close\t2024-01-01\n"),
+        "ts:float64 | uid:string | port:int64\n1700000000.5 | Ca | 80\n1700000001.5 | Cb | 443",
+    );
 }
 
 #[test]
