@@ -4,10 +4,12 @@
 //! of cells that look like single values. The usual delimiters go first; another one has to win
 //! clearly.
 
+use std::collections::HashSet;
+
 use memchr::memmem;
 use serde::de::IgnoredAny;
 
-use super::extent::records;
+use super::extent::{Shape, records};
 use super::ingest::IngestOptions;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
@@ -72,8 +74,8 @@ impl Told {
 /// Delimiters in the order of preference, should two score the same.
 pub const USUAL: [&str; 4] = [",", ";", "\t", "|"];
 /// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
-const OTHERS: [&str; 12] =
-    [" ", "::", ":", "@@", "$$", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
+const OTHERS: [&str; 15] =
+    [" ", "::", ":", "@@", "$$", "##", "%%", "<>", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
 /// Records of a window that are looked at; more would not change the picture.
 const RECORDS_MAX: usize = 1_000;
 
@@ -103,15 +105,25 @@ fn find_below(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
             }
         }
     }
-    let is_one_column = |best: &Trial| told.delimiter.is_none() && best.cuts_values(windows);
+    let is_one_column = |best: &Trial| {
+        told.delimiter.is_none() && (best.cuts_values(windows) || best.cuts_words(windows))
+    };
     let best = best.filter(|it| !is_one_column(it));
-    if let Some(aligned) = aligned(windows, told, best.as_ref()) {
+    let aligned = aligned(windows, told, best.as_ref());
+    if let Some(aligned) = aligned.filter(|it| told.delimiter.is_some() || !it.cuts_words(windows))
+    {
         let reasons = aligned.reasons(told);
         return (aligned.syntax, reasons);
     }
     let Some(best) = best else {
-        return tails(windows, told).unwrap_or_else(|| one_column(windows, told));
+        return tails(windows, told, tails::width).unwrap_or_else(|| one_column(windows, told));
     };
+    if told.delimiter.is_none()
+        && best.lacks_names(windows)
+        && let Some(found) = tails(windows, told, tails::names_all)
+    {
+        return found;
+    }
     let best = best
         .without_quotes(windows, told)
         .escaped(windows, told)
@@ -223,14 +235,18 @@ fn aligned(windows: &Windows, told: &Told, best: Option<&Trial>) -> Option<Trial
 }
 
 /// Returns how cells are told apart where rows leave out their empty cells at the end, so that no number
-/// of cells is the usual one.
-fn tails(windows: &Windows, told: &Told) -> Option<(Syntax, Vec<String>)> {
+/// of cells is the usual one: `width_of` has that of the header.
+fn tails(
+    windows: &Windows,
+    told: &Told,
+    width_of: impl Fn(&[u8], &[Shape], Syntax) -> Option<usize>,
+) -> Option<(Syntax, Vec<String>)> {
     let trials = delimiters(windows, told).into_iter().filter(|it| it.1).filter_map(|(it, _)| {
         let quote = told.quote.map_or(Some(QUOTE), Quote::char);
         let trial = Trial::of(windows, told, it, quote, true);
         let head = windows.head(trial.syntax);
         let shapes = records(head, trial.syntax, RECORDS_MAX);
-        Some((tails::width(head, &shapes, trial.syntax)?, trial))
+        Some((width_of(head, &shapes, trial.syntax)?, trial))
     });
     let (width, trial) = trials.max_by_key(|it| it.0)?;
     let mut reasons = trial.reasons(told);
@@ -386,6 +402,46 @@ impl Trial {
         tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
     }
 
+    /// Returns whether the first line has no delimiter, while the rows have.
+    fn lacks_names(&self, windows: &Windows) -> bool {
+        let head = windows.head(self.syntax).trim_ascii_start();
+        let n_line = memchr::memchr2(b'\n', b'\r', head).unwrap_or(head.len());
+        memmem::find(&head[..n_line], self.syntax.delimiter.bytes()).is_none()
+    }
+
+    /// Returns whether lines are words of one column, which signs that are common within text cut: the
+    /// first record names one column less than the rows have, or one alone, and what would name the rows
+    /// does not tell them apart.
+    fn cuts_words(&self, windows: &Windows) -> bool {
+        if !matches!(self.syntax.delimiter.bytes(), b" " | b"  " | b":") {
+            return false;
+        }
+        let head = windows.head(self.syntax);
+        let mut tokeniser = Tokeniser::new(head, self.syntax);
+        let mut cells = Vec::new();
+        let mut records = std::iter::from_fn(|| {
+            tokeniser.record(&mut cells)?;
+            Some(cells.clone())
+        });
+        let Some(names) = records.next() else { return false };
+        let is_short = names.len() == 1 || names.len() + 1 == self.score.width;
+        if !is_short || self.score.width <= names.len() || names.iter().any(|it| it.is_quoted()) {
+            return false;
+        }
+        let rows: Vec<Vec<Cell>> = records.take(RECORDS_MAX).filter(|it| 1 < it.len()).collect();
+        let is_value = |it: &Cell| it.is_quoted() || is_value(it.raw(head));
+        // A title may stand above the names.
+        if rows.first().is_some_and(|it| !it.iter().any(is_value)) {
+            return false;
+        }
+        let firsts = || rows.iter().filter_map(|it| it.first());
+        if names.len() == 1 {
+            return firsts().filter(|it| is_value(it)).count() * 2 < rows.len();
+        }
+        let distinct: HashSet<&[u8]> = firsts().map(|it| it.raw(head)).collect();
+        distinct.len() < rows.len() && !firsts().all(|it| is_value(it))
+    }
+
     /// Takes quotes for text where that makes rows clearly more even, or the writer never quotes.
     fn without_quotes(self, windows: &Windows, told: &Told) -> Trial {
         let Score { n_unclosed, n_bare, n_inner, .. } = self.score;
@@ -432,13 +488,16 @@ impl Trial {
     /// Takes a delimiter that always stands there twice for one.
     fn twice(self, windows: &Windows, told: &Told) -> Trial {
         let text = self.syntax.delimiter.text().unwrap_or_default();
-        let can_be = told.delimiter.is_none() && ["|", ":", "^", "~", ";"].contains(&text);
+        let can_be = told.delimiter.is_none() && ["|", ":", "^", "~", ";", "\t"].contains(&text);
         if !can_be || self.score.n_cells < self.score.n_odd_filled * 20 || self.score.width < 3 {
             return self;
         }
         let Some(delimiter) = Delimiter::new(&text.repeat(2)) else { return self };
         let syntax = Syntax { delimiter, ..self.syntax };
-        Trial { syntax, score: Score::of(windows, syntax), ..self }
+        let score = Score::of(windows, syntax);
+        // Names between the delimiters are those of columns that are empty.
+        let is_named = self.score.is_first_modal && !score.is_first_modal;
+        if is_named { self } else { Trial { syntax, score, ..self } }
     }
 
     /// Takes the signs that stand on both sides of every delimiter for a part of it: `~|~`, `|~|`.
@@ -774,7 +833,11 @@ mod tests {
         check_delimiter("id§name\n1§anna\n2§bert\n", Some("§"));
         check_delimiter("a||b||c\n1||2||3\n4||||6\n", Some("||"));
         check_delimiter("a|b|c\n1||3\n4|5|6\n", Some("|"));
-        for delimiter in ["||", "::", ";;", "@@", "$$", "~|~", "|~|", "^|^", "~^~", "<|>", "|#|"] {
+        check_delimiter(&format!("a\tb\tc\n{}", "1\t\t3\n".repeat(30)), Some("\t"));
+        for delimiter in [
+            "||", "::", ";;", "\t\t", "@@", "$$", "##", "%%", "<>", "~|~", "|~|", "^|^", "~^~",
+            "<|>", "|#|",
+        ] {
             let rows = [["id", "name"], ["1", "Anna"], ["2", "Bert, jr"], ["3", "c@d.de"]];
             let lines = rows.map(|it| it.join(delimiter) + "\n");
             check_delimiter(&lines.concat(), Some(delimiter));

@@ -103,7 +103,7 @@ pub fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
 pub fn width_of(shapes: &[Shape]) -> usize {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).filter(|it| 1 < *it).collect();
     let (width, n) = mode(&mut widths);
-    if let (2, Some(width)) = (width, width_below_pairs(shapes)) {
+    if let (2 | 3, Some(width)) = (width, width_below_pairs(shapes)) {
         return width;
     }
     if shapes.len() <= 2 * n || width == 0 {
@@ -115,16 +115,25 @@ pub fn width_of(shapes: &[Shape]) -> usize {
 }
 
 /// Returns the width of a small table below a few names with their values, where all of its records have it.
+///
+/// A name may have a unit beside its value, and a delimiter at the end, where a blank line sets the table apart.
 fn width_below_pairs(shapes: &[Shape]) -> Option<usize> {
     const PAIRS_MAX: usize = 12;
     const RECORDS_MIN: usize = 3;
-    let n_pairs = shapes.iter().take_while(|it| it.width <= 2).count();
-    let rest = &shapes[n_pairs..];
-    let width = rest.first()?.width;
-    let is_table = RECORDS_MIN <= rest.len()
-        && rest.iter().all(|it| it.width == width)
-        && rest[0].n_filled == width;
-    (n_pairs <= PAIRS_MAX && is_table).then_some(width)
+    let below = |width_max: usize| {
+        let n_above = shapes.iter().take_while(|it| it.width <= width_max).count();
+        let (above, rest) = shapes.split_at(n_above);
+        let width = rest.first()?.width;
+        let n_pairs = above.iter().filter(|it| it.n_filled <= 2).count();
+        let is_table = RECORDS_MIN <= rest.len() && rest.iter().all(|it| it.width == width);
+        let are_pairs = n_above <= PAIRS_MAX && 2 * n_above <= 3 * n_pairs;
+        (is_table && are_pairs).then_some((width, &rest[0]))
+    };
+    let is_named = |(width, names): &(usize, &Shape)| names.n_filled == *width;
+    let is_apart =
+        |(width, names): &(usize, &Shape)| names.is_behind_blank && *width <= names.n_filled + 1;
+    let found = below(2).filter(is_named).or_else(|| below(3).filter(is_apart));
+    found.map(|it| it.0)
 }
 
 /// Returns what begins the comment lines among the records, if there are any.

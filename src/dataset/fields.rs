@@ -1,12 +1,13 @@
-//! Names in the `#Fields:` line of a log in the extended log file format of the W3C, as IIS writes it.
+//! Names in the `#Fields:` line of a log in the extended log file format of the W3C, as IIS writes it, and
+//! in the `#fields` line of a log of Zeek, whose cells are separated by tabs.
 //!
 //! Pure. The other lines that begin with `#` are comments, also where the server was started again.
 
 use super::records::Tokeniser;
 use super::syntax::{Delimiter, Syntax};
 
-/// What begins the line.
-const BEGINNING: &[u8] = b"#fields:";
+/// What begins the line, before a colon or a tab.
+const BEGINNING: &[u8] = b"#fields";
 /// Rows that are looked at.
 const ROWS_MAX: usize = 100;
 
@@ -14,7 +15,11 @@ const ROWS_MAX: usize = 100;
 pub fn names(record: &[u8]) -> Option<Vec<String>> {
     let begins = record.get(..BEGINNING.len())?.eq_ignore_ascii_case(BEGINNING);
     let rest = begins.then(|| String::from_utf8_lossy(&record[BEGINNING.len()..]))?;
-    let names: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
+    let names: Vec<String> = match rest.split_at_checked(1)? {
+        (":", names) => names.split_whitespace().map(str::to_owned).collect(),
+        ("\t", names) => names.trim_end().split('\t').map(str::to_owned).collect(),
+        _ => return None,
+    };
     (1 < names.len()).then_some(names)
 }
 

@@ -409,22 +409,23 @@ impl<'a> Search<'a> {
     /// Returns the labels of each record of a header that spans more than its first.
     fn levels(&self, labels: &[String], others: &[&Shape]) -> Option<Vec<Vec<String>>> {
         let mut levels = vec![labels.to_vec()];
+        let mut found = None;
         for (at, shape) in others.iter().enumerate().take(levels::RECORDS_MAX - 1) {
             let next = self.labels(shape);
             let is_level = next.len() == labels.len()
                 && !levels.contains(&next)
                 && levels::may_be_level(&next, self.nulls);
             if !is_level {
-                return None;
+                break;
             }
             levels.push(next);
             let body = self.sample(labels.len(), shape.after.0, Vec::new());
             let n_rows = others.len() - at - 1;
             if levels::are_levels(&levels, &body, n_rows, self.nulls) {
-                return Some(levels);
+                found = Some(levels.clone());
             }
         }
-        None
+        found
     }
 
     /// Returns the labels of each record of a header that is more than the first one, up to the rule
@@ -465,6 +466,9 @@ impl<'a> Search<'a> {
         let head = &self.head[start..];
         if let Some(reason) = is_one_of(labels, head, self.syntax) {
             return (false, reason);
+        }
+        if are_years_above_others(labels, head, self.syntax) {
+            return (true, "the labels count years, and the values below are none");
         }
         if !body.is_typed() && resembles_rows(labels, head, self.syntax) {
             return (false, "the first record is like those below it");
@@ -533,7 +537,7 @@ impl<'a> Search<'a> {
         if self.told.rules.is_some() {
             return at;
         }
-        if let Some(at) = self.below_titles(shapes) {
+        if let Some(at) = self.below_titles(shapes).or_else(|| self.below_misfits(shapes)) {
             return at;
         }
         if let Some(at) = self.below_notes(shapes, at).or_else(|| self.below_values(shapes, at)) {
@@ -558,9 +562,9 @@ impl<'a> Search<'a> {
             let is_row = |it: &&Shape| it.width == width && it.n_filled == 1;
             return if lead.iter().all(|it| is_row(it) && !it.is_behind_blank) { 0 } else { at };
         }
-        let is_uneven = near.width + 1 == width
-            || width < near.width
-            || (near.width..width).all(|it| body.is_empty(it));
+        let is_uneven = near.width.abs_diff(width) == 1
+            || (width < near.width && tails::are_names(&self.labels(near)))
+            || (near.width < width && (near.width..width).all(|it| body.is_empty(it)));
         let is_header = at == 1
             && !body.is_typed()
             && 1 < near.n_filled
@@ -739,7 +743,13 @@ pub fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'st
     let is_first_blank = labels.first().is_some_and(|it| it.trim().is_empty());
     let is_first_name = labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name());
     if is_first_blank || is_first_name {
-        let steps = Steps::of(typed.iter().map(|it| it.2).filter(|it| !it.trim().is_empty()));
+        // A year of which nothing is known yet counts as well.
+        let is_counted = |(seen, label): &(&Evidence, &String)| {
+            let is_empty = || **seen == Evidence::default() && label.trim().parse::<i32>().is_ok();
+            !label.trim().is_empty() && (is_typed(**seen) || is_empty())
+        };
+        let counted = body.all.iter().zip(labels).filter(is_counted);
+        let steps = Steps::of(counted.map(|it| it.1.as_str()));
         if steps.as_ref().is_some_and(Steps::are_years) {
             return (true, "the labels count years");
         }
@@ -801,6 +811,29 @@ fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static 
         }
     };
     (1..labels.len()).any(is_amount).then_some("the first record has amounts like those below it")
+}
+
+/// Returns whether labels count years, and the numbers below them are other numbers.
+fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+    /// More would not change the picture.
+    const ROWS_MAX: usize = 1_000;
+    const ROWS_MIN: usize = 2;
+    let steps = Steps::of(labels.iter().map(String::as_str));
+    // Two numbers are always at even distances.
+    let are_years = |it: &Steps| it.are_years() && (2 < labels.len() || it.step.abs() == 1);
+    if labels.len() < 2 || !steps.as_ref().is_some_and(are_years) {
+        return false;
+    }
+    let mut block = Block::default();
+    Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
+    let texts = block.cells.iter().map(|it| it.text(body)).filter(|it| !it.trim().is_empty());
+    let values: Option<Vec<f64>> = texts.map(|it| it.trim().parse().ok()).collect();
+    // A number may be that of a year by chance.
+    let is_other = |values: Vec<f64>| {
+        let n_years = values.iter().filter(|it| (1900.0..=2100.0).contains(*it)).count();
+        !values.is_empty() && n_years * 10 <= values.len()
+    };
+    ROWS_MIN <= block.n_rows() && values.is_some_and(is_other)
 }
 
 /// Returns whether a record of text is one more of the rows of text below it: its values come again

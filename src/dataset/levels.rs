@@ -25,8 +25,8 @@ pub fn are_levels(levels: &[Vec<String>], body: &Sample, n_rows: usize, nulls: &
         return true;
     }
     let mut above = first;
-    below.iter().all(|level| {
-        let is_level = is_level(above, level, body, n_rows, nulls);
+    below.iter().enumerate().all(|(at, level)| {
+        let is_level = is_level(above, level, body, n_rows, 0 < at, nulls);
         // Names that need no others are what each record below describes.
         if !are_complete(first) {
             above = level;
@@ -48,6 +48,7 @@ fn is_level(
     labels: &[String],
     body: &Sample,
     n_rows: usize,
+    is_further: bool,
     nulls: &Nulls,
 ) -> bool {
     let is_empty = |it: &String| it.trim().is_empty();
@@ -95,7 +96,23 @@ fn is_level(
     }
     let is_unit = |it: &&str| it.starts_with(['(', '[']);
     let are_alike = misfits.windows(2).all(|it| it[0] == it[1]);
-    4 <= n_rows && n_fit == 0 && 2 <= misfits.len() && (!are_alike || misfits.iter().all(is_unit))
+    let are_units = misfits.iter().all(is_unit);
+    if n_fit != 0 || misfits.len() < 2 || (are_alike && !are_units) {
+        return false;
+    }
+    // Above two rows, there may be hardly any label that no type tells from a value.
+    let n_open = labels.iter().filter(|it| !is_empty(it)).count() - misfits.len();
+    let is_clear = are_units || (is_further && n_open == 0) || (3 <= misfits.len() && n_open <= 1);
+    4 <= n_rows || (2 <= n_rows && is_complete && (is_clear || are_formats(labels)))
+}
+
+/// Returns whether labels tell the widths and types of all columns, as `5s` and `14n` do.
+fn are_formats(labels: &[String]) -> bool {
+    let is_format = |it: &String| {
+        let digits = it.trim().trim_end_matches(|it: char| it.is_ascii_alphabetic());
+        digits.len() + 1 == it.trim().len() && digits.bytes().all(|it| it.is_ascii_digit())
+    };
+    labels.iter().all(|it| is_format(it) && 1 < it.trim().len())
 }
 
 /// Returns whether labels name all columns by themselves.

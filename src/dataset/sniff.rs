@@ -193,6 +193,8 @@ pub fn document_kind(text: &[u8]) -> Option<&'static str> {
         ("-- phpmyadmin sql dump", "an SQL dump"),
         ("--\n-- postgresql database", "an SQL dump"),
         ("pragma foreign_keys=off;", "an SQL dump"),
+        ("create table ", "an SQL script"),
+        ("drop table if exists ", "an SQL script"),
         ("diff --git ", "a diff"),
         ("id;pwxl", "a SYLK file"),
     ];

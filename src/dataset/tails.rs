@@ -21,23 +21,32 @@ const NAME_CHARS_MAX: usize = 60;
 /// Returns how many columns the header names, where the rows below it have different numbers of cells, none
 /// more than that.
 pub fn width(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
-    let width = shapes.iter().map(|it| it.width).max().filter(|it| WIDTH_MIN <= *it)?;
-    let above = shapes.iter().take(RECORDS_ABOVE_MAX);
-    let at = above.clone().position(|it| it.width == width)?;
-    let (header, rows) = (&shapes[at], &shapes[at + 1..]);
-    if header.n_filled < width || header.is_prose || rows.len() < ROWS_MIN {
-        return None;
-    }
+    let (at, width) = header(text, shapes, syntax)?;
+    let rows = &shapes[at + 1..];
     let n_cut = rows.iter().filter(|it| it.width < width).count();
     let is_uneven = rows.iter().any(|it| it.width != rows[0].width);
     // Rows that make the width by themselves need no header for that.
-    if !is_uneven || n_cut * 2 < rows.len() {
+    (is_uneven && rows.len() <= n_cut * 2).then_some(width)
+}
+
+/// Returns how many columns the first record names, where no row below it has more cells than that.
+pub fn names_all(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
+    header(text, shapes, syntax).filter(|it| it.0 == 0).map(|it| it.1)
+}
+
+/// Returns the position and the width of the widest record, where it has names above rows of cells.
+fn header(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<(usize, usize)> {
+    let width = shapes.iter().map(|it| it.width).max().filter(|it| WIDTH_MIN <= *it)?;
+    let at = shapes.iter().take(RECORDS_ABOVE_MAX).position(|it| it.width == width)?;
+    let (header, rows) = (&shapes[at], &shapes[at + 1..]);
+    if header.n_filled < width || header.is_prose || rows.len() < ROWS_MIN {
         return None;
     }
     let n_split = rows.iter().filter(|it| 1 < it.width).count();
     let n_prose = rows.iter().filter(|it| 1 < it.width && it.is_prose).count();
     let are_cells = rows.len() <= n_split * 2 && n_prose * 10 <= n_split;
-    (are_cells && are_names(&texts_of(&text[header.start..header.end], syntax))).then_some(width)
+    let are_named = || are_names(&texts_of(&text[header.start..header.end], syntax));
+    (are_cells && are_named()).then_some((at, width))
 }
 
 /// Returns whether labels are what columns are called: words, no two the same.

@@ -4,7 +4,9 @@
 //! as many delimiters as a row has. That they are none shows in what is below: a record of names that fills
 //! every column, or rows that do.
 
+use super::super::decide::is_typed;
 use super::super::extent::Shape;
+use super::super::infer::{Evidence, classify};
 use super::super::levels::are_years;
 use super::super::shape::is_value;
 use super::super::tails::are_names;
@@ -74,6 +76,31 @@ impl Search<'_> {
         (are_labels(&labels) && is_header).then_some(at)
     }
 
+    /// Returns the position of the first record of a table that has a type in each column, below a list of
+    /// names with their values: nothing in it is of those types. The table may have no names.
+    pub(super) fn below_misfits(&self, shapes: &[&Shape]) -> Option<usize> {
+        /// Less may be a header of several records.
+        const ABOVE_MIN: usize = 4;
+        const ROWS_MIN: usize = 3;
+        let is_text = |it: &String| classify(it.as_bytes(), self.nulls).is_name();
+        let is_named = |it: &&&Shape| self.labels(it).first().is_some_and(is_text);
+        let n = shapes.iter().take(RECORDS_MAX).take_while(is_named).count();
+        let (above, rows) = shapes.split_at(n);
+        let are_even = shapes.iter().all(|it| it.width == self.width);
+        if self.width < 2 || n < ABOVE_MIN || rows.len() < ROWS_MIN || !are_even {
+            return None;
+        }
+        let body = self.sample(self.width, rows[0].start, Vec::new());
+        let is_misfit = |(seen, label): (&Evidence, &String)| {
+            let label = classify(label.as_bytes(), self.nulls);
+            label == Evidence::default() || !is_typed(seen.and(label))
+        };
+        let are_misfits = |it: &&Shape| body.all.iter().zip(&self.labels(it)).all(is_misfit);
+        let is_table = body.all.iter().all(|it| is_typed(*it)) && above.iter().all(are_misfits);
+        let are_names = are_names(&self.labels(above.last()?));
+        is_table.then_some(n - usize::from(are_names))
+    }
+
     /// Returns whether rows have numbers in a column that is called something else.
     fn have_amounts(&self, rows: &[&Shape], labels: &[String]) -> bool {
         const ROWS_MAX: usize = 5;
@@ -101,11 +128,16 @@ impl Search<'_> {
     }
 }
 
-/// Returns whether labels are names of columns, years among them, none the same.
+/// Returns whether labels are names of columns, then perhaps years, none the same. Where each record ends
+/// with a delimiter, there is none at the end.
 fn are_labels(labels: &[String]) -> bool {
+    let n_labels = labels.len() - usize::from(labels.last().is_some_and(|it| it.trim().is_empty()));
+    let labels = &labels[..n_labels];
     let Some((first, others)) = labels.split_first() else { return false };
     if first.trim().is_empty() {
         return are_names(others) || are_years(others.iter());
     }
-    are_names(labels) || (are_names(&labels[..1]) && are_years(others.iter()))
+    let is_year = |it: &String| are_years([it, it].into_iter());
+    let (names, years) = labels.split_at(labels.iter().position(is_year).unwrap_or(n_labels));
+    !names.is_empty() && are_names(names) && (years.is_empty() || are_years(years.iter()))
 }

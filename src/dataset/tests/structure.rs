@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use proptest::prelude::{Just, Strategy, prop, prop_assert_eq, prop_oneof, proptest};
+use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::sample::select;
 
 use super::{Bench, check, check_aside, table};
@@ -177,6 +177,149 @@ proptest! {
         }
         prop_assert_eq!(looked_at(&text).0, shown(3, &expected), "{}", text);
     }
+
+    #[test]
+    fn words_of_one_column_are_not_cut(
+        word in "[A-Z][a-z]{2,8}",
+        numbers in prop::collection::vec(1_u32..999, 3..40),
+        sign in select(vec![" ", ": "]),
+    ) {
+        let lines: Vec<String> = numbers.iter().map(|n| format!("{word}{sign}{n}")).collect();
+        let text = format!("title\n{}\n", lines.join("\n"));
+        prop_assert_eq!(looked_at(&text).0, format!("title:string\n{}", lines.join("\n")));
+    }
+
+    #[test]
+    fn names_outvote_signs_within_the_cells_of_rows_that_are_cut(
+        (widths, minutes) in (
+            prop::collection::vec(2_usize..6, 5..20),
+            prop::collection::vec(0_u32..60, 20),
+        ),
+        (delimiter, is_sentence) in (select(vec![";", "\t", "|"]), any::<bool>()),
+    ) {
+        const NAMES: [&str; 5] = ["person", "at", "kind", "n", "note"];
+        let row = |(at, width): (usize, &usize)| {
+            let person = if is_sentence { format!("Miller, Eva{at}") } else { format!("Eva{at}") };
+            let day = format!("2024-01-01 08:{:02}:00", minutes[at]);
+            let row = [person, day, "x".to_owned(), (at * 7).to_string(), "y".to_owned()];
+            row[..*width].to_vec()
+        };
+        let mut widths = widths.clone();
+        widths[..3].copy_from_slice(&[5, 2, 3]);
+        let rows: Vec<Vec<String>> = widths.iter().enumerate().map(row).collect();
+        let mut text = NAMES.join(delimiter) + "\n";
+        text.extend(rows.iter().map(|it| it.join(delimiter) + "\n"));
+        let found = looked_at(&text).0;
+        let types = "person:string | at:timestamp | kind:string | n:int64 | note:string";
+        prop_assert_eq!(found.lines().next(), Some(types), "{}", text);
+        prop_assert_eq!(found.lines().count(), 1 + rows.len(), "{}", text);
+    }
+
+    #[test]
+    fn years_are_names_below_names_with_their_values(
+        values in prop::collection::vec((1_u32..999, any::<bool>()), 4..20),
+        (first_year, n_years) in (1_950_i32..2_000, 2_usize..9),
+        (delimiter, is_padded, ends_with_delimiter) in
+            (select(vec![",", ";", "\t"]), any::<bool>(), any::<bool>()),
+    ) {
+        let n_columns = 2 + n_years;
+        let years: Vec<String> = (first_year..).take(n_years).map(|it| it.to_string()).collect();
+        // Of the second year nothing is known.
+        let row = |(at, (value, is_known)): (usize, &(u32, bool))| {
+            let mut row = vec![format!("Place {at}"), "GDP".to_owned()];
+            row.extend((0..n_years).map(|year| match year {
+                1 => String::new(),
+                0 if !is_known && 0 < at => String::new(),
+                _ => format!("{value}.5"),
+            }));
+            row
+        };
+        let rows: Vec<Vec<String>> = values.iter().enumerate().map(row).collect();
+        let end = if ends_with_delimiter { delimiter } else { "" };
+        let line = |cells: &[String]| cells.join(delimiter) + end + "\n";
+        let padding = if is_padded { delimiter.repeat(n_columns - 2) } else { String::new() };
+        let mut text = format!("Source{delimiter}Indicators of 2024{padding}{end}\n\n");
+        text += &format!("Updated{delimiter}2024-03-28{padding}{end}\n\n");
+        let names = [vec!["Country".to_owned(), "Indicator".to_owned()], years.clone()].concat();
+        text += &line(&names);
+        text.extend(rows.iter().map(|it| line(it)));
+        let bench = Bench::new();
+        let dataset = bench.bytes(&text).unwrap();
+        let found: Vec<&str> = dataset.columns.iter().map(|it| it.name.as_str()).collect();
+        prop_assert_eq!(&found[..n_columns], &names, "{}", text);
+        prop_assert_eq!(dataset.row_count, rows.len() as u64, "{}", text);
+    }
+
+    #[test]
+    fn years_above_other_numbers_are_names(
+        (first, n_years) in (1_950_i32..2_020, 2_usize..9),
+        rows in prop::collection::vec(prop::collection::vec(1_u32..999, 9), 2..20),
+    ) {
+        let years: Vec<String> = (first..).take(n_years).map(|it| it.to_string()).collect();
+        let line = |row: &Vec<u32>| {
+            row[..n_years].iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        };
+        let rows: Vec<String> = rows.iter().map(line).collect();
+        let text = format!("{}\n{}\n", years.join(","), rows.join("\n"));
+        let expected = format!("{}:int64\n{}", years.join(":int64 | "), rows.join("\n"));
+        prop_assert_eq!(looked_at(&text).0, expected.replace(',', " | "));
+    }
+
+    #[test]
+    fn a_line_about_the_logger_above_the_names_is_none_of_the_table(
+        n_more in 2_usize..6,
+        values in prop::collection::vec(10_u32..99, 2..20),
+    ) {
+        let logger = format!("\"LOG5\",\"CR9\",\"CR9\",\"1234\"{}\n", ",\"x.1\"".repeat(n_more));
+        let mut text = logger.clone();
+        text += "\"at\",\"record\",\"volts\",\"air\"\n\"TS\",\"RN\",\"V\",\"Deg C\"\n\"\",\"\",\"Min\",\"Avg\"\n";
+        for (at, value) in values.iter().enumerate() {
+            writeln!(text, "\"2024-05-13 09:{at:02}:00\",{at},{value}.5,{value}.25").unwrap();
+        }
+        let (found, _, described) = looked_at(&text);
+        let names = "at:timestamp | record:int64 | volts:float64 | air:float64";
+        prop_assert_eq!(found.lines().next(), Some(names), "{}", text);
+        prop_assert_eq!(found.lines().count(), 1 + values.len(), "{}", text);
+        prop_assert_eq!(described, ["TS", "RN", "V; Min", "Deg C; Avg"]);
+    }
+
+    #[test]
+    fn units_below_the_names_describe_the_columns(
+        values in prop::collection::vec(10_u32..99, 2..20),
+        units in select(vec![["s", "km/h", "m"], ["", "[bar]", "[°C]"], ["10s", "5n", "3n"]]),
+    ) {
+        let mut text = format!("time,speed,way\n{}\n", units.join(","));
+        for (at, value) in values.iter().enumerate() {
+            writeln!(text, "{at}.5,{value}.5,{value}.25").unwrap();
+        }
+        let (found, _, described) = looked_at(&text);
+        let names = "time:float64 | speed:float64 | way:float64";
+        prop_assert_eq!(found.lines().next(), Some(names), "{}", text);
+        prop_assert_eq!(found.lines().count(), 1 + values.len(), "{}", text);
+        prop_assert_eq!(described, units);
+    }
+
+    #[test]
+    fn a_long_list_of_names_and_values_does_not_outvote_a_small_table(
+        rows in rows(),
+        (n_pairs, n_rows, n_columns) in (2_usize..12, 2_usize..5, 4_usize..7),
+        is_ended in any::<bool>(),
+    ) {
+        let end = if is_ended { ";" } else { "" };
+        let mut text = String::new();
+        for at in 0..n_pairs {
+            writeln!(text, "Balance {at}:;1{at}3,50{end}").unwrap();
+        }
+        writeln!(text, "\n{}{end}", NAMES[..n_columns].join(";")).unwrap();
+        for row in &rows[..n_rows] {
+            writeln!(text, "{}{end}", row[..n_columns].join(";")).unwrap();
+        }
+        let bench = Bench::new();
+        let dataset = bench.bytes(&text).unwrap();
+        let found: Vec<&str> = dataset.columns.iter().map(|it| it.name.as_str()).collect();
+        prop_assert_eq!(&found[..n_columns], &NAMES[..n_columns], "{}", text);
+        prop_assert_eq!(dataset.row_count, n_rows as u64, "{}", text);
+    }
 }
 
 #[test]
@@ -280,6 +423,60 @@ fn a_log_of_the_w3c_has_its_names_in_a_comment() {
     let columns =
         "date:date | time:time | cs-method:string | cs(User-Agent):string | sc-status:int64";
     check(format!("{lead}{row}{row}{lead}{row}"), &format!("{columns}\n{shown}\n{shown}\n{shown}"));
+}
+
+#[test]
+fn a_log_of_zeek_has_its_names_in_a_comment() {
+    let lead =
+        "#separator \\x09\n#path\tconn\n#fields\tts\tuid\tport\n#types\ttime\tstring\tport\n";
+    check(
+        format!("{lead}1700000000.5\tCa\t80\n1700000001.5\tCb\t443\n#close\t2024-01-01\n"),
+        "ts:float64 | uid:string | port:int64\n1700000000.5 | Ca | 80\n1700000001.5 | Cb | 443",
+    );
+}
+
+#[test]
+fn names_of_r_without_quotes_tell_the_rows_apart() {
+    check(
+        "x y\nanna 1 2\nbert 3 4\ncarl 5 6\n",
+        "column_1:string | x:int64 | y:int64\nanna | 1 | 2\nbert | 3 | 4\ncarl | 5 | 6",
+    );
+    check(
+        "full title\nMovie 1 2\nMovie 3 4\nMovie 5 6\n",
+        "full title:string\nMovie 1 2\nMovie 3 4\nMovie 5 6",
+    );
+}
+
+#[test]
+fn a_value_above_a_small_table_may_have_a_unit() {
+    check(
+        "Bank;X\nName;Max\nPeriod;2024\nSaldo;1.234,56;EUR\n\nSorted;by day\n\n\
+         day;who;n;unit\n2024-01-13;anna;5;EUR\n2024-01-14;bert;6;EUR\n",
+        "day:date | who:string | n:int64 | unit:string\n\
+         2024-01-13 | anna | 5 | EUR\n2024-01-14 | bert | 6 | EUR",
+    );
+}
+
+#[test]
+fn names_with_values_above_numbers_without_names_are_no_rows() {
+    let above =
+        "\"Title\",\"Output\"\n\"Code\",\"ABMI\"\n\"Unit\",\"m\"\n\"Date\",\"28-03-2024\"\n";
+    let rows = "\"1948\",\"400000\"\n\"1949\",\"400777\"\n\"1950\",\"401554\"\n";
+    let shown = "1948 | 400000\n1949 | 400777\n1950 | 401554";
+    check(format!("{above}{rows}"), &format!("column_1:int64 | column_2:int64\n{shown}"));
+    check(format!("{above}year,output\n{rows}"), &format!("year:int64 | output:int64\n{shown}"));
+    // A value that fits may be one of a row.
+    let table = "key:string | value:string\na | x\nb | y\nc | z\n5 | 1\n6 | 2\n7 | 3\nd | 4";
+    check("key,value\na,x\nb,y\nc,z\n5,1\n6,2\n7,3\nd,4\n", table);
+}
+
+#[test]
+fn years_that_are_rows_are_no_names() {
+    check(
+        "2019,2020\n2020,2021\n2021,2022\n",
+        "column_1:int64 | column_2:int64\n2019 | 2020\n2020 | 2021\n2021 | 2022",
+    );
+    check("2019,2025\n5,6\n7,8\n", "column_1:int64 | column_2:int64\n2019 | 2025\n5 | 6\n7 | 8");
 }
 
 #[test]
