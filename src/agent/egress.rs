@@ -384,6 +384,9 @@ fn hash(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
     use serde_json::{Value, json};
 
     use super::{Counter, Ledger};
@@ -455,10 +458,17 @@ mod tests {
         assert!(!datasets.contains_key("stock"));
     }
 
+    /// Makes the directory of a turn in a session.
+    fn turn_in(session: &Path) -> PathBuf {
+        let turn = session.join("turns/0001");
+        fs::create_dir_all(&turn).unwrap();
+        turn
+    }
+
     #[test]
     fn the_ledger_hears_uploads_and_takes_back_what_found_no_server() {
         let dir = tempfile::tempdir().unwrap();
-        let file = EgressFile::of_turn(dir.path());
+        let file = EgressFile::of_turn(&turn_in(dir.path()));
         let ledger = Ledger::begin(&catalog(&[("sales", &["day"])]), file.clone());
         let upload = Progress::Uploading {
             dataset: "sales",
@@ -480,7 +490,7 @@ mod tests {
     #[test]
     fn what_goes_to_a_cluster_is_recorded_beside_the_requests_and_never_taken_back() {
         let dir = tempfile::tempdir().unwrap();
-        let file = EgressFile::of_turn(dir.path());
+        let file = EgressFile::of_turn(&turn_in(dir.path()));
         let ledger = Ledger::begin(&catalog(&[("sales", &["day"])]), file.clone());
         ledger.hear(&Progress::Calling { bytes: 3, to: "http://h" }, false);
         ledger.opens_cluster("sc://host:15002").unwrap();

@@ -439,7 +439,7 @@ impl Trial {
             return firsts().filter(|it| is_value(it)).count() * 2 < rows.len();
         }
         let distinct: HashSet<&[u8]> = firsts().map(|it| it.raw(head)).collect();
-        distinct.len() < rows.len() && !firsts().all(|it| is_value(it))
+        distinct.len() < rows.len() && !firsts().all(is_value)
     }
 
     /// Takes quotes for text where that makes rows clearly more even, or the writer never quotes.

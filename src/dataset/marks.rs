@@ -78,7 +78,7 @@ impl<'a> Near<'a> {
                 return self.far(from, stop);
             };
             let wanted = self.wanted;
-            (self.base, self.mask) = (from, mask_where(chunk, |it| it == wanted));
+            (self.base, self.mask) = (from, mask_where(chunk, |it| u8::from(it == wanted)));
         }
         let mask = self.mask & (u64::MAX << (from - self.base));
         if mask == 0 {
@@ -95,14 +95,15 @@ impl<'a> Near<'a> {
 
 #[inline]
 fn mask_of(chunk: &[u8; LANES], [first, second]: [u8; 2]) -> u64 {
-    // Without branches, so that it becomes vector code.
-    mask_where(chunk, |it| (it == first) | (it == second) | (it == b'\n') | (it == b'\r'))
+    mask_where(chunk, |it| {
+        u8::from(it == first) | u8::from(it == b'\n' || it == b'\r' || it == second)
+    })
 }
 
-/// Returns a bit for each byte of which `is_hit` is true, the lowest for the first.
+/// Returns a bit for each byte that `hit` gives 1 for, the lowest for the first.
 #[inline]
-fn mask_where(chunk: &[u8; LANES], is_hit: impl Fn(u8) -> bool) -> u64 {
-    let hits: [u8; LANES] = std::array::from_fn(|at| u8::from(is_hit(chunk[at])));
+fn mask_where(chunk: &[u8; LANES], hit: impl Fn(u8) -> u8) -> u64 {
+    let hits: [u8; LANES] = std::array::from_fn(|at| hit(chunk[at]));
     let (eights, _) = hits.as_chunks::<8>();
     eights.iter().rev().fold(0, |mask, eight| {
         let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;

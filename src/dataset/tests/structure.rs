@@ -115,7 +115,7 @@ proptest! {
         text += apart;
         for note in &notes {
             let padding = if apart.is_empty() { ",".repeat(n_columns - 1) } else { String::new() };
-            text += &format!("{note}{padding}\n");
+            writeln!(text, "{note}{padding}").unwrap();
         }
         prop_assert_eq!(looked_at(&text).0, shown(n_columns, &rows), "{}", text);
     }
@@ -239,7 +239,7 @@ proptest! {
         let line = |cells: &[String]| cells.join(delimiter) + end + "\n";
         let padding = if is_padded { delimiter.repeat(n_columns - 2) } else { String::new() };
         let mut text = format!("Source{delimiter}Indicators of 2024{padding}{end}\n\n");
-        text += &format!("Updated{delimiter}2024-03-28{padding}{end}\n\n");
+        write!(text, "Updated{delimiter}2024-03-28{padding}{end}\n\n").unwrap();
         let names = [vec!["Country".to_owned(), "Indicator".to_owned()], years.clone()].concat();
         text += &line(&names);
         text.extend(rows.iter().map(|it| line(it)));
