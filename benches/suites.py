@@ -154,13 +154,15 @@ def read(system, path, binary):
         raise TimeoutError(f"more than {SECONDS_MAX} s")
 
     signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS_MAX)
     try:
-        return canonical(load(system, str(path), binary)), ""
+        # The alarm may go off until it is taken back, so that is within the outer `try`.
+        signal.alarm(SECONDS_MAX)
+        try:
+            return canonical(load(system, str(path), binary)), ""
+        finally:
+            signal.alarm(0)
     except BaseException as error:  # Polars panics with a BaseException
         return None, str(getattr(error, "stderr", b"") or error)[:300]
-    finally:
-        signal.alarm(0)
 
 
 def judge(tables, truth):
