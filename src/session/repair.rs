@@ -439,7 +439,8 @@ impl Examiner {
             odd.push((name, reason));
         }
         let Some((_, reason)) = odd.first() else {
-            self.is_ok(CATALOG, format!("{} datasets", catalog.len()));
+            let n = catalog.len();
+            self.is_ok(CATALOG, format!("{n} dataset{}", if n == 1 { "" } else { "s" }));
             return Ok((catalog, None));
         };
         let why = reason.clone();
