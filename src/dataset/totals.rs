@@ -164,8 +164,9 @@ pub fn candidate(
     let above = || shapes.iter().take_while(|it| it.start < first.start);
     // What has no name is no total where rows have none either.
     let is_one = rows.iter().filter(|it| 0 < it.n_filled).count() == 1;
-    let is_unnamed =
-        is_one && label(first) == Some(Label::Unnamed) && above().all(|it| it.is_first_filled);
+    let is_unnamed = is_one
+        && label(first) == Some(Label::Unnamed)
+        && above().all(|it| it.is_first_filled || it.n_filled == 0);
     // A table of nothing else is no table.
     ((has_total || is_unnamed) && 2 <= above().count()).then(|| tail.len() - first.start)
 }
@@ -338,6 +339,7 @@ mod tests {
         assert_eq!(found("a,n\nx,1\ny,2\n"), None);
         assert_eq!(found("a,n\nx,1\ny,2\nTotal,\n"), None);
         assert_eq!(found("a,n\nx,1\ny,2\n,3\n"), Some(",3\n".len()));
+        assert_eq!(found("a,n\nx,1\ny,2\n,\n,3\n"), Some(",3\n".len()));
         assert_eq!(found("a,n\nx,1\n,2\n,3\n"), None);
         assert!(label_of(&["Totally".to_owned()]).is_none());
     }
