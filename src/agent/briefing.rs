@@ -5,6 +5,7 @@ use crate::agent::prompt::findings::PastFinding;
 use crate::agent::prompt::{Instructions, Parts, instructions};
 use crate::catalog::Catalog;
 use crate::conversation::Question;
+use crate::provider::Provider;
 use crate::session::history::History;
 use crate::session::{Session, turns};
 
@@ -30,6 +31,8 @@ impl Agent {
             briefing: &self.options.briefing,
             question: &question.text,
             catalog,
+            // The analyst reads one dataset after the other.
+            folds: !matches!(self.provider, Provider::Builtin),
             interpreter: &self.options.interpreter,
             findings: &past.collect::<Vec<_>>(),
             withheld,

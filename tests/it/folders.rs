@@ -287,7 +287,8 @@ fn the_model_is_told_a_family_once_and_can_ask_for_its_members() {
     agency(&bench);
     bench.run(["ask", "-f", "data/fraud", "-f", "data/theft", "how many?"]).succeeds();
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
-    let told = "- *: 6 datasets with the same columns, 18 rows in all, 2 columns\n  * is one of fraud_kansas";
+    let told =
+        "- *: 6 datasets with the same columns, 18 rows in all, 2 columns\n  they are fraud_kansas";
     assert!(instructions.contains(told), "{instructions}");
     assert_eq!(instructions.matches("\"Reports\" int64").count(), 1);
     let output = bench.request(1).output_of("c1").to_owned();

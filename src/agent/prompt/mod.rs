@@ -66,6 +66,8 @@ pub struct Parts<'a> {
     pub question: &'a str,
     /// The datasets that it may see.
     pub catalog: &'a Catalog,
+    /// Whether datasets of one shape are told together.
+    pub folds: bool,
     /// Where code runs.
     pub interpreter: &'a Interpreter,
     /// What earlier turns found, newest first.
@@ -89,8 +91,17 @@ pub struct Instructions {
 
 /// Assembles the instructions of a turn.
 pub fn instructions(parts: &Parts) -> Instructions {
-    let Parts { briefing, question, catalog, interpreter, findings, withheld, verdict, schema } =
-        *parts;
+    let Parts {
+        briefing,
+        question,
+        catalog,
+        folds,
+        interpreter,
+        findings,
+        withheld,
+        verdict,
+        schema,
+    } = *parts;
     let compute = match interpreter {
         Interpreter::Local => LOCAL,
         Interpreter::Hosted(_) => HOSTED,
@@ -117,7 +128,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
             .sum();
     // Two blank lines belong to the parts that are still to come.
     let room = INSTRUCTIONS_BYTES_MAX.saturating_sub(n_bytes + 2);
-    let schemas = datasets::schemas(catalog, question, room.min(SCHEMA_BYTES_MAX));
+    let schemas = datasets::schemas(catalog, question, folds, room.min(SCHEMA_BYTES_MAX));
     let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);

@@ -116,6 +116,7 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
         briefing: &briefing,
         question: "",
         catalog: &catalog,
+        folds: true,
         interpreter: &Interpreter::Local,
         findings: &[],
         withheld: &Withheld::default(),
@@ -179,6 +180,7 @@ fn the_instructions_have_every_part_in_order() {
         briefing: &briefing,
         question: "",
         catalog: &catalog,
+        folds: true,
         interpreter: &Interpreter::Local,
         findings: &findings,
         withheld: &Withheld::default(),
@@ -267,6 +269,7 @@ fn the_schema_of_the_answer_is_one_line_at_the_end() {
             briefing: &briefing,
             question: "",
             catalog: &catalog,
+            folds: true,
             interpreter: &Interpreter::Local,
             findings,
             withheld,
@@ -301,6 +304,7 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
         briefing: &briefing,
         question: "",
         catalog: &catalog,
+        folds: true,
         interpreter: &Interpreter::Local,
         findings: &findings,
         withheld: &Withheld::default(),
@@ -337,7 +341,7 @@ proptest::proptest! {
         let knowledge = Knowledge { name: names[0].clone(), text };
         let briefing = Briefing { language: None, knowledge: vec![knowledge], thresholds: vec![threshold(&names[0])] };
         let findings = [finding(1, &names[0])];
-        let parts = Parts { briefing: &briefing, question: "", catalog: &catalog, interpreter: &Interpreter::Local, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
+        let parts = Parts { briefing: &briefing, question: "", catalog: &catalog, folds: true, interpreter: &Interpreter::Local, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
         let found = instructions(&parts).text;
         let plain = |it: &&str| !it.starts_with("| ");
         let rules = |head: &str| found.lines().filter(plain).filter(|it| it.starts_with(head)).count();
