@@ -365,8 +365,12 @@ fn ingest(
             status = status.worst(report::status_of(&error));
             n_failed += 1;
         };
+        let is_part = !sources.errors.is_empty();
         sources.errors.drain(..).for_each(&mut fail);
-        let plan = Plan::of(&sources, &how, target.catalog())?;
+        let mut plan = Plan::of(&sources, &how, target.catalog())?;
+        if is_part {
+            plan.joinings.drain(..).for_each(|it| fail(it.refused_as_part().into()));
+        }
         let n_planned = plan.jobs.len() + plan.joinings.len();
         let done = run_plan(&plan, &how, target, options, cancelled, &mut fail);
         let (skipped, is_many) = (sources.skipped, 1 < n_planned);

@@ -422,23 +422,24 @@ impl Joined {
             .collect();
         let n_of_files = built.len();
         let mut of_paths = Vec::new();
-        for (name, values) in union.path_columns {
-            // A file that says it in a column of its own is believed.
-            if columns.names.contains(name) {
-                continue;
+        // A file may have a column of that name itself, which says something else.
+        let free = |built: &[BuiltColumn], name: &str| {
+            let mut name = name.to_owned();
+            while built.iter().any(|it| it.name == name) {
+                name.insert(0, '_');
             }
+            name
+        };
+        for (name, values) in union.path_columns {
             let dtype = if values.iter().flatten().all(|it| is_whole(it)) {
                 DType::Int64
             } else {
                 DType::String
             };
-            built.push(BuiltColumn { name: name.clone(), dtype, repeats: true });
+            built.push(BuiltColumn { name: free(&built, name), dtype, repeats: true });
             of_paths.push(values.clone());
         }
-        let mut name = FILE_COLUMN.to_owned();
-        while built.iter().any(|it| it.name == name) {
-            name.insert(0, '_');
-        }
+        let name = free(&built, FILE_COLUMN);
         built.push(BuiltColumn { name, dtype: DType::String, repeats: true });
         of_paths.push(union.files.iter().cloned().map(Some).collect());
         Joined { columns: built, n_of_files, of_paths }

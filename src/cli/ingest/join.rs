@@ -100,6 +100,14 @@ impl Joining {
         Ok(Ingested { name: self.name.clone(), dataset, change, files })
     }
 
+    /// Returns why files are not joined of which some could not even be listed.
+    pub fn refused_as_part(&self) -> Failure {
+        let message =
+            format!("cannot join `{}`: not all of its files can be read", self.shown_name);
+        let hint = "make them readable, or name those to join";
+        Failure::new(ExitStatus::Input, message).hint(hint)
+    }
+
     fn flag(&self) -> &'static str {
         if self.by_name { "--union-by-name" } else { "--union" }
     }
@@ -132,7 +140,11 @@ impl Joining {
                 && if_exists != IfExists::Replace
                 && present.dialect.told.contains(&told[0]));
         if is_read_so && self.has_same_files(present, open)? {
-            return Ok(Change::Unchanged);
+            let has = |name: &str| {
+                present.columns.iter().any(|it| it.name.trim_start_matches('_') == name)
+            };
+            let has_all = self.path_columns.iter().all(|it| has(it.0.trim_start_matches('_')));
+            return Ok(if has_all { Change::Unchanged } else { Change::Replaced });
         }
         // The same files and others, or other values in them: what is there was made of what is read now.
         let is_same_source = !present.files.is_empty() && present.source == self.shown_name;

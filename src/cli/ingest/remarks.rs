@@ -2,8 +2,10 @@
 //! dataset of which there is more to say.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 use super::job::{Change, Ingested};
+use super::sources::matches;
 use super::{amounts, by_note, counted, names_flag};
 use crate::catalog::{Damage, Dataset};
 use crate::cli::options::GlobalOptions;
@@ -71,8 +73,10 @@ pub fn families(done: &[Ingested]) -> Vec<String> {
         let who = format!("{n} datasets (`{pattern}`) have the same columns{types}");
         let joining = family.joining();
         let files = joining.split_once('=').map_or("", |it| it.1.trim_matches('\''));
-        let n_files = glob::glob(files).map_or(0, Iterator::count);
-        let how = if n_files == n {
+        // Only a command that the shell takes as it is, and that reads these files and no others.
+        let is_plain = !files.contains(['\'', '\n']);
+        let found = matches(files, &AtomicBool::new(false)).map_or(0, |it| it.paths.len());
+        let how = if is_plain && found == n {
             format!("`csv-agent ingest {joining}` makes one of them")
         } else {
             "`csv-agent ingest --union` with their paths makes one of them".to_owned()

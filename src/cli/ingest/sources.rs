@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
 
-use anyhow::Context;
 use glob::MatchOptions;
 
 use super::job::{Input, Member};
@@ -79,13 +78,93 @@ fn named(path: &Path) -> (Option<&str>, &Path) {
         return (None, path);
     };
     let matches_as_it_is = || {
-        let found = pattern(path).map(template::glob_of).and_then(|it| glob::glob(&it).ok());
-        found.is_some_and(|mut it| it.next().is_some())
+        let found = pattern(path).map(|it| matches(it, &AtomicBool::new(false)));
+        found.is_some_and(|it| it.is_ok_and(|it| !it.paths.is_empty()))
     };
     if !is_dataset_name(name) || rest.is_empty() || path.exists() || matches_as_it_is() {
         return (None, path);
     }
     (Some(name), Path::new(rest))
+}
+
+/// What a pattern matches.
+#[derive(Debug, Default)]
+pub struct Matches {
+    /// Files and directories.
+    pub paths: Vec<PathBuf>,
+    /// Of directories that cannot be read.
+    unreadable: Vec<anyhow::Error>,
+    /// Why it is not a pattern.
+    error: Option<&'static str>,
+}
+
+/// Returns what a pattern matches, in the order of paths; `**` follows no link to a directory, which may lead back
+/// to where it is.
+pub fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<Matches> {
+    const OPTIONS: MatchOptions = MatchOptions {
+        case_sensitive: true,
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+    };
+    let pattern = template::glob_of(pattern);
+    // Above the first `**` the shape of the pattern bounds the search.
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let n_above = parts.iter().position(|it| *it == "**").unwrap_or(parts.len());
+    let above = parts[..n_above].join("/");
+    let mut found = Matches::default();
+    let whole = match glob::Pattern::new(&pattern) {
+        Ok(whole) => whole,
+        Err(error) => return Ok(Matches { error: Some(error.msg), ..found }),
+    };
+    let mut bases = Vec::new();
+    if n_above == 0 {
+        bases.push(PathBuf::new());
+    } else {
+        let above = if above.is_empty() { "/" } else { &above };
+        for path in glob::glob_with(above, OPTIONS).into_iter().flatten() {
+            crate::dataset::check_cancelled(cancelled)?;
+            match path {
+                Ok(path) => bases.push(path),
+                Err(error) => found.unreadable.push(unreadable(error.path(), error.error())),
+            }
+        }
+    }
+    if n_above == parts.len() {
+        found.paths = bases;
+        return Ok(found);
+    }
+    while let Some(dir) = bases.pop() {
+        crate::dataset::check_cancelled(cancelled)?;
+        let listed = if dir.as_os_str().is_empty() { Path::new(".") } else { &dir };
+        if !listed.is_dir() {
+            continue;
+        }
+        let entries = fs::read_dir(listed).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => {
+                found.unreadable.push(unreadable(listed, &error));
+                continue;
+            }
+        };
+        for entry in entries {
+            let path = dir.join(entry.file_name());
+            let is_dir = entry.file_type().is_ok_and(|it| it.is_dir());
+            if whole.matches_path_with(&path, OPTIONS) && !(is_dir && pattern.ends_with("**")) {
+                found.paths.push(path.clone());
+            }
+            if is_dir && !entry.file_name().as_encoded_bytes().starts_with(b".") {
+                bases.push(path);
+            }
+        }
+    }
+    found.paths.sort();
+    Ok(found)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
+    let message = format!("cannot read the directory `{}`: {}", path.display(), error.kind());
+    Failure::new(ExitStatus::Input, message).hint("make it readable for this user").into()
 }
 
 struct Finder<'a> {
@@ -121,39 +200,25 @@ impl Finder<'_> {
 
     /// Adds what a pattern matches, as if the shell had named it.
     fn pattern(&mut self, pattern: &str) -> anyhow::Result<()> {
-        let options = MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: true,
-        };
-        let found = match glob::glob_with(&template::glob_of(pattern), options) {
-            Ok(found) => found,
-            Err(error) => {
-                let message = format!("`{pattern}` is not a valid pattern: {}", error.msg);
+        let found = match matches(pattern, self.cancelled)? {
+            Matches { error: Some(reason), .. } => {
+                let message = format!("`{pattern}` is not a valid pattern: {reason}");
                 let hint = "`*` and `?` stand for letters, `**` for directories, `[ab]` for one of these letters";
                 self.fail(ExitStatus::Usage, message, hint);
                 return Ok(());
             }
+            found => found,
         };
+        self.sources.errors.extend(found.unreadable);
         // `data/*` means the data there, `data/*.txt` means what it says.
         let names_ending = pattern.rsplit('/').next().is_some_and(|it| it.contains('.'));
         let mut others = Others::default();
-        let mut is_any = false;
-        for path in found {
-            let path = match path {
-                Ok(path) => path,
-                Err(error) => {
-                    let doing = format!("cannot read `{}`", error.path().display());
-                    self.sources
-                        .errors
-                        .push(anyhow::Error::from(io::Error::from(error)).context(doing));
-                    continue;
-                }
-            };
-            is_any = true;
+        let is_any = !found.paths.is_empty();
+        for path in found.paths {
+            crate::dataset::check_cancelled(self.cancelled)?;
             if path.is_dir() {
                 self.directory(&path, self.levels_max, &mut others)?;
-            } else if names_ending {
+            } else if names_ending && path.is_file() {
                 self.named(&path)?;
             } else {
                 self.found(&path, &mut others)?;
@@ -203,13 +268,11 @@ impl Finder<'_> {
         others: &mut Others,
     ) -> anyhow::Result<()> {
         crate::dataset::check_cancelled(self.cancelled)?;
-        let listed = fs::read_dir(dir)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .with_context(|| format!("cannot read the directory `{}`", dir.display()));
+        let listed = fs::read_dir(dir).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let mut entries = match listed {
             Ok(entries) => entries,
             Err(error) => {
-                self.sources.errors.push(error);
+                self.sources.errors.push(unreadable(dir, &error));
                 return Ok(());
             }
         };
@@ -240,7 +303,7 @@ impl Finder<'_> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match kind_of(&name) {
             // A pipe would be waited for.
-            _ if !path.is_file() => others.add("no regular file"),
+            _ if !path.is_file() => others.add("pipe or broken link"),
             FileKind::Data => self.add(path)?,
             FileKind::Archive => self.archive(path, false)?,
             FileKind::Other(ending) => others.add(&ending),
