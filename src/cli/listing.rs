@@ -59,12 +59,16 @@ impl Listing {
         let stdout = options.terminal.stdout;
         match options.format {
             Format::Json if stdout.is_tty => {
-                writeln!(out, "{}", serde_json::to_string_pretty(&self.documents)?)?;
+                let json = serde_json::to_string_pretty(&self.documents)?;
+                writeln!(out, "{}", sanitize::json_for_terminal(&json))?;
             }
-            Format::Json => writeln!(out, "{}", serde_json::to_string(&self.documents)?)?,
+            Format::Json => {
+                let json = serde_json::to_string(&self.documents)?;
+                writeln!(out, "{}", sanitize::json_for_terminal(&json))?;
+            }
             Format::Jsonl => {
                 for document in &self.documents {
-                    writeln!(out, "{document}")?;
+                    writeln!(out, "{}", sanitize::json_for_terminal(&document.to_string()))?;
                 }
             }
             Format::Text | Format::Reply if stdout.is_tty => {

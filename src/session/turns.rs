@@ -40,7 +40,9 @@ impl TurnDir {
     pub fn create(session: &Directory, question: &str) -> anyhow::Result<TurnDir> {
         let turns = session.make(TURNS)?;
         let last = ids(&turns)?.last().and_then(|it| it.parse::<u32>().ok()).unwrap_or(0);
-        let id = format!("{:04}", last + 1);
+        // A session that somebody else made may have a turn of any number.
+        let next = last.checked_add(1).with_context(|| format!("no turn comes after {last}"))?;
+        let id = format!("{next:04}");
         let dir = turns.make(&id)?;
         store::write(&dir, "question.txt", format!("{question}\n").as_bytes())?;
         let events = dir.file_to_write(EVENTS, OFlags::TRUNC)?;

@@ -66,7 +66,8 @@ fn answer(turn: &PastTurn) -> String {
 
 fn code(call: &PastCall) -> Option<String> {
     if !call.runs_code() {
-        return Some(format!("# {} {}", call.call.name, sanitize::one_line(&call.call.arguments)));
+        let (name, arguments) = (&call.call.name, &call.call.arguments);
+        return Some(format!("# {} {}", sanitize::one_line(name), sanitize::one_line(arguments)));
     }
     let arguments = serde_json::from_str::<Value>(&call.call.arguments).ok()?;
     Some(sanitize::for_terminal(arguments["code"].as_str()?.trim_end()))

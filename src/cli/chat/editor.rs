@@ -27,6 +27,7 @@ use super::commands::is_open;
 use super::prompt::Read;
 use super::words::Words;
 use crate::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
+use crate::render::sanitize;
 
 /// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
 const STOP: Duration = Duration::from_millis(100);
@@ -88,7 +89,8 @@ impl Editor {
         let history = self.inner.history_mut();
         history.clear().context("cannot fill the editor")?;
         for line in typed {
-            history.add(line).context("cannot fill the editor")?;
+            // It was read from a file, which somebody else may have made.
+            history.add(&sanitize::for_terminal(line)).context("cannot fill the editor")?;
         }
         match self.inner.readline(prompt) {
             Ok(line) => Ok(Read::Line(line)),

@@ -77,7 +77,9 @@ fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Resul
     let Some(path) = places.into_iter().flatten().find(is_there) else {
         return Err(format!("there is no file `{source}` to read it from"));
     };
-    let is_same = path.metadata().is_ok_and(|it| it.len() == dataset.bytes)
+    // What has no length, as in `/proc`, may be waited for.
+    let is_same = 0 < dataset.bytes
+        && path.metadata().is_ok_and(|it| it.len() == dataset.bytes)
         && sha256_file(&path).is_ok_and(|it| it == dataset.sha256);
     if !is_same {
         return Err(format!("`{}` has changed since", path.display()));
