@@ -404,7 +404,9 @@ impl Session {
         }
         // The worker opens what is in it, and would wait for a pipe.
         if let Some(there) = self.dir.directory(&name)? {
-            for entry in there.names()? {
+            // What was put aside stays, and no variable is in it.
+            let names = there.names()?.into_iter();
+            for entry in names.filter(|it| !repair::is_aside(&it.to_string_lossy())) {
                 let is_directory = entry.to_string_lossy().starts_with(REDACTED);
                 let kind = if is_directory { Kind::Directory } else { Kind::File };
                 there.path_of(&entry, kind)?;
