@@ -145,6 +145,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-cost -d 'Cost of the whole turn in USD, at the prices of your configuration [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l memory -d 'Memory for Python code, such as `8GB` [default: half of the machine\'s, at least 2GiB]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l interpreter -d 'Where code runs; `hosted` and `both` upload the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
 hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
@@ -235,6 +236,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-cost -d 'Cost of the whole turn in USD, at the prices of your configuration [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l memory -d 'Memory for Python code, such as `8GB` [default: half of the machine\'s, at least 2GiB]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l interpreter -d 'Where code runs; `hosted` and `both` upload the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
 hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'
@@ -477,6 +479,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-token
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-cost -d 'Cost of the whole turn in USD, at the prices of your configuration [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l compact-at -d 'Tokens of the conversation before its oldest turns are summarised [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l tool-timeout -d 'Time for one run of Python code [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l memory -d 'Memory for Python code, such as `8GB` [default: half of the machine\'s, at least 2GiB]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l retries -d 'Further tries of a request that failed in a way that may pass [default: 4]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l interpreter -d 'Where code runs; `hosted` and `both` upload the datasets [default: local]' -r -f -a "local\t'On this machine, confined'
 hosted\t'In a container of the provider\'s, and not on this machine; the datasets are uploaded'

@@ -174,8 +174,13 @@ impl ChartSpec {
     pub fn check(self, frame: Frame) -> Result<Chart, ChartRejected> {
         self.check_series()?;
         if (CHART_ROWS_MAX as u64) < frame.row_count {
+            // The top rows of a cloud of points are not its shape.
+            let instead = match self.chart_type {
+                ChartType::Scatter => "take a sample, such as `df.sample(200, random_state=0)`",
+                _ => "aggregate or take the top rows first",
+            };
             let reason = format!(
-                "{} rows; a chart plots at most {CHART_ROWS_MAX}: aggregate or take the top rows first",
+                "{} rows; a chart plots at most {CHART_ROWS_MAX}: {instead}",
                 frame.row_count
             );
             let code = RejectedCode::TooManyRows;
@@ -186,8 +191,11 @@ impl ChartSpec {
             return Err(rejected(RejectedCode::Empty, reason));
         }
         if let Some(field) = self.fields().iter().find(|it| frame.index_of(it).is_none()) {
-            let reason =
-                format!("no column `{field}` in `{}`; look at its `columns` first", self.df_name);
+            let reason = format!(
+                "no column `{field}` in `{}`; it has {}",
+                self.df_name,
+                frame.columns.join(", ")
+            );
             return Err(rejected(RejectedCode::UnknownField, reason));
         }
         let text_y = self.series.iter().find(|it| !frame.is_numeric(&it.y_field));
@@ -251,7 +259,7 @@ mod tests {
     fn the_reason_names_the_column_at_fault() {
         let numeric = "no numeric column `week`; convert it first";
         check(&["week"], 1, Some((RejectedCode::NonNumericY, numeric)));
-        let unknown = "no column `price` in `df`; look at its `columns` first";
+        let unknown = "no column `price` in `df`; it has week, sales";
         check(&["price"], 1, Some((RejectedCode::UnknownField, unknown)));
     }
 

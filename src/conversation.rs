@@ -1,5 +1,7 @@
 //! The conversation with a model: what is asked, what comes back, what a turn amounts to.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
@@ -184,7 +186,7 @@ pub enum ToolDeclaration {
         /// Matches `[a-zA-Z0-9_-]{1,64}`.
         name: &'static str,
         /// What the model reads.
-        description: &'static str,
+        description: Cow<'static, str>,
         /// A JSON Schema within the strict subset.
         parameters: Value,
     },

@@ -519,6 +519,9 @@ pub struct Ungrounded {
     /// The member of the answer's JSON in whose text or name it stands, as in `$.answer`; absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
+    /// Whether it was computed, but of the first rows of a dataset only; absent when not.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub sample: bool,
 }
 
 /// The turn's answer.
@@ -664,11 +667,29 @@ impl ToolOutput {
         self
     }
 
-    /// Returns what the model reads: plain text as it is, anything else as compact JSON.
+    /// Returns what the model reads: plain text as it is, what code printed before its value, anything else
+    /// as compact JSON.
     pub fn for_model(&self) -> String {
-        match self.result.as_object() {
-            Some(members) if members.len() == 2 && self.result["kind"] == "text" => {
-                self.result["text"].as_str().unwrap_or_default().to_owned()
+        let Some(members) = self.result.as_object() else { return self.result.to_string() };
+        let is_text =
+            |it: &String| ["kind", "stdout", "text", "stdout_key", "data_key"].contains(&&**it);
+        let text = |name: &str| self.result[name].as_str().unwrap_or_default();
+        match text("kind") {
+            "text" | "none" if members.keys().all(is_text) => {
+                let (printed, value) = (text("stdout"), text("text"));
+                let between = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
+                if value.is_empty() {
+                    printed.to_owned()
+                } else {
+                    [printed, between, value].concat()
+                }
+            }
+            // The text of an error holds its message.
+            "error" if members.contains_key("text") => {
+                let members = members.iter().filter(|(name, _)| *name != "error");
+                let members: Map<String, Value> =
+                    members.map(|(name, value)| (name.clone(), value.clone())).collect();
+                Value::Object(members).to_string()
             }
             _ => self.result.to_string(),
         }

@@ -150,6 +150,9 @@ pub const SUMMARY_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one tool output that the model reads. What is longer is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of text from the REPL that the model reads: of what code printed, and of a value that is no table.
+/// More is seldom read, and all of it stays at hand.
+pub const REPL_TEXT_BYTES_MAX: usize = 6 * 1024;
 /// Rows of a table in the REPL that the model sees when the table is too long for it.
 pub const STASH_HEAD_ROWS_MAX: usize = 20;
 /// Bytes of these rows.
@@ -267,8 +270,11 @@ pub const WORKER_ANSWER_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// JSON values of one part of an answer. A full table has [`TABLE_CELLS_MAX`] cells, and an empty list of
 /// two bytes takes a hundred in memory.
 pub const WORKER_ANSWER_VALUES_MAX: usize = 2 * TABLE_CELLS_MAX;
-/// Address space of the worker. Source: product contract, "2 GB memory".
-pub const WORKER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Address space of the worker that is the least it gets, whatever the machine has. Usually it is half of the
+/// machine's memory. Source: product contract.
+pub const WORKER_MEMORY_BYTES_MIN: u64 = 2 * 1024 * 1024 * 1024;
+/// Address space below which Python does not load its packages.
+pub const WORKER_MEMORY_BYTES_LEAST: u64 = 1024 * 1024 * 1024;
 /// Bytes of what code prints that are kept, half of them from the end. All of it is read.
 pub const WORKER_PRINTED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of one file that the worker writes.
@@ -279,8 +285,10 @@ pub const TOOL_TIMEOUT: Duration = Duration::from_mins(15);
 pub const WORKER_PROCESSES_MAX: u32 = 8;
 /// Threads and processes of a worker in all. Its libraries have about twenty threads of their own.
 pub const WORKER_TASKS_MAX: usize = 128;
-/// Memory of the worker and its processes together, of which each may have [`WORKER_MEMORY_BYTES`].
-pub const WORKER_TREE_BYTES_MAX: u64 = 2_560 * 1024 * 1024;
+/// Memory of the worker and its processes together, for an address space of so many bytes of each.
+pub const fn worker_tree_bytes_max(memory_bytes: u64) -> u64 {
+    memory_bytes.saturating_add(memory_bytes / 4)
+}
 /// Bytes of all files that the worker has written and not deleted.
 pub const SCRATCH_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Bytes of a disk below which `doctor` warns: the managed Python, or a session with a wide dataset, takes
@@ -288,8 +296,12 @@ pub const SCRATCH_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 pub const DISK_FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
 /// Files and directories that the worker has made and not deleted.
 pub const SCRATCH_FILES_MAX: usize = 20_000;
-/// Bytes of all frames in the REPL together before the oldest are pruned.
-pub const FRAMES_BYTES_MAX: u64 = 500 * 1024 * 1024;
+/// Bytes of all frames in the REPL together before the oldest are pruned, for an address space of so many
+/// bytes. Source: product contract, "a quarter of the memory bound, 500 MB at least".
+pub const fn frames_bytes_max(memory_bytes: u64) -> u64 {
+    const LEAST: u64 = 500 * 1024 * 1024;
+    if memory_bytes / 4 < LEAST { LEAST } else { memory_bytes / 4 }
+}
 /// Time for the worker to import pandas and answer for the first time.
 pub const WORKER_START: Duration = Duration::from_mins(2);
 /// Time between the interrupt of a command and the kill of the process tree.

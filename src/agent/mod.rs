@@ -67,7 +67,7 @@ use crate::dataset;
 use crate::event::{ANSWER_CUT, Confinement, Status};
 use crate::limits::{Limits, REASONING_BYTES_MAX};
 use crate::provider::Provider;
-use crate::python::environment::PythonOptions;
+use crate::python::environment::{self, PythonOptions};
 use crate::python::sandbox::SandboxOptions;
 use crate::render::chart::ChartStyle;
 use crate::session::Session;
@@ -75,6 +75,7 @@ use crate::session::history::History;
 use crate::sink::EventSink;
 use crate::spark::ClusterAccess;
 use crate::status::{ExitStatus, Failure, StopReason};
+use crate::tools::CodeRoom;
 use crate::withheld::Withheld;
 
 /// What a model that answered nothing is told, once.
@@ -128,6 +129,8 @@ pub struct Agent {
     has_no_tools: bool,
     /// What holds for code, once it was tried.
     sandbox: Option<Confinement>,
+    /// What there is for code, once it was looked for.
+    code_room: Option<CodeRoom>,
     /// The last turn that is left out of the history: that before the first, when it began afresh.
     forgotten: Option<u32>,
     /// Whether this process reads less of the history than others may.
@@ -186,6 +189,7 @@ impl Agent {
             hosted: Hosted::default(),
             has_no_tools: false,
             sandbox: None,
+            code_room: None,
             forgotten: None,
             is_partial: false,
             masked: None,
@@ -226,6 +230,7 @@ impl Agent {
         warnings.extend(self.keep_back_history(&mut history));
         self.recall(session);
         let timeout = self.options.limits.timeout;
+        self.look_for_code_room().await;
         let begun = match self.confinement().await {
             Ok(sandbox) => session.begin_turn(&question.text).map(|dir| (dir, sandbox)),
             Err(error) => Err(error),
@@ -477,7 +482,8 @@ impl Agent {
         items.extend_from_slice(conversation.items);
         let interpreter = &self.options.interpreter;
         let items = pairing::repair(self.hosted.conversation(interpreter, items));
-        let tools = interpreter.tools().map(crate::tools::Tool::declaration);
+        let room = self.code_room.clone().unwrap_or_default();
+        let tools = interpreter.tools().map(|it| it.declaration(&room));
         let tools = tools.chain(self.hosted.declarations(interpreter, &items)).collect();
         Request {
             model: self.options.model.clone(),
@@ -589,6 +595,15 @@ impl Agent {
             self.sandbox = Some(confinement);
         }
         Ok(self.sandbox.clone().unwrap_or_default())
+    }
+
+    /// Finds out what there is for code on this machine, of which the model is told.
+    async fn look_for_code_room(&mut self) {
+        if self.code_room.is_none() && self.options.interpreter.is_local() {
+            let memory_bytes = self.options.sandbox.memory_bytes;
+            let packages = environment::packages(&self.options.python).await;
+            self.code_room = Some(CodeRoom { memory_bytes, packages });
+        }
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {

@@ -32,13 +32,14 @@ impl Agent {
     /// # Errors
     ///
     /// Fails when there is no such dataset, or the history cannot be read.
-    pub fn preview(
+    pub async fn preview(
         &mut self,
         session: &mut Session,
         catalog: &Catalog,
         question: &Question,
     ) -> anyhow::Result<Preview> {
         self.recall(session);
+        self.look_for_code_room().await;
         self.check_withheld(catalog)?;
         let (catalog, _) = self.visible(catalog, session.dir())?;
         self.check_cluster(&catalog)?;

@@ -250,8 +250,13 @@ mod tests {
 
     #[test]
     fn a_number_that_nothing_grounds_fails_where_it_must_not_be() {
-        let number =
-            |at: u64| Ungrounded { text: at.to_string(), offset: at, finding: None, path: None };
+        let number = |at: u64| Ungrounded {
+            text: at.to_string(),
+            offset: at,
+            finding: None,
+            path: None,
+            sample: false,
+        };
         let numbers: Vec<_> = (1..=12).map(number).collect();
         let given = Given { ungrounded: &numbers, ..GIVEN };
         assert_eq!(Gates::default().judge(given).0, Ok);

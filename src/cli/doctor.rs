@@ -136,7 +136,7 @@ pub fn run(
     let python = python_options(settings)?;
     let demand = if flags.require_sandbox { Demand::Everything } else { demand(settings)? };
     // What runs here is csv-agent's own code, to see what would hold for other code.
-    let sandbox = sandbox_options(Demand::Nothing, settings.environment())?;
+    let sandbox = sandbox_options(Demand::Nothing, settings)?;
     let server = Server::of(settings, flags.offline)?;
     let mut checks = configuration(settings);
     checks.push(server.key.clone());

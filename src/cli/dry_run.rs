@@ -13,7 +13,7 @@ use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
 use crate::cli::options::key::KeySource;
 use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
-use crate::cli::out;
+use crate::cli::{out, signals};
 use crate::conversation::Question;
 use crate::provider::{Key, is_on_this_machine, mask};
 use crate::render::{digits, sanitize};
@@ -70,11 +70,11 @@ fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow
         catalog.insert(name.to_owned(), dataset.seen_from(beside.dir()));
     }
     if !is_there {
-        return agent.preview(&mut beside, &catalog, question);
+        return signals::runtime()?.block_on(agent.preview(&mut beside, &catalog, question));
     }
     let lock = turn.global.lock("ask");
     let mut session = Session::open(dir, Access::Existing, lock)?;
-    agent.preview(&mut session, &catalog, question)
+    signals::runtime()?.block_on(agent.preview(&mut session, &catalog, question))
 }
 
 fn document(preview: &Preview, destination: Destination) -> anyhow::Result<Value> {

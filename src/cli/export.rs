@@ -61,7 +61,7 @@ pub fn run(
         let catalog = Session::read_catalog(session_dir)?;
         let sources = Sources {
             python: python_options(settings)?,
-            sandbox: sandbox_options(demand(settings)?, settings.environment())?,
+            sandbox: sandbox_options(demand(settings)?, settings)?,
             session_dir,
             catalog: &catalog,
             turns,

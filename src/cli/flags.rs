@@ -364,6 +364,10 @@ pub struct SettingFlags {
     #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]
     pub tool_timeout: Option<Duration>,
 
+    /// Memory for Python code, such as `8GB` [default: half of the machine's, at least 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = values::memory, help_heading = "Limits")]
+    pub memory: Option<u64>,
+
     /// Further tries of a request that failed in a way that may pass [default: 4]
     #[arg(long, value_name = "N", value_parser = values::retries, help_heading = "Limits")]
     pub retries: Option<u32>,

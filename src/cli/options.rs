@@ -19,7 +19,7 @@ use super::report;
 use super::terminal::Terminal;
 use crate::agent::remote::ClusterOptions;
 use crate::python::environment::PythonOptions;
-use crate::python::sandbox::{Demand, Layer, SandboxOptions};
+use crate::python::sandbox::{Demand, Layer, SandboxOptions, usual_memory_bytes};
 use crate::session::lock::LockRequest;
 use crate::sink::Format;
 use crate::spark::ClusterAccess;
@@ -27,7 +27,10 @@ use crate::status::{ExitStatus, Failure};
 
 pub use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
 pub use session::SessionChoice;
-use settings::{ALLOW_UNCONFINED, COLOR, FORMAT, LOCK_WAIT, PYTHON, REQUIRE_SANDBOX, Settings};
+use settings::{
+    ALLOW_UNCONFINED, COLOR, FORMAT, LOCK_WAIT, MEMORY, PYTHON, PYTHON_PACKAGES, REQUIRE_SANDBOX,
+    Settings,
+};
 
 /// Each variable that the program reads, in the order of the help text, and what it does.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -366,6 +369,7 @@ pub fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
         python: settings.choose(&PYTHON)?.value,
         virtual_env: environment.virtual_env.clone(),
         cache_dir: cache_home.join("csv-agent"),
+        packages: settings.choose(&PYTHON_PACKAGES)?.value.unwrap_or_default(),
         path: environment.path.clone(),
         pip_env: environment.pip.clone(),
     })
@@ -380,7 +384,7 @@ pub fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
     let environment = settings.environment();
     Ok(ClusterOptions {
         python: python_options(settings)?,
-        sandbox: sandbox_options(demand(settings)?, environment)?,
+        sandbox: sandbox_options(demand(settings)?, settings)?,
         access: cluster_access(environment),
     })
 }
@@ -402,15 +406,14 @@ pub fn demand(settings: &Settings) -> anyhow::Result<Demand> {
 ///
 /// # Errors
 ///
-/// Fails when csv-agent does not find itself.
-pub fn sandbox_options(
-    demand: Demand,
-    environment: &Environment,
-) -> anyhow::Result<SandboxOptions> {
+/// Fails when csv-agent does not find itself, or a setting is invalid.
+pub fn sandbox_options(demand: Demand, settings: &Settings) -> anyhow::Result<SandboxOptions> {
     // The link leads to this very file, even when another has been put in its place.
     let link = Path::new("/proc/self/exe");
     let program = if link.exists() { link.to_owned() } else { std::env::current_exe()? };
-    Ok(SandboxOptions { program, without: environment.sandbox_without.clone(), demand })
+    let without = settings.environment().sandbox_without.clone();
+    let memory_bytes = settings.choose(&MEMORY)?.value.unwrap_or_else(usual_memory_bytes);
+    Ok(SandboxOptions { program, without, demand, memory_bytes })
 }
 
 /// What holds for every command.

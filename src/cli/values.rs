@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::flags::ReportTarget;
 use crate::dataset::{Comments, DecimalMark, Escape, Quote, Wanted, is_delimiter};
-use crate::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX};
+use crate::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST};
 use crate::render::report::ReportKind;
 
 /// Parses a report with its file: `junit=dq.xml`, `github`.
@@ -110,6 +110,35 @@ pub fn size(text: &str) -> Result<u64, String> {
         Some(bytes) => Ok(bytes),
         None => Err("more than can be counted".to_owned()),
     }
+}
+
+/// Parses the memory of code, a number of bytes that Python can start with.
+///
+/// # Errors
+///
+/// Fails as [`size`] does, and for too little.
+pub fn memory(text: &str) -> Result<u64, String> {
+    let found = size(text)?;
+    if found < WORKER_MEMORY_BYTES_LEAST {
+        let least = WORKER_MEMORY_BYTES_LEAST >> 30;
+        return Err(format!("Python and its packages need at least {least}GiB"));
+    }
+    Ok(found)
+}
+
+/// Parses a package as pip takes it: a name, and which versions of it will do.
+///
+/// # Errors
+///
+/// Fails for what begins with no letter or digit, such as an option of pip's.
+pub fn package(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if !text.starts_with(|it: char| it.is_ascii_alphanumeric()) || text.contains(['\n', '\r']) {
+        return Err(format!(
+            "`{text}` is no package; write its name, such as `lifelines` or `prophet>=1.1`"
+        ));
+    }
+    Ok(text.to_owned())
 }
 
 /// Parses a decimal mark: `,` or `.`, or its name.

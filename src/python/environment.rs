@@ -37,8 +37,23 @@ const PINS: [Pins; 2] = [
             "pandas==3.1.1",
             "numpy==2.4.6",
             "pyarrow==26.0.1",
+            "cloudpickle==3.1.3",
+            "et_xmlfile==2.0.0",
+            "formulaic==1.2.2",
+            "interface_meta==2.0.1",
+            "joblib==1.6.0",
+            "narwhals==2.29.0",
+            "openpyxl==3.1.5",
+            "packaging==26.3",
+            "patsy==1.0.3",
             "python-dateutil==4.0.0",
+            "scikit-learn==1.9.1",
+            "scipy==1.17.1",
+            "statsmodels==0.15.0",
+            "threadpoolctl==3.8.0",
+            "typing_extensions==4.16.0",
             "tzdata==2026.6",
+            "wrapt==2.5.2",
         ],
     },
     Pins {
@@ -47,12 +62,36 @@ const PINS: [Pins; 2] = [
             "pandas==2.3.3",
             "numpy==2.2.6",
             "pyarrow==25.0.1",
+            "cloudpickle==3.1.3",
+            "et_xmlfile==2.0.0",
+            "formulaic==1.2.2",
+            "interface_meta==2.0.1",
+            "joblib==1.6.0",
+            "narwhals==2.29.0",
+            "openpyxl==3.1.5",
+            "packaging==26.3",
+            "patsy==1.0.3",
             "python-dateutil==3.0.0",
             "pytz==2026.6",
+            "scikit-learn==1.7.2",
+            "scipy==1.15.3",
             "six==1.17.0",
+            "statsmodels==0.15.0",
+            "threadpoolctl==3.8.0",
+            "typing_extensions==4.16.0",
             "tzdata==2026.6",
+            "wrapt==2.5.2",
         ],
     },
+];
+
+/// What analysts import beside the packages that the worker needs: the name of each package, and of its
+/// module. The managed environment has them all.
+const ANALYSIS: [(&str, &str); 4] = [
+    ("scipy", "scipy"),
+    ("statsmodels", "statsmodels"),
+    ("scikit-learn", "sklearn"),
+    ("openpyxl", "openpyxl"),
 ];
 
 /// The Spark client and all that it needs beside the packages, which are not touched for it.
@@ -89,6 +128,7 @@ print(json.dumps({
     'executable': sys.executable,
     'base': getattr(sys, '_base_executable', None) or sys.executable,
     'missing': [it for it in ('pandas', 'numpy', 'pyarrow') if find_spec(it) is None],
+    'analysis': [it for it in sys.argv[1:] if find_spec(it)],
     'spark': spark() if find_spec('grpc') and find_spec('grpc_status') else None,
     'can_make': all(find_spec(it) for it in ('venv', 'ensurepip')),
 }))";
@@ -116,6 +156,8 @@ pub struct PythonOptions {
     pub virtual_env: Option<PathBuf>,
     /// Where the managed environment is, or will be made.
     pub cache_dir: PathBuf,
+    /// What the managed environment has besides, as pip takes it: `lifelines`, `prophet>=1.1`.
+    pub packages: Vec<String>,
     /// `PATH`, to find a Python to make it with.
     pub path: OsString,
     /// Variables for pip only: `PIP_*`, proxies, certificates, `HOME` for its configuration.
@@ -136,6 +178,49 @@ pub struct Interpreter {
     pub executable: PathBuf,
     /// Why this one.
     pub origin: Origin,
+    /// What it has.
+    pub packages: Packages,
+}
+
+/// The packages of a Python that models are told of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Packages {
+    /// Those beside pandas, numpy and pyarrow.
+    pub there: Vec<String>,
+    /// Those for analysis that it has not.
+    pub missing: Vec<&'static str>,
+}
+
+impl Packages {
+    /// Those of the managed environment.
+    fn managed(options: &PythonOptions) -> Packages {
+        let analysis = ANALYSIS.map(|(name, _)| name.to_owned());
+        let more = options.packages.iter().map(|it| name_of(it).to_owned());
+        Packages { there: analysis.into_iter().chain(more).collect(), missing: Vec::new() }
+    }
+
+    /// Those of another Python.
+    fn of(probe: &Probe) -> Packages {
+        let has = |module: &str| probe.analysis.iter().any(|it| it == module);
+        let (there, missing): (Vec<_>, Vec<_>) =
+            ANALYSIS.into_iter().partition(|(_, module)| has(module));
+        Packages {
+            there: there.into_iter().map(|(name, _)| name.to_owned()).collect(),
+            missing: missing.into_iter().map(|(name, _)| name).collect(),
+        }
+    }
+
+    /// Lists what can be imported.
+    pub fn listed(&self) -> String {
+        let needed = ["pandas", "numpy", "pyarrow"].into_iter();
+        needed.chain(self.there.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Returns the name in what pip takes: `prophet` of `prophet[plot]>=1.1`.
+fn name_of(package: &str) -> &str {
+    let is_of_name = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    package.split(|it| !is_of_name(it)).next().unwrap_or_default()
 }
 
 /// What is read while a Python runs, besides libraries of the system.
@@ -231,6 +316,9 @@ struct Probe {
     executable: PathBuf,
     base: PathBuf,
     missing: Vec<String>,
+    /// Modules of [`ANALYSIS`] that are there.
+    #[serde(default)]
+    analysis: Vec<String>,
     /// The version of the Spark client.
     #[serde(default)]
     spark: Option<String>,
@@ -256,14 +344,22 @@ pub async fn prepare(
     if let Some(interpreter) = find(options, extras).await? {
         return Ok(interpreter);
     }
-    let directory = match managed(&options.cache_dir, Extras::default()) {
+    let directory = match managed(options, Extras::default()) {
         Some(made) => made,
         None => make(&find_base(options).await?, options, progress).await?,
     };
     if extras.spark {
         add_spark(&directory, options, progress).await?;
     }
-    Ok(interpreter_in(&directory))
+    Ok(interpreter_in(&directory, options))
+}
+
+/// Returns the packages of the Python that will run, made or not.
+pub async fn packages(options: &PythonOptions) -> Packages {
+    match find(options, Extras::default()).await {
+        Ok(Some(found)) => found.packages,
+        _ => Packages::managed(options),
+    }
 }
 
 /// Finds the Python to run as [`prepare`] does, but makes none.
@@ -279,10 +375,11 @@ pub async fn find(options: &PythonOptions, extras: Extras) -> anyhow::Result<Opt
         && let Ok(probe) = probe(&directory.join("bin/python"), options).await
         && lacks(&probe, extras).is_none()
     {
-        let executable = probe.executable;
-        return Ok(Some(Interpreter { executable, origin: Origin::VirtualEnv }));
+        let packages = Packages::of(&probe);
+        let (executable, origin) = (probe.executable, Origin::VirtualEnv);
+        return Ok(Some(Interpreter { executable, origin, packages }));
     }
-    Ok(managed(&options.cache_dir, extras).map(|it| interpreter_in(&it)))
+    Ok(managed(options, extras).map(|it| interpreter_in(&it, options)))
 }
 
 async fn given(
@@ -301,8 +398,9 @@ async fn given(
             Err(reason) => format!("which cannot be run: {reason}"),
             Ok(probe) => {
                 let Some(lack) = lacks(&probe, extras) else {
-                    let executable = probe.executable;
-                    return Ok(Interpreter { executable, origin: Origin::Given });
+                    let packages = Packages::of(&probe);
+                    let (executable, origin) = (probe.executable, Origin::Given);
+                    return Ok(Interpreter { executable, origin, packages });
                 };
                 lack
             }
@@ -345,20 +443,27 @@ fn has_spark(version: &str) -> bool {
 }
 
 /// Returns the managed environment that is ready, of the newest Python if there are several.
-fn managed(cache_dir: &Path, extras: Extras) -> Option<PathBuf> {
+fn managed(options: &PythonOptions, extras: Extras) -> Option<PathBuf> {
     let all = PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |it| (pins, it)));
-    let mut all = all.map(|(pins, minor)| directory(cache_dir, pins, minor));
+    let mut all = all.map(|(pins, minor)| directory(options, pins, minor));
     all.find(|it| is_complete(it) && (!extras.spark || has_spark_client(it)))
 }
 
-fn interpreter_in(directory: &Path) -> Interpreter {
-    Interpreter { executable: directory.join("bin/python"), origin: Origin::Managed }
+fn interpreter_in(directory: &Path, options: &PythonOptions) -> Interpreter {
+    Interpreter {
+        executable: directory.join("bin/python"),
+        origin: Origin::Managed,
+        packages: Packages::managed(options),
+    }
 }
 
-fn directory(cache_dir: &Path, pins: &Pins, minor: u32) -> PathBuf {
-    let digest = Sha256::digest(pins.packages.join("\n"));
+/// Returns where the environment of these packages is: with others it is another.
+fn directory(options: &PythonOptions, pins: &Pins, minor: u32) -> PathBuf {
+    let more = options.packages.iter().map(String::as_str);
+    let packages: Vec<&str> = pins.packages.iter().copied().chain(more).collect();
+    let digest = Sha256::digest(packages.join("\n"));
     let hash = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
-    cache_dir.join(format!("python-3.{minor}-{hash:08x}"))
+    options.cache_dir.join(format!("python-3.{minor}-{hash:08x}"))
 }
 
 /// Returns whether an environment was made to the end, and the Python it was made with is still there.
@@ -414,7 +519,8 @@ fn pins_of(probe: &Probe) -> Option<&'static Pins> {
 /// Asks a Python what it is and has.
 async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> {
     let mut command = Command::new(python);
-    command.args(["-I", "-B", "-c", PROBE]).env_clear().env("PATH", &options.path);
+    command.args(["-I", "-B", "-c", PROBE]).args(ANALYSIS.map(|(_, module)| module));
+    command.env_clear().env("PATH", &options.path);
     command.envs(options.pip_env.iter().filter(|(name, _)| name == "HOME").cloned());
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = match timeout(PYTHON_PROBE, command.output()).await {
@@ -445,7 +551,7 @@ async fn make(
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<PathBuf> {
     let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
-    let directory = directory(&options.cache_dir, pins, base.minor);
+    let directory = directory(options, pins, base.minor);
     if let Err(error) = fs::create_dir_all(&options.cache_dir) {
         return Err(no_place(&options.cache_dir, &error).into());
     }
@@ -461,12 +567,26 @@ async fn make(
             format!("setting up Python, once: making an environment of Python 3.{}", base.minor);
         step(venv, (&what, PACKAGES), &lock, options, progress).await?;
 
+        let versions = directory.with_added_extension("txt");
+        let kept = fs::read_to_string(&versions).ok().filter(|_| !options.packages.is_empty());
         let mut pip = pip_install(&directory);
-        pip.args(pins.packages);
-        let what = format!("setting up Python, once: installing {}", listed(&pins.packages[..3]));
+        match &kept {
+            Some(kept) => pip.args(kept.lines()),
+            None => pip.args(pins.packages).args(&options.packages),
+        };
+        let named = options.packages.iter().map(String::as_str);
+        let named: Vec<&str> = pins.packages[..3].iter().copied().chain(named).collect();
+        let what = format!("setting up Python, once: installing {}", listed(&named));
         step(pip, (&what, PACKAGES), &lock, options, progress).await?;
+        if kept.is_none() && !options.packages.is_empty() {
+            let mut pip = Command::new(directory.join("bin/python"));
+            pip.args(["-I", "-m", "pip", "freeze", "--disable-pip-version-check"]);
+            let what = "setting up Python, once: writing down the versions";
+            let versions_there = step(pip, (what, PACKAGES), &lock, options, progress).await?;
+            keep(&versions, &versions_there)?;
+        }
         let base = fs::canonicalize(directory.join("bin/python"))?;
-        mark_complete(&directory.join(MARKER), base.as_os_str().as_encoded_bytes())?;
+        keep(&directory.join(MARKER), base.as_os_str().as_encoded_bytes())?;
         progress("Python is ready");
     }
     Ok(directory)
@@ -489,7 +609,7 @@ async fn add_spark(
     pip.args(["--no-binary", "pyspark-client", "--no-deps", "--ignore-installed"]).args(SPARK);
     let what = format!("installing the Spark client, once: {}", listed(&SPARK[..2]));
     step(pip, (&what, PACKAGES_AND_SPARK), &lock, options, progress).await?;
-    mark_complete(&directory.join(SPARK_MARKER), SPARK.join("\n").as_bytes())?;
+    keep(&directory.join(SPARK_MARKER), SPARK.join("\n").as_bytes())?;
     progress("the Spark client is ready");
     Ok(())
 }
@@ -533,14 +653,15 @@ async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::R
     }
 }
 
-/// Runs one step of the making with a sign of life every few seconds. It is for these packages.
+/// Runs one step of the making with a sign of life every few seconds. It is for these packages. Returns
+/// what it wrote, the end if that is long.
 async fn step(
     mut command: Command,
     (what, packages): (&str, &str),
     lock: &File,
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<u8>> {
     progress(what);
     command.env_clear().env("PATH", &options.path).envs(options.pip_env.iter().cloned());
     // The lock file is empty, so it serves as an empty input. What matters is that the lock lasts as
@@ -571,12 +692,16 @@ async fn step(
     }
     let status = child.wait().await?;
     if status.success() {
-        return Ok(());
+        return Ok(text);
     }
     let text = String::from_utf8_lossy(&text);
     let said = last_lines(&text, 3).unwrap_or_else(|| status.to_string());
     let message = format!("{what} failed: {said}");
-    let hint = format!("connect to the network and try again, or {}", ways_out(packages));
+    let more = match &options.packages[..] {
+        [] => "",
+        _ => "correct `python_packages` in your configuration, ",
+    };
+    let hint = format!("connect to the network and try again, {more}or {}", ways_out(packages));
     Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
 }
 
@@ -610,13 +735,13 @@ fn last_lines(text: &str, n_lines: usize) -> Option<String> {
     (!last.is_empty()).then(|| last.iter().map(cut).collect::<Vec<_>>().join("; "))
 }
 
-/// Writes a marker, by rename, so that it is never there in part.
-fn mark_complete(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let directory = path.parent().context("a marker is in a directory")?;
-    let mut marker = NamedTempFile::new_in(directory)?;
-    marker.write_all(content)?;
-    marker.as_file().sync_all()?;
-    marker.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
+/// Writes a small file, by rename, so that it is never there in part.
+fn keep(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let directory = path.parent().context("a file is in a directory")?;
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
@@ -625,7 +750,7 @@ mod tests {
     use std::ffi::OsString;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::process::Command;
 
     use tempfile::TempDir;
@@ -637,12 +762,14 @@ mod tests {
     const FAKE: &str = r#"#!/bin/sh
 case "$*" in
     *find_spec*) echo '{"minor": MINOR, "is_cpython": true, "executable": "'$0'", "base": "'$0'",
-        "missing": [MISSING], "spark": SPARK, "can_make": true}' ;;
+        "missing": [MISSING], "analysis": ["sklearn"], "spark": SPARK, "can_make": true}' ;;
     *"-m venv"*) for directory; do :; done
         /bin/mkdir -p "$directory/bin"; /bin/ln -s "$0" "$directory/bin/python"
         echo venv >> LOG ;;
+    *"pip freeze"*) echo 'lifelines==0.31.0' ;;
     *pyspark*) echo "pip spark $PIP_FAIL" >> LOG; while [ -e HELD ]; do /bin/sleep 0.01; done
         if [ -n "$PIP_FAIL" ]; then echo "ERROR: no route to host" >&2; exit 1; fi ;;
+    *lifelines*) echo "pip ${*##*--compile }" >> LOG ;;
     *"-m pip"*) echo "pip $PIP_FAIL" >> LOG; while [ -e HELD ]; do /bin/sleep 0.01; done
         if [ -n "$PIP_FAIL" ]; then echo "ERROR: no route to host" >&2; exit 1; fi ;;
 esac
@@ -666,6 +793,7 @@ esac
                 python: None,
                 virtual_env: None,
                 cache_dir: root.join("cache"),
+                packages: Vec::new(),
                 path: root.join("bin").into_os_string(),
                 pip_env: Vec::new(),
             };
@@ -762,6 +890,31 @@ esac
     }
 
     #[tokio::test]
+    async fn packages_of_the_user_are_in_an_environment_of_their_own_with_the_versions_written_down()
+     {
+        let mut machine = Machine::new().python("python3", 12, "");
+        let plain = machine.prepare().await.0.unwrap();
+        assert_eq!(
+            plain.packages.listed(),
+            "pandas, numpy, pyarrow, scipy, statsmodels, scikit-learn, openpyxl"
+        );
+        machine.options.packages = vec!["lifelines[all]>=0.30".to_owned()];
+        let more = machine.prepare().await.0.unwrap();
+        assert_ne!(more.executable, plain.executable);
+        assert!(more.packages.listed().ends_with("openpyxl, lifelines"), "{more:?}");
+        let directory = more.executable.parent().and_then(Path::parent).unwrap();
+        let versions = fs::read_to_string(directory.with_added_extension("txt")).unwrap();
+        assert_eq!(versions, "lifelines==0.31.0\n");
+        // Made anew, it is of these versions again.
+        fs::remove_dir_all(directory).unwrap();
+        machine.prepare().await.0.unwrap();
+        let log = machine.log();
+        let pips: Vec<&str> = log.lines().filter(|it| it.contains("lifelines")).collect();
+        assert!(pips[0].starts_with("pip pandas==") && pips[0].ends_with(" lifelines[all]>=0.30"));
+        assert_eq!(pips[1..], ["pip lifelines==0.31.0"]);
+    }
+
+    #[tokio::test]
     async fn two_processes_make_it_once_and_the_second_says_that_it_waits() {
         let machine = Machine::new().python("python3", 12, "");
         machine.hold_pip();
@@ -822,7 +975,10 @@ esac
             assert_eq!(machine.failure().await.message, expected);
         }
         machine.options.python = Some(PathBuf::from("good"));
-        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Given);
+        let found = machine.prepare().await.0.unwrap();
+        assert_eq!(found.origin, Origin::Given);
+        assert_eq!(found.packages.there, ["scikit-learn"]);
+        assert_eq!(found.packages.missing, ["scipy", "statsmodels", "openpyxl"]);
     }
 
     #[tokio::test]

@@ -32,10 +32,10 @@ use uuid::Uuid;
 use crate::catalog::Dataset;
 use crate::directory;
 use crate::limits::{
-    CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, FRAMES_BYTES_MAX,
+    CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, REPL_TEXT_BYTES_MAX,
     SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
-    WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES,
-    WORKER_PROCESSES_MAX, WORKER_START, WORKER_TASKS_MAX, WORKER_TREE_BYTES_MAX,
+    WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_PROCESSES_MAX,
+    WORKER_START, WORKER_TASKS_MAX, frames_bytes_max, worker_tree_bytes_max,
 };
 use crate::python::environment::{Interpreter, PythonFiles};
 use crate::python::output::Printed;
@@ -80,8 +80,6 @@ pub struct WorkerOptions {
     pub command_timeout: Duration,
     /// Time that interrupted code has to end, before the process is killed.
     pub grace: Duration,
-    /// Address space of the worker.
-    pub memory_bytes: u64,
     /// The cluster that it may ask, if any.
     pub cluster: Option<Cluster>,
 }
@@ -110,7 +108,6 @@ impl WorkerOptions {
             saved: None,
             command_timeout: TOOL_TIMEOUT,
             grace: WORKER_GRACE,
-            memory_bytes: WORKER_MEMORY_BYTES,
             cluster: None,
         }
     }
@@ -138,7 +135,7 @@ impl WorkerOptions {
             reads,
             data: data.into_iter().collect(),
             links,
-            memory_bytes: self.memory_bytes,
+            memory_bytes: self.sandbox.memory_bytes,
             file_bytes: WORKER_FILE_BYTES_MAX,
             relay: self.cluster.as_ref().map(|it| it.relay.as_raw_fd()),
             without: self.sandbox.without.clone(),
@@ -196,6 +193,7 @@ pub struct Worker {
     /// Why every further command fails.
     gone: Option<WorkerError>,
     scratch: PathBuf,
+    memory_bytes: u64,
     command_timeout: Duration,
     grace: Duration,
     versions: Versions,
@@ -214,6 +212,7 @@ struct OpenRequest {
 #[derive(Serialize)]
 struct Start<'a> {
     program: &'a str,
+    packages: String,
     scratch: &'a Path,
     datasets: BTreeMap<&'a str, &'a Path>,
     container: Option<BTreeMap<&'a str, &'a Path>>,
@@ -226,6 +225,7 @@ struct Start<'a> {
     frames_bytes: u64,
     output_bytes: usize,
     result_bytes: usize,
+    text_bytes: usize,
     line_bytes: usize,
     cluster: Option<ClusterStart<'a>>,
 }
@@ -308,12 +308,14 @@ impl Worker {
             versions: Versions::default(),
             confinement: Confinement::default(),
             scratch: options.scratch.clone(),
+            memory_bytes: policy.memory_bytes,
         };
         let report = worker.confined().await?;
         worker.confinement = Confinement::of(&report, &policy);
         options.sandbox.check(&worker.confinement).map_err(|it| WorkerError::Start(it.message))?;
         let start = Start {
             program: PROGRAM,
+            packages: options.interpreter.packages.listed(),
             scratch: &options.scratch,
             datasets: by_name(&options.datasets),
             container: options.container.as_deref().map(by_name),
@@ -322,9 +324,10 @@ impl Worker {
             file_bytes: policy.file_bytes,
             processes: report.counts_processes.then_some(WORKER_PROCESSES_MAX),
             tasks: WORKER_TASKS_MAX,
-            frames_bytes: FRAMES_BYTES_MAX,
+            frames_bytes: frames_bytes_max(policy.memory_bytes),
             output_bytes: TOOL_OUTPUT_BYTES_MAX,
             result_bytes: RESULT_BYTES_MAX,
+            text_bytes: REPL_TEXT_BYTES_MAX,
             line_bytes: WORKER_ANSWER_BYTES_MAX,
             cluster: options.cluster.as_ref().map(ClusterStart::of),
         };
@@ -380,10 +383,15 @@ impl Worker {
             Err(rule) => return Err(self.tampered(rule).await),
         };
         let n_result = outcome.result.to_string().len() + r#","stdout":"""#.len();
-        let n_left = TOOL_OUTPUT_BYTES_MAX.saturating_sub(n_result).max(PRINTED_JSON_BYTES_MIN);
-        let printed = self.printed.take(n_left);
-        if !printed.is_empty() {
-            outcome.result["stdout"] = Value::String(printed);
+        let n_left = TOOL_OUTPUT_BYTES_MAX.saturating_sub(n_result);
+        let n_left = n_left.clamp(PRINTED_JSON_BYTES_MIN, REPL_TEXT_BYTES_MAX);
+        if let Value::Object(result) = &mut outcome.result {
+            let place = result.shift_remove("stdout_place");
+            let printed = self.printed.take(n_left, place.as_ref().and_then(Value::as_str));
+            if !printed.is_empty() {
+                // It was printed before the last value was there.
+                result.shift_insert(1.min(result.len()), "stdout".to_owned(), printed.into());
+            }
         }
         Ok(outcome)
     }
@@ -447,7 +455,7 @@ impl Worker {
         }
         if self.open.is_some() {
             self.finish_open(Duration::ZERO).await?;
-            self.printed.take(0);
+            self.printed.take(0, None);
         }
         Ok(())
     }
@@ -464,7 +472,9 @@ impl Worker {
             }
             Err(End::Process(why)) => {
                 let status = self.bury().await;
-                let reason = why.unwrap_or_else(|| describe(status, self.printed.last_line()));
+                let reason = why.unwrap_or_else(|| {
+                    describe(status, self.printed.last_line(), self.memory_bytes)
+                });
                 Err(self.gone.insert(WorkerError::Gone { reason }).clone())
             }
             Err(End::Tampering(rule)) => Err(self.tampered(rule).await),
@@ -603,7 +613,7 @@ fn killed_at(time: Duration, grace: Duration) -> String {
 }
 
 /// Says what became of a process that ended by itself.
-fn describe(status: Option<ExitStatus>, last_line: Option<String>) -> String {
+fn describe(status: Option<ExitStatus>, last_line: Option<String>, memory_bytes: u64) -> String {
     let Some(status) = status else { return "ended".to_owned() };
     let words = last_line.map_or(String::new(), |line| {
         format!("; its last words: {}", line.chars().take(300).collect::<String>())
@@ -611,7 +621,7 @@ fn describe(status: Option<ExitStatus>, last_line: Option<String>) -> String {
     match (status.code(), status.signal()) {
         (Some(sandbox::STOPPED_FOR_MEMORY), _) => format!(
             "was stopped: its processes took more than {} MB of memory together",
-            WORKER_TREE_BYTES_MAX >> 20
+            worker_tree_bytes_max(memory_bytes) >> 20
         ),
         (Some(sandbox::STOPPED_FOR_DISK), _) => format!(
             "was stopped: its files took more than {} MB, were more than {SCRATCH_FILES_MAX}, or could \

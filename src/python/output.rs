@@ -38,24 +38,24 @@ impl Printed {
     }
 
     /// Returns the text and starts anew. At most `json_bytes_max` bytes as a JSON string, with what
-    /// is missing counted in its place; empty when nothing was printed.
-    pub fn take(&mut self, json_bytes_max: usize) -> String {
+    /// is missing counted in its place, and said where the whole is; empty when nothing was printed.
+    pub fn take(&mut self, json_bytes_max: usize, whole_at: Option<&str>) -> String {
         let head = std::mem::take(&mut self.head);
         let tail: Vec<u8> = std::mem::take(&mut self.tail).into();
         let n_lost = std::mem::take(&mut self.n_bytes) - head.len() - tail.len();
         if n_lost == 0 {
             let whole = String::from_utf8_lossy(&[head, tail].concat()).into_owned();
-            return cut_middle(&without_addresses(&whole), "", 0, json_bytes_max);
+            return cut_middle(&without_addresses(&whole), "", 0, json_bytes_max, whole_at);
         }
         let head = without_addresses(&String::from_utf8_lossy(&head));
         let tail = without_addresses(&String::from_utf8_lossy(&tail));
-        cut_middle(&head, &tail, n_lost, json_bytes_max)
+        cut_middle(&head, &tail, n_lost, json_bytes_max, whole_at)
     }
 
     /// Returns the last line that was printed, for a process that ended before its mark.
     pub fn last_line(&mut self) -> Option<String> {
         self.sort(self.unsorted.len());
-        let text = self.take(WORKER_PRINTED_BYTES_MAX);
+        let text = self.take(WORKER_PRINTED_BYTES_MAX, None);
         text.lines()
             .rfind(|line| !line.trim().is_empty() && !line.contains('\0'))
             .map(|line| line.trim().to_owned())
@@ -72,7 +72,14 @@ impl Printed {
 }
 
 /// Returns `head` and `tail`, between which `n_lost` bytes are missing already, as one text.
-fn cut_middle(head: &str, tail: &str, n_lost: usize, json_bytes_max: usize) -> String {
+fn cut_middle(
+    head: &str,
+    tail: &str,
+    n_lost: usize,
+    json_bytes_max: usize,
+    whole_at: Option<&str>,
+) -> String {
+    let place = whole_at.map_or_else(String::new, |it| format!("; the whole is {it}"));
     let whole = [head, tail].concat();
     if n_lost == 0 && json_bytes(&whole) <= json_bytes_max {
         return whole;
@@ -86,7 +93,7 @@ fn cut_middle(head: &str, tail: &str, n_lost: usize, json_bytes_max: usize) -> S
         let front = &head[..head.floor_char_boundary(n_kept * 2 / 3)];
         let back = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(n_kept / 3))..];
         let n_cut = n_lost + whole.len() - front.len() - back.len();
-        let text = format!("{front}\n… {n_cut} bytes cut …\n{back}");
+        let text = format!("{front}\n… {n_cut} bytes cut{place} …\n{back}");
         if json_bytes(&text) <= json_bytes_max || n_kept == 0 {
             return text;
         }
@@ -127,9 +134,9 @@ mod tests {
         let mut printed = Printed::default();
         assert!(!printed.push(b"one\n\0a", b"\0abc\0"));
         assert!(printed.push(b"bc\0two", b"\0abc\0"));
-        assert_eq!(printed.take(100), "one\n");
+        assert_eq!(printed.take(100, None), "one\n");
         assert!(printed.push(b"\0d\0", b"\0d\0"));
-        assert_eq!(printed.take(100), "two");
+        assert_eq!(printed.take(100, None), "two");
     }
 
     #[test]
@@ -140,7 +147,7 @@ mod tests {
             printed.push(&[b'.'; 1_000], b"\0x\0");
         }
         assert!(printed.push(b" end\0x\0", b"\0x\0"));
-        let text = printed.take(300);
+        let text = printed.take(300, None);
         assert!(text.starts_with("start ..."), "{text}");
         assert!(text.ends_with("... end"), "{text}");
         let kept = text.replace("\n… ", "").split(" bytes cut …\n").map(str::len).sum::<usize>();
@@ -150,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_cut_never_splits_a_character() {
-        let text = cut_middle(&"é".repeat(500), "", 0, 101);
+        let text = cut_middle(&"é".repeat(500), "", 0, 101, None);
         assert!(
             text.chars().all(|it| it == 'é' || "\n… 0123456789bytescut".contains(it)),
             "{text}"

@@ -5,6 +5,7 @@
 //! and what does not, is said by [`Confinement`]; nothing here claims more.
 
 mod layers;
+mod memory;
 mod monitor;
 mod namespaces;
 mod policy;
@@ -28,13 +29,12 @@ use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 
+pub use memory::usual_memory_bytes;
 pub use policy::{Layer, Report};
 pub(super) use policy::{Line, Policy};
 
 pub use crate::event::Confinement;
-use crate::limits::{
-    WORKER_FILE_BYTES_MAX, WORKER_MEMORY_BYTES, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX,
-};
+use crate::limits::{WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
 use crate::status::{ExitStatus, Failure};
 
 /// The first argument that makes csv-agent the stage. It is for csv-agent alone.
@@ -98,6 +98,8 @@ pub struct SandboxOptions {
     pub without: Vec<Layer>,
     /// What must hold before any code runs.
     pub demand: Demand,
+    /// Address space of each process of code.
+    pub memory_bytes: u64,
 }
 
 /// What must hold before any code runs.
@@ -219,7 +221,7 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
         reads: Vec::new(),
         data: Vec::new(),
         links: Vec::new(),
-        memory_bytes: WORKER_MEMORY_BYTES,
+        memory_bytes: options.memory_bytes,
         file_bytes: WORKER_FILE_BYTES_MAX,
         relay: None,
         without: options.without.clone(),
@@ -296,6 +298,8 @@ fn environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
         ("PYTHONSAFEPATH", "1"),
         ("OMP_NUM_THREADS", "1"),
         ("OPENBLAS_NUM_THREADS", "1"),
+        // What scikit-learn would run in pools of threads or processes it runs in this one.
+        ("JOBLIB_MULTIPROCESSING", "0"),
         ("MKL_NUM_THREADS", "1"),
         ("NUMEXPR_NUM_THREADS", "1"),
         ("ARROW_IO_THREADS", "1"),

@@ -123,7 +123,15 @@ impl TurnReport {
 
 /// Says which numbers of an answer no tool result contains.
 pub fn ungrounded(numbers: &[Ungrounded]) -> String {
-    format!("no tool result contains these numbers of the answer: {}", listed(numbers))
+    let (samples, others): (Vec<_>, Vec<_>) = numbers.iter().cloned().partition(|it| it.sample);
+    let told = |what: &str, numbers: &[Ungrounded]| match numbers {
+        [] => None,
+        _ => Some(format!("{what}: {}", listed(numbers))),
+    };
+    let none = told("no tool result contains these numbers of the answer", &others);
+    let few =
+        told("these numbers of the answer come from the first rows of a dataset only", &samples);
+    [none, few].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the first of the numbers, and how many more there are.

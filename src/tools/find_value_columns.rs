@@ -48,6 +48,11 @@ fn parameters() -> Value {
 
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { name, value } = strict::arguments(arguments)?;
+    if value.trim().is_empty() {
+        let message = "`value` is empty; missing cells are not searched: call `get_dataset_info` for how many \
+                       each column has, or `load(name).isna().sum()` in Python";
+        return Err(ToolError::new("bad_arguments", message));
+    }
     let Some(path) = dataset(catalog, &name)?.path().map(Path::to_owned) else {
         let command = Command::Find { dataset: name.clone(), value: value.clone() };
         return Ok(Plan::ask(command, move |outcome| {

@@ -7,7 +7,7 @@ use crate::catalog::{Catalog, Dataset};
 use crate::event::ToolOutput;
 use crate::python::protocol::Command;
 use crate::tools::strict::{self, array, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, new_variable, succeeded};
+use crate::tools::{Plan, Tool, ToolError, dataset, nearest, new_variable, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -54,13 +54,24 @@ fn check_columns(dataset: &Dataset, name: &str, columns: &[String]) -> Result<()
         return Err(ToolError::new("bad_arguments", "`columns` is empty; name at least one"));
     }
     let is_there = |column: &String| dataset.columns.iter().any(|it| it.name == *column);
-    let Some(column) = columns.iter().find(|it| !is_there(it)) else { return Ok(()) };
-    let names = dataset.columns.iter().map(|it| it.name.as_str());
-    let mut there: Vec<&str> = names.take(COLUMNS_LISTED_MAX).collect();
+    let names = || dataset.columns.iter().map(|it| it.name.as_str());
+    let mut missing: Vec<String> = Vec::new();
+    for column in columns.iter().filter(|it| !is_there(it)).take(COLUMNS_LISTED_MAX) {
+        let told = format!("`{column}`{}", nearest(column, names()));
+        if !missing.contains(&told) {
+            missing.push(told);
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut there: Vec<&str> = names().take(COLUMNS_LISTED_MAX).collect();
     if COLUMNS_LISTED_MAX < dataset.columns.len() {
         there.push("… (call `get_dataset_info` for all)");
     }
-    let message = format!("no column `{column}` in `{name}`; it has {}", there.join(", "));
+    let kind = if missing.len() == 1 { "column" } else { "columns" };
+    let message =
+        format!("no {kind} {} in `{name}`; it has {}", missing.join(", "), there.join(", "));
     Err(ToolError::new("unknown_column", message))
 }
 
@@ -121,7 +132,8 @@ mod tests {
     #[test]
     fn columns_and_variables_are_checked_before_python_runs() {
         check(&["sum", "day"], "df", None);
-        check(&["summ"], "df", Some("no column `summ` in `sales`; it has day, sum"));
+        let near = "no columns `Sum` (did you mean `sum`?), `price` in `sales`; it has day, sum";
+        check(&["Sum", "day", "price", "Sum"], "df", Some(near));
         check(&[], "df", Some("`columns` is empty; name at least one"));
         let keyword = "`class` is no Python variable name; use one like `df` or `sales_q3`";
         check(&["sum"], "class", Some(keyword));

@@ -45,6 +45,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let dataset = dataset(catalog, &name)?;
     let mut rows_in_all = json!({});
     tell_rows(&mut rows_in_all, dataset, "rows_in_dataset");
+    let (n_all, is_estimate) = (dataset.row_count, dataset.is_estimate());
     let is_remote = dataset.remote().is_some();
     let variable = new_variable(catalog, df_name)?;
     let n_rows = u64::try_from(nrows).ok().filter(|it| 0 < *it).ok_or_else(|| {
@@ -63,6 +64,12 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         let members = result.as_object_mut().zip(rows_in_all.as_object());
         if let Some((result, rows)) = members {
             result.extend(rows.clone());
+        }
+        if is_estimate || n_rows < n_all {
+            let about = if is_estimate { "about " } else { "" };
+            result["note"] = json!(format!(
+                "{n_rows} of {about}{n_all} rows: load the dataset before computing an answer"
+            ));
         }
         Ok(ToolOutput::json(result))
     }))

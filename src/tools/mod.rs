@@ -20,6 +20,7 @@ use crate::catalog::{Catalog, Dataset, Facts, Query};
 use crate::conversation::{ToolCall, ToolDeclaration};
 use crate::event::{CallStatus, ToolOutput};
 use crate::provider::hosted;
+use crate::python::environment::Packages;
 use crate::python::protocol::{Command, Outcome, OutcomeStatus};
 
 /// Every tool, in the order in which requests declare them. The order never changes: providers cache
@@ -83,11 +84,24 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Returns what a request says of the tool.
-    pub fn declaration(&self) -> ToolDeclaration {
+    /// Returns what a request says of the tool, where code runs with so much.
+    pub fn declaration(&self, room: &CodeRoom) -> ToolDeclaration {
         let parameters = (self.parameters)();
-        ToolDeclaration::Function { name: self.name, description: self.description, parameters }
+        let description = match self.name {
+            RUNS_CODE => python_repl::description(room).into(),
+            _ => self.description.into(),
+        };
+        ToolDeclaration::Function { name: self.name, description, parameters }
     }
+}
+
+/// What code has where it runs, as far as it differs from machine to machine.
+#[derive(Debug, Clone, Default)]
+pub struct CodeRoom {
+    /// Address space of a process.
+    pub memory_bytes: u64,
+    /// What can be imported.
+    pub packages: Packages,
 }
 
 /// What a call still needs.
@@ -189,10 +203,25 @@ fn dataset<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Dataset, ToolErro
     catalog.get(name).ok_or_else(|| {
         let message = match catalog.len() {
             0 => format!("no dataset `{name}`; there are none in this session"),
-            _ => format!("no dataset `{name}`; there are {}", listed(catalog)),
+            _ => format!(
+                "no dataset `{name}`{}; there are {}",
+                nearest(name, catalog.names()),
+                listed(catalog)
+            ),
         };
         ToolError::new("unknown_dataset", message)
     })
+}
+
+/// Returns the name that was probably meant, as a remark; nothing when none is near.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    /// Share of equal letters from which one name is a slip of another.
+    const ALIKE_MIN: f64 = 0.6;
+    let name = name.trim().to_lowercase();
+    let alike = |it: &str| strsim::normalized_damerau_levenshtein(&name, &it.trim().to_lowercase());
+    let known = known.map(|it| (alike(it), it)).filter(|(alike, _)| ALIKE_MIN <= *alike);
+    let found = known.max_by(|one, other| one.0.total_cmp(&other.0));
+    found.map_or_else(String::new, |(_, it)| format!(" (did you mean `{it}`?)"))
 }
 
 /// Says how many rows a dataset has, under a name that tells an estimate from a count.

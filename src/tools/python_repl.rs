@@ -7,7 +7,7 @@ use crate::catalog::Catalog;
 use crate::event::ToolOutput;
 use crate::python::protocol::Command;
 use crate::tools::strict::{self, object, string};
-use crate::tools::{Plan, Tool, ToolError, succeeded};
+use crate::tools::{CodeRoom, Plan, Tool, ToolError, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -17,17 +17,35 @@ calls and later questions. pandas is imported as pd, numpy as np; `datasets` map
 its Parquet file, and `load(name, columns=None)` returns one as a DataFrame. The value of the last \
 expression comes back as in a notebook, with everything printed: a DataFrame or Series as its first 20 \
 rows, shape and dtypes, anything else as text. Long output is cut in the middle, so aggregate instead \
-of printing tables; outputs that were too long, of any tool, are whole in the dict `data`, under the \
-data_key that came with them. An exception comes back as a short traceback; correct the code and call again. \
-There is no network and no file access beyond the datasets; 2 GB of memory. To show a table or a chart \
-to the user, build the DataFrame here, then call send_data_to_ui_as_df or send_chart_to_ui: plotting \
-libraries and print do not reach the user.",
+of printing tables; outputs that were too long, of any tool, are whole in the dict `data`, under the key \
+that stands at the cut or came with them. An exception comes back as a short traceback; correct the code and call again. \
+{packages} There is no network and no file access beyond the datasets; {memory} of memory. To show a table or a chart \
+to the user, build the DataFrame here, then call send_data_to_ui_as_df or send_chart_to_ui: what Python \
+prints or plots does not reach the user.",
     parameters,
     plan,
     needs_repl: true,
     only_reads: false,
     allowance: None,
 };
+
+/// Says what there is on this machine.
+pub fn description(room: &CodeRoom) -> String {
+    let CodeRoom { memory_bytes, packages } = room;
+    let missing = match &packages.missing[..] {
+        [] => String::new(),
+        names => format!("; there is no {}", names.join(", no ")),
+    };
+    let packages = format!(
+        "Installed are {} and the standard library{missing}; nothing can be added.",
+        packages.listed()
+    );
+    #[expect(clippy::cast_precision_loss, reason = "it is told with one digit behind the point")]
+    let memory = format!("{:.1} GB", *memory_bytes as f64 / f64::from(1 << 30));
+    TOOL.description
+        .replace("{packages}", &packages)
+        .replace("{memory}", &memory.replace(".0 ", " "))
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,5 +63,11 @@ fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         return Err(ToolError::new("bad_arguments", "`code` is empty; send the code to run"));
     }
     let command = Command::Run { code };
-    Ok(Plan::ask(command, |outcome| Ok(ToolOutput::json(succeeded(outcome)?.result))))
+    Ok(Plan::ask(command, |outcome| {
+        let mut result = succeeded(outcome)?.result;
+        if result["kind"] == "none" && result.get("stdout").is_none() {
+            result["text"] = "no value: end with an expression or print it".into();
+        }
+        Ok(ToolOutput::json(result))
+    }))
 }

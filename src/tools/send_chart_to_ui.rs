@@ -70,9 +70,16 @@ fn finish(spec: ChartSpec, outcome: Outcome) -> Result<ToolOutput, ToolError> {
         let (code, reason) = (RejectedCode::UnknownDf, outcome.text().to_owned());
         return Err(refused(spec, ChartRejected { code, reason, limit: None, actual: None }));
     }
-    let frame = succeeded(outcome)?.frame.unwrap_or_default();
-    match spec.clone().check(frame) {
-        Err(rejected) => Err(refused(spec, rejected)),
+    let outcome = succeeded(outcome)?;
+    // Only the columns that were asked for came; the REPL knows what else there is.
+    let lacks = outcome.result["lacks"].as_str().map(|it| format!("`{}` has {it}", spec.df_name));
+    match spec.clone().check(outcome.frame.unwrap_or_default()) {
+        Err(mut rejected) => {
+            if let Some(reason) = lacks {
+                rejected = ChartRejected { code: RejectedCode::UnknownField, reason, ..rejected };
+            }
+            Err(refused(spec, rejected))
+        }
         Ok(chart) => {
             let result = json!({
                 "kind": "chart_sent", "logical_name": spec.logical_name,
@@ -111,7 +118,8 @@ mod tests {
             panic!("a chart needs the REPL");
         };
         let status = if frame.is_some() { OutcomeStatus::Ok } else { OutcomeStatus::Error };
-        let result = json!({"kind": "error", "text": "no variable `df`"});
+        let result = json!({"kind": "error", "text": "no variable `df`",
+            "lacks": "no column `sales`; the columns are: `week`"});
         let shown = match finish(Outcome { status, result, frame, file: None }) {
             Ok(output) => output.shown,
             Err(error) => error.output.shown,
@@ -139,6 +147,6 @@ mod tests {
             dtypes: vec!["object".into()],
             row_count: 1,
         };
-        check(Some(lean), Some("no column `sales` in `df`; look at its `columns` first"));
+        check(Some(lean), Some("`df` has no column `sales`; the columns are: `week`"));
     }
 }

@@ -265,7 +265,7 @@ fn request(items: Vec<Item>) -> Request {
         items,
         tools: vec![ToolDeclaration::Function {
             name: "list_datasets",
-            description: "Lists.",
+            description: "Lists.".into(),
             parameters,
         }],
         tool_choice: ToolChoice::Auto,

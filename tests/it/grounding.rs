@@ -113,3 +113,32 @@ fn json_of_a_schema_is_read_with_a_verdict_and_without() {
         assert_eq!(document["ungrounded"], number);
     }
 }
+
+#[test]
+fn a_number_that_was_computed_of_the_first_rows_only_is_told_as_such() {
+    let sample = json!({"name": "sales", "df_name": "head", "nrows": 2});
+    let bench = Bench::with(["sales.csv"]).script([
+        round()
+            .calls("c1", "load_dataset_sample", sample)
+            .runs("c2", "average = head.revenue.mean()"),
+        round().runs("c3", "average"),
+        round().says("On average 1,755.25."),
+        round().runs("c4", "average"),
+        round().says("On average 1,755.25, of 2,310 and others, but 17."),
+        round().runs("c5", "average = load('sales').revenue.mean()\naverage"),
+        round().says("On average 1,429.04."),
+    ]);
+    let run = bench.ask_with(["--json", "-q"], "What is it on average?").succeeds();
+    let told = "warning: these numbers of the answer come from the first rows of a dataset only: `1,755.25`\n";
+    assert_eq!(run.stderr(), told);
+    let document: Value = serde_json::from_str(run.stdout()).unwrap();
+    let number = json!([{"text": "1,755.25", "offset": 11, "finding": null, "sample": true}]);
+    assert_eq!(document["ungrounded"], number);
+    // Another process knows it still.
+    let run = bench.ask_with(["-q"], "And now?").succeeds();
+    let told = "warning: no tool result contains these numbers of the answer: `17`; these numbers of the answer \
+                come from the first rows of a dataset only: `1,755.25`\n";
+    assert_eq!(run.stderr(), told);
+    let run = bench.ask_with(["-q"], "Of all rows?").succeeds();
+    assert_eq!(run.stderr(), "");
+}

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use csv_agent::limits::{WORKER_GRACE, WORKER_MEMORY_BYTES};
+use csv_agent::limits::{WORKER_GRACE, WORKER_MEMORY_BYTES_MIN};
 use csv_agent::python::protocol::{Command as Ask, Outcome, OutcomeStatus};
 use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
 use csv_agent::python::{Worker, WorkerError, WorkerOptions};
@@ -220,11 +220,11 @@ impl Target {
             saved: Some(self.saved.path().to_owned()),
             command_timeout: self.command_timeout,
             grace: self.grace,
-            memory_bytes: WORKER_MEMORY_BYTES,
             sandbox: SandboxOptions {
                 program: program(),
                 without: self.without.clone(),
                 demand: Demand::Nothing,
+                memory_bytes: WORKER_MEMORY_BYTES_MIN,
             },
         };
         Worker::start(options).await.unwrap()

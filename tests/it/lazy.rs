@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
+use csv_agent::limits::WORKER_MEMORY_BYTES_MIN;
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
 use csv_agent::python::sandbox::{Demand, SandboxOptions};
 use csv_agent::python::{Cluster, Worker, WorkerOptions};
@@ -36,8 +37,12 @@ impl Bench {
         let (tell, calls) = channel();
         thread::spawn(move || refuse(ours, |method| tell.send(method).is_ok()));
         let scratch = TempDir::new().unwrap();
-        let sandbox =
-            SandboxOptions { program: program(), without: Vec::new(), demand: Demand::Files };
+        let sandbox = SandboxOptions {
+            program: program(),
+            without: Vec::new(),
+            demand: Demand::Files,
+            memory_bytes: WORKER_MEMORY_BYTES_MIN,
+        };
         let options = WorkerOptions::new(spark_interpreter().await, scratch.path(), sandbox);
         let relay = Arc::new(OwnedFd::from(theirs));
         let cluster = Some(Cluster { relay, datasets: Vec::new(), user: "ann".to_owned() });

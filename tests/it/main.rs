@@ -45,6 +45,7 @@ mod page;
 mod parquet;
 mod provider;
 mod readme;
+mod reads;
 mod real;
 mod remote;
 mod reports;

@@ -15,6 +15,7 @@ pub fn python(bench: &Bench, code: &str) {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap());
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let options = PythonOptions {
+        packages: Vec::new(),
         python: std::env::var_os("CSV_AGENT_PYTHON").map(PathBuf::from),
         virtual_env: None,
         cache_dir: cache.unwrap_or_else(|| home.join(".cache")).join("csv-agent"),

@@ -32,7 +32,7 @@ fn request(items: Vec<Item>) -> Request {
         items,
         tools: vec![ToolDeclaration::Function {
             name: "list_datasets",
-            description: "Lists.",
+            description: "Lists.".into(),
             parameters: json!({"type": "object", "properties": {}, "required": [],
                 "additionalProperties": false}),
         }],

@@ -19,7 +19,9 @@ use csv_agent::agent::again::outline::{Outline, outlines};
 use csv_agent::agent::again::past::{PastCall, Place};
 use csv_agent::conversation::ToolCall;
 use csv_agent::event::CallStatus;
-use csv_agent::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES};
+use csv_agent::limits::{
+    REPL_TEXT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES_MIN,
+};
 use csv_agent::python::environment::{Extras, Interpreter, PythonOptions, prepare};
 use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
 use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
@@ -38,6 +40,7 @@ fn python_options() -> PythonOptions {
             || name == "HOME"
     };
     PythonOptions {
+        packages: Vec::new(),
         python: std::env::var_os("CSV_AGENT_PYTHON").map(PathBuf::from),
         virtual_env: None,
         cache_dir: Path::new(&home).join(".cache/csv-agent"),
@@ -65,7 +68,12 @@ pub fn program() -> PathBuf {
 }
 
 fn sandbox() -> SandboxOptions {
-    SandboxOptions { program: program(), without: Vec::new(), demand: Demand::Files }
+    SandboxOptions {
+        program: program(),
+        without: Vec::new(),
+        demand: Demand::Files,
+        memory_bytes: WORKER_MEMORY_BYTES_MIN,
+    }
 }
 
 /// A worker in a directory of its own.
@@ -89,7 +97,6 @@ impl Bench {
             saved: None,
             command_timeout: HANG,
             grace: WORKER_GRACE,
-            memory_bytes: WORKER_MEMORY_BYTES,
             cluster: None,
             sandbox: sandbox(),
         };
@@ -283,9 +290,10 @@ async fn no_result_is_larger_than_a_tool_output() {
         assert!(1_000 < n_bytes, "{code}: {}", outcome.result);
     }
     let stdout = bench.run("print('x' * 50_000)").await["stdout"].as_str().unwrap().to_owned();
-    assert!(stdout.contains(" bytes cut …"), "{stdout}");
+    assert!(stdout.contains(" bytes cut; the whole is data[\"python_repl_"), "{stdout}");
     let text = bench.run("'x' * 50_000").await["text"].as_str().unwrap().to_owned();
-    assert!(text.contains(" characters cut …"), "{text}");
+    assert!(text.contains(" characters cut; the whole is data[\"python_repl_"), "{text}");
+    assert!(text.len() <= REPL_TEXT_BYTES_MAX && stdout.len() <= REPL_TEXT_BYTES_MAX);
 }
 
 // --- Errors ---------------------------------------------------------------------------------------
@@ -306,6 +314,7 @@ async fn an_error_shows_the_frames_of_the_code_and_keeps_what_ran_before_it() {
       File "<earlier cell>", line 2, in half
         return x / 0
     ZeroDivisionError: division by zero
+    Variables that were set before this line are kept.
     "#);
     assert_eq!(text(&bench.run("kept").await), "5");
 
@@ -315,6 +324,8 @@ async fn an_error_shows_the_frames_of_the_code_and_keeps_what_ran_before_it() {
       File "<cell>", line 1, in <module>
         pd.DataFrame({'a': [1]})['b']
     KeyError: 'b'
+    There is no column `b`; the columns are: `a`
+    Variables that were set before this line are kept.
     "#);
 
     let result = bench.fails("x = (1,\ny = 2").await;
@@ -341,7 +352,7 @@ async fn code_cannot_leave_by_an_exception() {
 
 #[tokio::test]
 async fn memory_that_runs_out_is_an_error_and_the_variables_stay() {
-    let mut bench = Bench::with(|it| it.memory_bytes = 1 << 30).await;
+    let mut bench = Bench::with(|it| it.sandbox.memory_bytes = 1 << 30).await;
     bench.run("kept = pd.DataFrame({'a': range(10)})").await;
     for code in [
         "np.ones(10**10)",
@@ -353,7 +364,7 @@ async fn memory_that_runs_out_is_an_error_and_the_variables_stay() {
         assert!(text(&result).contains("load only some columns"), "{}", text(&result));
         bench.run("x = None").await;
     }
-    assert_eq!(text(&bench.run("kept.a.sum()").await), "np.int64(45)");
+    assert_eq!(text(&bench.run("kept.a.sum()").await), "45");
 }
 
 // --- Datasets and frames --------------------------------------------------------------------------
@@ -380,11 +391,11 @@ async fn a_dataset_is_loaded_whole_or_in_part() {
     assert_eq!(text(&bench.run("len(pd.read_parquet(datasets['sales']))").await), "10");
 
     for (dataset, columns, expected) in [
-        ("sale", None, "no dataset `sale`; the session has: `sales`"),
+        ("sale", None, "no dataset `sale` (did you mean `sales`?); the session has: `sales`"),
         (
             "sales",
             Some(&["ID"][..]),
-            "`sales` has no column `ID`; its columns are: `id`, `name`, `price`",
+            "`sales` has no column `ID` (did you mean `id`?); the columns are: `id`, `name`, `price`",
         ),
         ("sales", Some(&[][..]), "`columns` is empty; name at least one column"),
     ] {
@@ -533,7 +544,6 @@ async fn a_python_that_cannot_import_says_so() {
         saved: None,
         command_timeout: HANG,
         grace: WORKER_GRACE,
-        memory_bytes: WORKER_MEMORY_BYTES,
         sandbox: sandbox(),
     };
     let error = Worker::start(options).await.unwrap_err();
@@ -920,5 +930,35 @@ async fn outlined(tool: &str, cases: &[(&str, &str, &str, &str)]) {
         assert_eq!(found.reads, names(reads), "{code}");
         assert_eq!(found.binds, names(binds), "{code}");
         assert_eq!(may_bind | touches, names(others), "{code}");
+    }
+}
+
+// --- Packages -------------------------------------------------------------------------------------
+
+#[tokio::test]
+async fn statistics_and_learning_run_within_the_confinement() {
+    let mut bench = Bench::new().await;
+    let setup = "
+from scipy import stats
+import statsmodels.formula.api as smf
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_score, train_test_split
+rng = np.random.default_rng(7)
+df = pd.DataFrame({'x': rng.normal(size=200), 'g': np.repeat(['a', 'b'], 100)})
+df['y'] = 2 * df.x + rng.normal(size=200)";
+    bench.run(setup).await;
+    for (code, expected) in [
+        ("round(stats.pearsonr([1, 2, 3, 4], [2, 1, 4, 3]).pvalue, 6)", "0.4"),
+        ("round(stats.shapiro([1, 2, 3, 4, 5, 6, 7, 9.5]).statistic, 4)", "0.9801"),
+        ("round(stats.f_oneway([1, 2, 3], [2, 3, 4], [5, 6, 7]).pvalue, 6)", "0.006592"),
+        ("round(float(smf.ols('y ~ x', df).fit().rsquared), 2)", "0.77"),
+        ("[len(it) for it in train_test_split(df, test_size=0.3, random_state=42)]", "[140, 60]"),
+        (
+            "model = RandomForestClassifier(20, random_state=0, n_jobs=2)\n\
+             cross_val_score(model, df[['x', 'y']], df.g, n_jobs=2).shape",
+            "(5,)",
+        ),
+    ] {
+        assert_eq!(text(&bench.run(code).await), expected, "{code}");
     }
 }

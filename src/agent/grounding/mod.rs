@@ -46,6 +46,8 @@ const ECHOES: [&str; 8] = [
     "container_id",
     "files",
 ];
+/// The member of a result that says of which rows it comes, where these are the first of a dataset only.
+const SAMPLE: &str = "sample";
 /// Numbers in a result that is nothing but these.
 const SCALARS_MAX: usize = 3;
 
@@ -65,6 +67,8 @@ pub struct Grounds {
     scalars: Vec<f64>,
     row_counts: Vec<f64>,
     quotable: Quotable,
+    /// What was computed of the first rows of a dataset only, which grounds nothing.
+    samples: Option<Box<Grounds>>,
 }
 
 impl Grounds {
@@ -90,6 +94,12 @@ impl Grounds {
             }
             return;
         };
+        if result[SAMPLE].is_string() {
+            let mut members = members.clone();
+            members.remove(SAMPLE);
+            self.samples.get_or_insert_default().call(status, &Value::Object(members));
+            return;
+        }
         // The value that was looked for is one of the data when it was found.
         let is_found = result["columns"].as_array().is_some_and(|it| !it.is_empty());
         let (mut shown, mut echoed) = (members.clone(), Vec::new());
@@ -134,7 +144,9 @@ impl Grounds {
             Value::String(text) => self.text(text),
             Value::Array(rows) => self.table(rows, true),
             Value::Object(members) => {
-                let n_rows = members.get("row_count").and_then(Value::as_u64);
+                // Of the first rows of a dataset it is also said how many there are in all.
+                let n_rows = members.get("rows_in_dataset").or_else(|| members.get("row_count"));
+                let n_rows = n_rows.and_then(Value::as_u64);
                 for (name, value) in members {
                     self.line(name);
                     match fact((name, value)) {
@@ -247,8 +259,9 @@ impl Grounds {
         for n_listed in &claims.n_listed {
             self.count(*n_listed);
         }
+        let samples = self.samples.take().map(|it| Checker::of(*it));
         let checker = Checker::of(self);
-        let missing = claims.all.iter().flat_map(|it| checker.missing(it));
+        let missing = claims.all.iter().flat_map(|it| checker.missing(it, samples.as_ref()));
         missing.take(UNGROUNDED_MAX).collect()
     }
 
@@ -423,16 +436,21 @@ impl Checker {
         Checker { grounds, values, derived }
     }
 
-    fn missing<'a>(&'a self, claim: &'a Claim) -> impl Iterator<Item = Ungrounded> + 'a {
+    fn missing<'a>(
+        &'a self,
+        claim: &'a Claim,
+        samples: Option<&'a Checker>,
+    ) -> impl Iterator<Item = Ungrounded> + 'a {
         let (mut n_bytes, mut n_letters) = (0, 0);
         let all: &str = &claim.text;
         let found = figures(all, Purpose::Claims(&self.grounds.quotable));
-        found.filter(|(_, it)| !self.has(it)).map(move |(range, _)| {
+        found.filter(|(_, it)| !self.has(it)).map(move |(range, figure)| {
             n_letters += all[n_bytes..range.start].chars().count() as u64;
             n_bytes = range.start;
             let text = all[range].chars().take(UNGROUNDED_CHARS_MAX).collect();
             let path = claim.path.clone();
-            Ungrounded { text, offset: n_letters, finding: claim.finding, path }
+            let sample = samples.is_some_and(|it| it.has(&figure));
+            Ungrounded { text, offset: n_letters, finding: claim.finding, path, sample }
         })
     }
 

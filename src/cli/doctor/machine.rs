@@ -8,7 +8,7 @@ use super::{Check, State};
 use crate::cli::graphics::{self, Images};
 use crate::cli::options::GlobalOptions;
 use crate::limits::DISK_FREE_BYTES_MIN;
-use crate::python::environment::{self, Extras, Origin, PythonOptions};
+use crate::python::environment::{self, Extras, Origin, Packages, PythonOptions};
 use crate::python::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
 use crate::python::{Worker, WorkerOptions};
 use crate::status::ExitStatus;
@@ -37,11 +37,13 @@ pub async fn try_python(
                 Origin::Managed => "made by csv-agent",
             };
             let spark = spark_client(options).await;
+            let packages = told(&interpreter.packages);
             let scratch = TempDir::new()?;
             let options = WorkerOptions::new(interpreter, scratch.path(), sandbox.clone());
             match Worker::start(options).await {
                 Ok(worker) => {
-                    tell(State::Ok, format!("{}; {place}, {origin}", worker.versions()));
+                    let versions = worker.versions();
+                    tell(State::Ok, format!("{versions}{packages}; {place}, {origin}"));
                     checks.push(spark);
                     let confinement = worker.confinement().clone();
                     worker.stop().await;
@@ -66,6 +68,15 @@ pub async fn try_python(
             Ok((checks, None))
         }
     }
+}
+
+/// Lists the packages beside those whose versions are told.
+fn told(packages: &Packages) -> String {
+    let list = |what: &str, names: String| match names.as_str() {
+        "" => String::new(),
+        names => format!("; {what} {names}"),
+    };
+    list("with", packages.there.join(", ")) + &list("without", packages.missing.join(", "))
 }
 
 /// Returns whether there is a Spark client, which only datasets on a cluster need.

@@ -320,7 +320,7 @@ impl TurnOptions {
             redact: flags.redact,
             provider,
             python: python_options(settings)?,
-            sandbox: sandbox_options(demand(settings)?, environment)?,
+            sandbox: sandbox_options(demand(settings)?, settings)?,
             cluster: cluster_access(environment),
             interpreter,
             global,

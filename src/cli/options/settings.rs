@@ -287,6 +287,16 @@ pub static TOOL_TIMEOUT: Setting<Duration> = Setting {
     default: Some(|| crate::limits::TOOL_TIMEOUT),
     project: Project::May,
 };
+/// Memory of code.
+pub static MEMORY: Setting<u64> = Setting {
+    key: "memory",
+    about: "memory for Python code, such as \"8GB\"; half of the machine's when not set",
+    flag: Some(("--memory", |it| it.settings.memory)),
+    variable: None,
+    read: |raw, _| values::memory(text(raw)?),
+    default: None,
+    project: Project::MayNot,
+};
 /// Whether code runs only when all of its confinement holds.
 pub static REQUIRE_SANDBOX: Setting<bool> = Setting {
     key: "require_sandbox",
@@ -337,6 +347,19 @@ pub static PYTHON: Setting<PathBuf> = Setting {
     flag: None,
     variable: Some(("CSV_AGENT_PYTHON", |it| it.python.clone())),
     read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
+    default: None,
+    project: Project::MayNot,
+};
+/// What the managed environment has besides.
+pub static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
+    key: "python_packages",
+    about: "packages to add to the managed environment, as an array: [\"lifelines\"]",
+    flag: None,
+    variable: None,
+    read: |raw, _| match raw {
+        Raw::List(names) => names.iter().map(|it| values::package(it)).collect(),
+        _ => Err("write the packages as an array of strings".to_owned()),
+    },
     default: None,
     project: Project::MayNot,
 };
@@ -425,11 +448,13 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
     &MAX_COST,
     &COMPACT_AT,
     &TOOL_TIMEOUT,
+    &MEMORY,
     &REQUIRE_SANDBOX,
     &ALLOW_UNCONFINED,
     &REDACT,
     &NO_ROWS,
     &PYTHON,
+    &PYTHON_PACKAGES,
     &FORMAT,
     &COLOR,
     &LOCK_WAIT,

@@ -176,7 +176,7 @@ mod tests {
             items: serde_json::from_value(items).unwrap(),
             tools: vec![ToolDeclaration::Function {
                 name: "f",
-                description: "d",
+                description: "d".into(),
                 parameters: json!({"type": "object"}),
             }],
             tool_choice: ToolChoice::Auto,
@@ -203,7 +203,7 @@ mod tests {
         let ToolDeclaration::Function { description, .. } = &mut other.tools[0] else {
             panic!("it is a function")
         };
-        *description = "better words";
+        *description = "better words".into();
         let normalised = normalise(&request(items(1)), None);
         assert_eq!(normalised, normalise(&other, None));
         assert_eq!(key_of(&normalised), key_of(&normalise(&other, None)));

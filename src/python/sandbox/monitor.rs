@@ -19,7 +19,7 @@ use rustix::fs::OFlags;
 use super::policy::Policy;
 use super::raw;
 use crate::limits::{
-    SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TASKS_MAX, WORKER_TREE_BYTES_MAX,
+    SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TASKS_MAX, worker_tree_bytes_max,
 };
 
 /// Milliseconds between two looks at what the kernel does not limit.
@@ -162,7 +162,8 @@ fn over_limit(policy: &Policy) -> Option<i32> {
     }
     let total = |memory: fn(Pid) -> u64| processes.iter().map(|it| memory(*it)).sum::<u64>();
     // What several processes share is counted for each of them, until it matters.
-    if WORKER_TREE_BYTES_MAX < total(memory_bytes) && WORKER_TREE_BYTES_MAX < total(own_bytes) {
+    let most = worker_tree_bytes_max(policy.memory_bytes);
+    if most < total(memory_bytes) && most < total(own_bytes) {
         return Some(super::STOPPED_FOR_MEMORY);
     }
     let mut usage = Usage::of_directory(&policy.scratch);

@@ -210,11 +210,12 @@ fn a_large_output_is_cut_in_the_middle() {
     ]);
     let turn = ask(&bench, [], "q", 0);
     let request = last_request(&bench);
-    for (call_id, note, first, last) in
-        [("c1", "bytes cut …", "head", "tail"), ("c2", "characters cut …", "xxx", "xxx")]
-    {
+    for (call_id, note, first, last) in [
+        ("c1", " bytes cut; the whole is data[", "head", "tail"),
+        ("c2", " characters cut; the whole is data[", "xxx", "xxx"),
+    ] {
         let output = request.output_of(call_id);
-        assert!(output.len() <= 16 * 1024 + 100, "{call_id}: {} bytes", output.len());
+        assert!(output.len() <= 6 * 1024, "{call_id}: {} bytes", output.len());
         assert_eq!(turn.result_of(call_id)["bytes_to_model"], output.len());
         assert_eq!(turn.result_of(call_id)["truncated"], true);
         let (head, tail) = output.split_once(note).expect(note);

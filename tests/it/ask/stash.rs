@@ -72,14 +72,17 @@ fn what_code_prints_or_returns_at_length_is_whole_in_the_repl() {
         round().says("Done."),
     ]);
     let turn = ask(&bench, [], "q", 0);
-    let printed = output(&bench, "c1");
-    let key = printed["stdout_key"].as_str().unwrap().to_owned();
-    assert_eq!(printed["notes"], json!([format!("all that was printed is data[\"{key}\"]")]));
-    let other = output(&bench, "c2")["data_key"].as_str().unwrap().to_owned();
+    let key = |call_id: &str, store: &str| {
+        let request = last_request(&bench);
+        let output = request.output_of(call_id);
+        let (_, place) = output.split_once(&format!(" cut; the whole is {store}[\"")).unwrap();
+        place.split_once("\"] …").unwrap().0.to_owned()
+    };
+    let (printed, other) = (key("c1", "data"), key("c2", "data"));
     assert_eq!(turn.result_of("c2")["truncated"], true);
-    let expected = format!(r"(['\n', 399960001], ['{key}', '{other}'])");
+    let expected = format!(r"(['\n', 399960001], ['{printed}', '{other}'])");
     assert_eq!(last_request(&bench).output_of("c3"), expected);
-    assert!(output(&bench, "c5")["notes"][0].as_str().unwrap().contains("stored_data["));
+    assert!(key("c5", "stored_data").starts_with("python_repl_"));
     assert_eq!(last_request(&bench).output_of("c6"), "({'mine': 1}, [50000])");
     let keys: Vec<_> = turn.all("tool_result").iter().map(|it| it["status"].clone()).collect();
     assert_eq!(keys, vec![json!("ok"); 6]);

@@ -115,7 +115,7 @@ mod tests {
             items: vec![Item::user("q")],
             tools: vec![ToolDeclaration::Function {
                 name: "f",
-                description: "d",
+                description: "d".into(),
                 parameters: json!({"type": "object", "properties": {}, "required": [],
                     "additionalProperties": false}),
             }],
