@@ -1,8 +1,9 @@
 //! The instructions: parts in a fixed order, the same bytes in every round of a turn.
 //!
-//! Pure: what changes from turn to turn (the question, the clock) is not in here, so that a provider can
-//! cache the beginning of a request; only where there are too many schemas, the question says which come first. Text of others (headers, knowledge, findings) stands between quotes
-//! or after `| `, where it cannot pass for instructions.
+//! Pure: what changes from turn to turn (the question, the clock) is not in here, and what changes least
+//! stands first, so that a provider can cache the beginning of a request, across sessions too. Only where
+//! there are too many schemas, the question says which come first. Text of others (headers, knowledge,
+//! findings) stands between quotes or after `| `, where it cannot pass for instructions.
 //!
 //! Each part has a bound of its own, and all together have one. Rules, thresholds and knowledge are never
 //! cut for the sake of others; schemas get what these leave, findings what schemas leave.
@@ -109,7 +110,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
     };
     let role = ROLE.replace(COMPUTE, compute);
     let ([language, knowledge, thresholds], notes) = said(briefing, catalog);
-    let rules = joined([OUTPUT.to_owned(), form(verdict, None)]);
+    let rules = OUTPUT.to_owned();
     let withheld = withheld::withheld(withheld);
     let files = match interpreter {
         Interpreter::Local => String::new(),
@@ -121,19 +122,33 @@ pub fn instructions(parts: &Parts) -> Instructions {
         Some(_) => REMOTE.replace("{collect_mb}", &(CLUSTER_COLLECT_BYTES_MAX >> 20).to_string()),
         None => String::new(),
     };
-    let n_bytes: usize =
-        [&role, &language, &knowledge, &thresholds, &remote, &files, &withheld, &rules]
-            .iter()
-            .map(|it| it.len() + 1)
-            .sum();
+    // The schema of the answer is the user's, and takes no room from the datasets.
+    let form_alone = form(verdict, None);
+    let n_bytes: usize = [
+        &role,
+        &rules,
+        &remote,
+        &language,
+        &withheld,
+        &knowledge,
+        &thresholds,
+        &form_alone,
+        &files,
+    ]
+    .iter()
+    .map(|it| it.len() + 1)
+    .sum();
     // Two blank lines belong to the parts that are still to come.
     let room = INSTRUCTIONS_BYTES_MAX.saturating_sub(n_bytes + 2);
     let schemas = datasets::schemas(catalog, question, folds, room.min(SCHEMA_BYTES_MAX));
     let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
-    let rules = joined([OUTPUT.to_owned(), form(verdict, schema)]);
-    let all =
-        [role, language, knowledge, thresholds, schemas, remote, files, withheld, findings, rules];
+    let form = form(verdict, schema);
+    // What never changes comes first, then what changes with the user, the session and the turn.
+    let all = [
+        role, rules, remote, language, withheld, knowledge, thresholds, form, files, schemas,
+        findings,
+    ];
     Instructions { text: joined(all), notes }
 }
 
