@@ -132,7 +132,7 @@ mod tests {
         markers.add(more);
         let expected = "1 `NA` taken for missing; 3 `None`, 1 `NA`, 1 `-` kept as text";
         assert_eq!(markers.note("").as_deref(), Some(expected));
-        let told = "text: 3 values that are no numbers, the first `None` on line 2";
+        let told = "text: 3 values that are not numbers, the first `None` on line 2";
         let expected = "1 `NA` taken for missing; 1 `NA`, 1 `-` kept as text";
         assert_eq!(markers.note(told).as_deref(), Some(expected));
         assert_eq!(Markers::default().note(""), None);

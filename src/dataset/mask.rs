@@ -246,7 +246,7 @@ mod tests {
         let column = |note: &str| json!({"name": "a", "dtype": "string", "nulls": 0, "note": note});
         let dialect = json!({"encoding": "utf-8", "delimiter": ",", "quote": null, "header": true, "reasons": []});
         let columns = json!([
-            column("text: 1 value that is no number, `bob` on line 3"),
+            column("text: 1 value that is not a number, `bob` on line 3"),
             column("decimal comma")
         ]);
         let dataset = json!({"path": "sales.parquet", "source": "s", "sha256": "", "bytes": 1, "row_count": 1,

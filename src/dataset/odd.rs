@@ -18,10 +18,17 @@ pub enum Usual {
     Time,
     /// `true` and `false`.
     Flag,
+    /// Percentages, with numbers that have no sign among them.
+    Percentage,
+    /// Money, with numbers that have no sign among them.
+    Money,
+    /// Amounts with signs of several kinds, or in brackets.
+    Amount,
 }
 
 impl Usual {
-    const ALL: [Usual; 4] = [Usual::Number, Usual::Day, Usual::Time, Usual::Flag];
+    /// Those that a value tells by itself.
+    const SINGLE: [Usual; 4] = [Usual::Number, Usual::Day, Usual::Time, Usual::Flag];
 
     /// Returns what is usual in a column that was taken for `dtype`.
     pub fn of(dtype: DType) -> Option<Self> {
@@ -34,10 +41,10 @@ impl Usual {
         }
     }
 
-    /// Returns what at least three in four values are.
+    /// Returns what at least two in three values are.
     pub fn among<'a>(values: impl Iterator<Item = &'a [u8]>, nulls: &Nulls) -> Option<Self> {
-        let mut counts = [0_usize; Self::ALL.len()];
-        let mut n_values = 0;
+        let mut counts = [0_usize; Self::SINGLE.len()];
+        let (mut n_values, mut n_amounts, mut amounts) = (0, 0, Evidence::default());
         for value in values {
             let seen = classify(value, nulls);
             if seen == Evidence::default() {
@@ -45,13 +52,25 @@ impl Usual {
             }
             n_values += 1;
             let is_number = digits(value.trim_ascii()).is_some();
-            let kind = Self::ALL.iter().position(|it| seen.is_only(it.evidence()));
+            let kind = Self::SINGLE.iter().position(|it| seen.is_only(it.evidence()));
             if let Some(kind) = kind.or(is_number.then_some(0)) {
                 counts[kind] += 1;
+            } else if seen.is_only(Self::Amount.evidence()) {
+                n_amounts += 1;
+                amounts.add(seen);
             }
         }
-        let kind = counts.iter().position(|it| 0 < *it && n_values * 3 <= it * 4)?;
-        Some(Self::ALL[kind])
+        let is_most = |n: usize| 0 < n && n_values * 2 <= n * 3;
+        if 0 < n_amounts && is_most(n_amounts + counts[0]) {
+            let has = |kind| amounts.has(kind);
+            return Some(match (has(Evidence::PERCENT), has(Evidence::CURRENCY)) {
+                (true, false) => Usual::Percentage,
+                (false, true) => Usual::Money,
+                _ => Usual::Amount,
+            });
+        }
+        let kind = counts.iter().position(|it| is_most(*it))?;
+        Some(Self::SINGLE[kind])
     }
 
     fn evidence(self) -> Evidence {
@@ -60,6 +79,9 @@ impl Usual {
             Usual::Day => Evidence::DAYS,
             Usual::Time => Evidence::TIME,
             Usual::Flag => Evidence::BOOL,
+            Usual::Percentage | Usual::Money | Usual::Amount => {
+                Evidence::AMOUNTS.and(Evidence::NUMBERS)
+            }
         }
     }
 
@@ -84,10 +106,13 @@ impl Usual {
     /// Returns the kind in words, for one value and for many.
     fn words(self) -> [&'static str; 2] {
         match self {
-            Usual::Number => ["number", "numbers"],
-            Usual::Day => ["day", "days"],
-            Usual::Time => ["time of day", "times of day"],
-            Usual::Flag => ["truth value", "truth values"],
+            Usual::Number => ["a number", "numbers"],
+            Usual::Day => ["a day", "days"],
+            Usual::Time => ["a time of day", "times of day"],
+            Usual::Flag => ["a truth value", "truth values"],
+            Usual::Percentage => ["a percentage", "percentages"],
+            Usual::Money => ["an amount of money", "amounts of money"],
+            Usual::Amount => ["an amount", "amounts"],
         }
     }
 }
@@ -109,7 +134,11 @@ enum Why {
 
 /// The values of a column that are not of its usual kind.
 #[derive(Debug, Clone, Default)]
-pub struct Odds(Vec<Odd>);
+pub struct Odds {
+    found: Vec<Odd>,
+    /// A value of the usual kind that says how they are written.
+    example: Option<String>,
+}
 
 #[derive(Debug, Clone)]
 struct Odd {
@@ -126,48 +155,44 @@ impl Odds {
     pub fn look(&mut self, usual: Usual, row: u64, text: &[u8], nulls: &Nulls) {
         if !usual.holds(text, nulls) {
             self.count(usual.why(text), row, text);
+        } else if self.example.is_none() && is_written_by_people(text) {
+            self.example = Some(shown(text));
         }
     }
 
     fn count(&mut self, why: Why, place: u64, text: &[u8]) {
-        /// Characters of a value that are shown.
-        const SHOWN_CHARS: usize = 40;
-        if let Some(odd) = self.0.iter_mut().find(|it| it.why == why) {
+        if let Some(odd) = self.found.iter_mut().find(|it| it.why == why) {
             odd.n += 1;
             return;
         }
-        let text = String::from_utf8_lossy(text);
-        let mut value: String = text.chars().take(SHOWN_CHARS).collect();
-        if value.len() < text.len() {
-            value.push('…');
-        }
-        self.0.push(Odd { why, n: 1, place, value: sanitize::one_line(&value) });
+        self.found.push(Odd { why, n: 1, place, value: shown(text) });
     }
 
     /// Turns rows into lines.
     pub fn locate(&mut self, line_of: impl Fn(u64) -> u64) {
-        self.0.iter_mut().for_each(|it| it.place = line_of(it.place));
+        self.found.iter_mut().for_each(|it| it.place = line_of(it.place));
     }
 
     /// Adds those of another part of the file, which lies `n_lines` lines further on.
     pub fn add(&mut self, other: Odds, n_lines: u64) {
-        for odd in other.0 {
-            match self.0.iter_mut().find(|it| it.why == odd.why) {
+        for odd in other.found {
+            match self.found.iter_mut().find(|it| it.why == odd.why) {
                 Some(known) => known.n += odd.n,
-                None => self.0.push(Odd { place: n_lines + odd.place, ..odd }),
+                None => self.found.push(Odd { place: n_lines + odd.place, ..odd }),
             }
         }
+        self.example = self.example.take().or(other.example);
     }
 
     /// Says what made the column text; lines are counted from 0.
     pub fn note(&self, usual: Usual) -> Option<String> {
-        let told = self.0.iter().map(|Odd { why, n, place, value }| {
+        let told = self.found.iter().map(|Odd { why, n, place, value }| {
             let what = match why {
                 Why::Zeros => "with leading zeros".to_owned(),
                 Why::Plus => "with a leading `+`".to_owned(),
                 Why::Beyond => "beyond int64".to_owned(),
-                Why::Other if *n == 1 => format!("that is no {}", usual.words()[0]),
-                Why::Other => format!("that are no {}", usual.words()[1]),
+                Why::Other if *n == 1 => format!("that is not {}", usual.words()[0]),
+                Why::Other => format!("that are not {}", usual.words()[1]),
             };
             let line = place + 1;
             match n {
@@ -176,6 +201,26 @@ impl Odds {
             }
         });
         let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| format!("text: {}", told.join("; ")))
+        let example = self.example.as_ref().map_or_else(String::new, |it| format!("; e.g. `{it}`"));
+        (!told.is_empty()).then(|| format!("text: {}{example}", told.join("; ")))
     }
+}
+
+/// Returns whether a value has a digit and, beside what programs write in numbers, days and times, another
+/// sign, such as `26,474` and `12 %`.
+fn is_written_by_people(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_digit)
+        && text.iter().any(|it| !it.is_ascii_alphanumeric() && !b" +-.:".contains(it))
+}
+
+/// Returns a value as it is shown.
+fn shown(text: &[u8]) -> String {
+    /// Characters of a value that are shown.
+    const SHOWN_CHARS: usize = 40;
+    let text = String::from_utf8_lossy(text);
+    let mut value: String = text.chars().take(SHOWN_CHARS).collect();
+    if value.len() < text.len() {
+        value.push('…');
+    }
+    sanitize::one_line(&value)
 }

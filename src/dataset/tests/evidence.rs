@@ -22,25 +22,45 @@ fn check(values: &[&str], expected: Option<&str>) {
 fn the_first_value_that_makes_a_column_text_is_told_with_its_line() {
     check(
         &["1", "2", "3", "n. d.", "5", "?!", "7", "8"],
-        Some("text: 2 values that are no numbers, the first `n. d.` on line 5"),
+        Some("text: 2 values that are not numbers, the first `n. d.` on line 5"),
     );
     check(
         &["2024-01-01", "2024-02-30", "2024-03-01", "2024-04-01"],
-        Some("text: 1 value that is no day, `2024-02-30` on line 3"),
+        Some("text: 1 value that is not a day, `2024-02-30` on line 3"),
     );
     check(
         &["09:30", "24:00", "10:15", "11:00"],
-        Some("text: 1 value that is no time of day, `24:00` on line 3"),
+        Some("text: 1 value that is not a time of day, `24:00` on line 3"),
     );
     check(
         &["true", "false", "false", "perhaps"],
-        Some("text: 1 value that is no truth value, `perhaps` on line 5"),
+        Some("text: 1 value that is not a truth value, `perhaps` on line 5"),
     );
+    check(&["1", "2", "*"], Some("text: 1 value that is not a number, `*` on line 4"));
+    check(
+        &["1,000", "26,474", "*", "984", "*", "12,500"],
+        Some("text: 2 values that are not numbers, the first `*` on line 4; e.g. `1,000`"),
+    );
+    check(
+        &["12.5%", "7%", "n.s.", "40.2 %"],
+        Some("text: 1 value that is not a percentage, `n.s.` on line 4; e.g. `12.5%`"),
+    );
+    check(
+        &["$1,097", "15", "(on request)", "$20.50"],
+        Some(
+            "text: 1 value that is not an amount of money, `(on request)` on line 4; e.g. `$1,097`",
+        ),
+    );
+    check(
+        &["1.5", "(1.2)", "3", "x"],
+        Some("text: 1 value that is not an amount, `x` on line 5; e.g. `(1.2)`"),
+    );
+    check(&["1", "x", "*"], None);
     check(&["apple", "pear", "5", "plum"], None);
     check(&["1", "2", "3", "NA"], Some("1 `NA` taken for missing"));
     check(
         &["1", "2", "3", "MISSING", "NA"],
-        Some("text: 1 value that is no number, `MISSING` on line 5; 1 `NA` kept as text"),
+        Some("text: 1 value that is not a number, `MISSING` on line 5; 1 `NA` kept as text"),
     );
 }
 
@@ -60,7 +80,7 @@ fn digits_that_a_number_would_lose_are_told() {
         Some("text: 2 values with a leading `+`, the first `+491701234567` on line 2"),
     );
     let long = "x".repeat(50);
-    let told = format!("text: 1 value that is no number, `{}…` on line 5", "x".repeat(40));
+    let told = format!("text: 1 value that is not a number, `{}…` on line 5", "x".repeat(40));
     check(&["1", "2", "3", &long], Some(&told));
 }
 
@@ -107,7 +127,7 @@ fn a_late_value_is_told_however_far_down_it_is() {
     text.push_str("late,z\nlater,z\n");
     let bench = Bench::new();
     let dataset = bench.sliced(text.as_bytes(), 10_000).unwrap();
-    let told = "text: 2 values that are no numbers, the first `late` on line 6002";
+    let told = "text: 2 values that are not numbers, the first `late` on line 6002";
     assert_eq!(dataset.columns[0].note.as_deref(), Some(told));
     assert_eq!(dataset.columns[1].note, None);
 }
