@@ -157,10 +157,12 @@ fn setting(setting: &dyn AnySetting) -> Value {
         || setting.takes(&Raw::Whole("1".to_owned()))
     {
         json!({"type": "integer", "minimum": 0})
-    } else if setting.takes(&Raw::List(vec!["/a".to_owned()])) {
+    } else if ["/a", "a"].iter().any(|it| setting.takes(&Raw::List(vec![(*it).to_owned()]))) {
         json!({"type": "array", "items": {"type": "string"}})
     } else if takes_text("Elvish") {
         json!({"type": "string"})
+    } else if takes_text("8GB") {
+        json!({"type": "string", "description": "a size, such as 8GB"})
     } else if takes_text("90s") {
         json!({"type": "string", "description": "a time, such as 90s or 5m"})
     } else {
@@ -188,6 +190,8 @@ mod tests {
         assert_eq!(type_of("compact_at"), "integer");
         assert_eq!(type_of("max_cost"), "number");
         assert_eq!(type_of("timeout"), "string");
+        assert_eq!(type_of("memory"), "string");
+        assert_eq!(type_of("python_packages"), "array");
         assert_eq!(schema["properties"]["api"]["enum"], json!(["auto", "chat", "responses"]));
         assert_eq!(schema["properties"]["reasoning"]["enum"], json!(["high", "low", "medium"]));
         assert_eq!(schema["properties"]["chart_theme"]["enum"], json!(["dark", "light"]));
