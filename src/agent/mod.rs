@@ -182,6 +182,7 @@ impl Agent {
             options.withheld.clone(),
         )
         .asking_as(options.cluster.clone());
+        let repl = if matches!(provider, Provider::Builtin) { repl.for_a_program() } else { repl };
         Agent {
             options,
             provider,

@@ -11,7 +11,7 @@ use crate::agent::news::teller;
 use crate::agent::turn::{Ended, Turn};
 use crate::catalog::{Catalog, Dataset};
 use crate::event::{CallStatus, Status, ToolOutput};
-use crate::limits::SNAPSHOT;
+use crate::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX};
 use crate::python::environment::{self, Extras, PythonOptions};
 use crate::python::protocol::{Command, Outcome};
 use crate::python::sandbox::{self, Confinement, SandboxOptions};
@@ -31,6 +31,7 @@ pub struct Repl {
     python: PythonOptions,
     sandbox: SandboxOptions,
     command_timeout: Duration,
+    text_bytes: usize,
     /// What the variables of a process must not hold.
     withheld: Withheld,
     stand_in: Option<StandIn>,
@@ -68,6 +69,7 @@ impl Repl {
             python,
             sandbox,
             command_timeout,
+            text_bytes: REPL_TEXT_BYTES_MAX,
             withheld,
             stand_in: None,
             state: State::Idle,
@@ -75,6 +77,12 @@ impl Repl {
             access: ClusterAccess::default(),
             link: None,
         }
+    }
+
+    /// Shows all text that a tool output holds, to a program that reads it.
+    #[must_use]
+    pub fn for_a_program(self) -> Repl {
+        Repl { text_bytes: TOOL_OUTPUT_BYTES_MAX, ..self }
     }
 
     /// Says who asks the cluster that datasets are on.
@@ -142,7 +150,7 @@ impl Repl {
             (self.link, cluster) = ClusterLink::start(catalog, &self.access, turn)?.unzip();
             session.scratch_dir()?
         };
-        let command_timeout = self.command_timeout;
+        let (command_timeout, text_bytes) = (self.command_timeout, self.text_bytes);
         let mut tell = teller(turn.news());
         self.state = State::Starting(tokio::spawn(async move {
             let extras = Extras { spark: cluster.is_some() };
@@ -152,6 +160,7 @@ impl Repl {
                 container,
                 saved,
                 command_timeout,
+                text_bytes,
                 cluster,
                 ..WorkerOptions::new(interpreter, &scratch, sandbox)
             };

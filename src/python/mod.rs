@@ -80,6 +80,8 @@ pub struct WorkerOptions {
     pub command_timeout: Duration,
     /// Time that interrupted code has to end, before the process is killed.
     pub grace: Duration,
+    /// Bytes of text that are shown, of what code prints and of a value that is no table.
+    pub text_bytes: usize,
     /// The cluster that it may ask, if any.
     pub cluster: Option<Cluster>,
 }
@@ -108,6 +110,7 @@ impl WorkerOptions {
             saved: None,
             command_timeout: TOOL_TIMEOUT,
             grace: WORKER_GRACE,
+            text_bytes: REPL_TEXT_BYTES_MAX,
             cluster: None,
         }
     }
@@ -194,6 +197,7 @@ pub struct Worker {
     gone: Option<WorkerError>,
     scratch: PathBuf,
     memory_bytes: u64,
+    text_bytes: usize,
     command_timeout: Duration,
     grace: Duration,
     versions: Versions,
@@ -309,6 +313,7 @@ impl Worker {
             confinement: Confinement::default(),
             scratch: options.scratch.clone(),
             memory_bytes: policy.memory_bytes,
+            text_bytes: options.text_bytes,
         };
         let report = worker.confined().await?;
         worker.confinement = Confinement::of(&report, &policy);
@@ -327,7 +332,7 @@ impl Worker {
             frames_bytes: frames_bytes_max(policy.memory_bytes),
             output_bytes: TOOL_OUTPUT_BYTES_MAX,
             result_bytes: RESULT_BYTES_MAX,
-            text_bytes: REPL_TEXT_BYTES_MAX,
+            text_bytes: options.text_bytes,
             line_bytes: WORKER_ANSWER_BYTES_MAX,
             cluster: options.cluster.as_ref().map(ClusterStart::of),
         };
@@ -384,7 +389,7 @@ impl Worker {
         };
         let n_result = outcome.result.to_string().len() + r#","stdout":"""#.len();
         let n_left = TOOL_OUTPUT_BYTES_MAX.saturating_sub(n_result);
-        let n_left = n_left.clamp(PRINTED_JSON_BYTES_MIN, REPL_TEXT_BYTES_MAX);
+        let n_left = n_left.min(self.text_bytes).max(PRINTED_JSON_BYTES_MIN);
         if let Value::Object(result) = &mut outcome.result {
             let place = result.shift_remove("stdout_place");
             let printed = self.printed.take(n_left, place.as_ref().and_then(Value::as_str));

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use csv_agent::limits::{WORKER_GRACE, WORKER_MEMORY_BYTES_MIN};
+use csv_agent::limits::{REPL_TEXT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES_MIN};
 use csv_agent::python::protocol::{Command as Ask, Outcome, OutcomeStatus};
 use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
 use csv_agent::python::{Worker, WorkerError, WorkerOptions};
@@ -220,6 +220,7 @@ impl Target {
             saved: Some(self.saved.path().to_owned()),
             command_timeout: self.command_timeout,
             grace: self.grace,
+            text_bytes: REPL_TEXT_BYTES_MAX,
             sandbox: SandboxOptions {
                 program: program(),
                 without: self.without.clone(),

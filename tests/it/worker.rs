@@ -97,6 +97,7 @@ impl Bench {
             saved: None,
             command_timeout: HANG,
             grace: WORKER_GRACE,
+            text_bytes: REPL_TEXT_BYTES_MAX,
             cluster: None,
             sandbox: sandbox(),
         };
@@ -544,6 +545,7 @@ async fn a_python_that_cannot_import_says_so() {
         saved: None,
         command_timeout: HANG,
         grace: WORKER_GRACE,
+        text_bytes: REPL_TEXT_BYTES_MAX,
         sandbox: sandbox(),
     };
     let error = Worker::start(options).await.unwrap_err();

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::conversation::{Item, ItemKind};
+
+/// How the worker ends a traceback, for those who would write other code.
+const KEPT: &str = "\nVariables that were set before this line are kept.";
 
 /// One question and what was done for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,9 +30,12 @@ pub struct Done {
 }
 
 impl Done {
-    /// Returns what went wrong, if something did.
+    /// Returns what went wrong, if something did: the last line of a traceback, without the advice to models.
     pub fn error(&self) -> Option<&str> {
-        (self.output["kind"] == "error").then(|| self.output["text"].as_str().unwrap_or_default())
+        (self.output["kind"] == "error").then(|| {
+            let text = self.output["text"].as_str().unwrap_or_default();
+            text.strip_suffix(KEPT).unwrap_or(text)
+        })
     }
 }
 
@@ -77,7 +83,11 @@ pub fn turns(items: &[Item]) -> Vec<Turn> {
                 turn.calls.push(Done {
                     name: call.name,
                     arguments: serde_json::from_str(&call.arguments).unwrap_or_default(),
-                    output: serde_json::from_str(text).unwrap_or_default(),
+                    // What is plain text is what code printed.
+                    output: serde_json::from_str::<Value>(text)
+                        .ok()
+                        .filter(|it| it["kind"].is_string())
+                        .unwrap_or_else(|| json!({"kind": "none", "stdout": text})),
                 });
             }
             _ => {}
