@@ -33,9 +33,8 @@ use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
 use transport::{Answer, Body, Headers, Outgoing, Transport};
 use wire::failure::{Complaint, one_line};
-use wire::{
-    OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Storage, Terms,
-};
+use wire::opaque::{self, Origin};
+use wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Terms};
 
 pub use key::{Key, mask};
 pub use wire::Api;
@@ -340,15 +339,7 @@ impl Provider {
         match self {
             Provider::Remote(remote) => remote.encode(request),
             // What a server would get: the analyst reads the request itself.
-            Provider::Builtin => Api::Responses.encode(
-                request,
-                &Terms {
-                    profile: Profile::OpenAi,
-                    stream: false,
-                    omitted: BTreeSet::new(),
-                    storage: Storage::default(),
-                },
-            ),
+            Provider::Builtin => Api::Responses.encode(request, &Terms::default()),
         }
     }
 
@@ -426,7 +417,7 @@ impl Remote {
                 Ok(response) => match self.chain.extend(request, &storage, &response) {
                     Ok(()) => {
                         self.has_answered = true;
-                        return Ok(self.without_key(response));
+                        return Ok(self.signed(request, self.without_key(response)));
                     }
                     Err(reason) => {
                         on_progress(Progress::Superseded);
@@ -515,6 +506,18 @@ impl Remote {
         response
     }
 
+    /// Notes who sent what only the sender may have back.
+    fn signed(&self, request: &Request, mut response: Response) -> Response {
+        let origin = self.origin(request);
+        response.items.iter_mut().for_each(|it| opaque::sign(it, &origin));
+        response
+    }
+
+    fn origin(&self, request: &Request) -> Origin {
+        let server = self.server.clone().unwrap_or_default();
+        Origin { server, model: request.model.clone() }
+    }
+
     /// Masks the key in an error: a server may quote it at the one who sent it.
     fn without_key_in(&self, mut error: ProviderError) -> ProviderError {
         error.message = key::mask(&error.message, self.key.as_ref());
@@ -525,6 +528,7 @@ impl Remote {
     fn terms(&self, request: &Request) -> Terms {
         let of_model = self.refused.iter().filter(|(model, _)| *model == request.model);
         Terms {
+            origin: self.origin(request),
             profile: self.profile,
             stream: self.stream,
             omitted: of_model.map(|(_, field)| field.clone()).collect(),

@@ -96,7 +96,7 @@ fn a_verdict_is_asked_for_again_where_tools_and_form_exclude_each_other() {
 }
 
 #[test]
-fn what_a_model_thought_is_told_and_not_sent_back() {
+fn what_a_model_thought_is_told_and_sent_back_to_it() {
     let rounds = [
         round().thinks_aloud("I should look.").calls("c1", "list_datasets", json!({})),
         round().says("One."),
@@ -107,5 +107,81 @@ fn what_a_model_thought_is_told_and_not_sent_back() {
     let thought = events.iter().find(|it| it["phase"] == "reasoning").unwrap();
     assert_eq!((&thought["text"], &thought["round"]), (&"I should look.".into(), &1.into()));
     assert!(run.stderr().contains("I should look."), "{run}");
-    assert!(!bench.request(1).body.to_string().contains("I should look."));
+    let message = bench.request(1).body["messages"][2].clone();
+    assert_eq!(message["reasoning_content"], "I should look.");
+}
+
+/// What a turn holds that only the server that sent it may have back: the server of the bench refuses the
+/// next round without it.
+fn signed_turn() -> [Round; 2] {
+    let blocks = json!([
+        {"type": "reasoning.text", "text": "Look.", "signature": "s1", "index": 0},
+        {"type": "reasoning.encrypted", "data": "x", "id": "r1", "index": 1},
+    ]);
+    let calls = round()
+        .thinks_aloud("Look.")
+        .thinks_in_blocks(&blocks)
+        .calls("c1", "list_datasets", json!({}))
+        .signed("s2")
+        .calls("c2", "get_dataset_info", json!({"name": "sales"}));
+    [calls, round().thinks_aloud("Done.").says("One.")]
+}
+
+const OPAQUE: [&str; 3] = ["reasoning_content", "reasoning_details", "extra_content"];
+
+#[test]
+fn what_a_server_wants_back_is_sent_back_in_later_turns_too() {
+    for stream in ["--stream", "--no-stream"] {
+        let bench = bench(Api::Chat, signed_turn());
+        bench.ask_with(["--api", "chat", stream, "-m", "m"], "q").succeeds();
+        bench.answers([round().says("Two.")]);
+        bench.ask_with(["--api", "chat", stream, "-m", "m"], "and?").succeeds();
+        let messages = bench.request(2).body["messages"].clone();
+        let [call, other] = [0, 1].map(|it| messages[2]["tool_calls"][it].clone());
+        assert_eq!(call["extra_content"], json!({"google": {"thought_signature": "s2"}}));
+        assert_eq!(other.get("extra_content"), None, "it came without");
+        assert_eq!(messages[2]["reasoning_details"][0]["signature"], "s1");
+        assert_eq!(messages[5]["reasoning_content"], "Done.");
+    }
+}
+
+#[test]
+fn what_a_server_wants_back_is_sent_to_no_other_model_and_no_other_server() {
+    let first = bench(Api::Chat, signed_turn());
+    first.ask_with(["--api", "chat", "-m", "m"], "q").succeeds();
+    first.answers([round().says("Two.")]);
+    first.ask_with(["--api", "chat", "-m", "n"], "and?").succeeds();
+    let other = bench(Api::Chat, [round().says("Three.")]);
+    let session = first.session().display().to_string();
+    let ask = ["ask", "--api", "chat", "-m", "m", "--session-dir", &session, "and?"];
+    other.run(ask).succeeds();
+    let spoken = bench(Api::Responses, [round().says("Four.")]);
+    let ask = ["ask", "--api", "responses", "-m", "m", "--session-dir", &session, "and?"];
+    spoken.run(ask).succeeds();
+    for request in [first.request(2), other.request(0), spoken.request(0)] {
+        let body = request.body.to_string();
+        assert!(body.contains("One."), "{body}");
+        for name in OPAQUE.into_iter().chain(["opaque", "thought_signature"]) {
+            assert!(!body.contains(name), "{name} in {body}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_refuses_its_own_reasoning_is_asked_without_it() {
+    let refusal = json!({"detail": [{"type": "extra_forbidden", "msg": "Extra inputs are not permitted",
+        "loc": ["body", "messages", 2, "assistant", "reasoning_content"]}]});
+    // Events of its own: the bench does not demand back what they hold.
+    let call = json!({"index": 0, "id": "c1", "type": "function",
+        "function": {"name": "list_datasets", "arguments": "{}"}});
+    let delta = json!({"reasoning_content": "Look.", "tool_calls": [call]});
+    let calls =
+        round().events([json!({"choices": [{"delta": delta, "finish_reason": "tool_calls"}]})]);
+    let rounds = [calls, round().answers(422, &refusal.to_string()), round().says("One.")];
+    let bench = bench(Api::Chat, rounds);
+    let run = bench.ask_with(["--api", "chat", "-m", "m"], "q").succeeds();
+    let sent =
+        [1, 2].map(|it| bench.request(it).body["messages"][2].get("reasoning_content").is_some());
+    assert_eq!(sent, [true, false]);
+    assert!(run.stderr().contains("asking again without `reasoning_content`"), "{run}");
 }

@@ -79,6 +79,11 @@ const NO_IMAGES_WORDS: &[&str] = &[
 const UNKNOWN_KEY_CODES: &[&str] = &["invalid_api_key", "no_db_connection"];
 /// Codes of a parameter that the server does not know at all.
 const UNKNOWN_CODES: &[&str] = &["unknown_parameter", "unsupported_parameter", "extra_forbidden"];
+/// Words for a member that a server does not know.
+const UNWANTED_WORDS: &[&str] =
+    &["unknown", "unsupported", "unrecognized", "extra inputs", "not permitted", "not supported"];
+/// Members of messages that went back because they had come.
+const ECHOES: &[&str] = &["extra_content", "reasoning_content", "reasoning_details"];
 
 /// Members of a request by the setting that sends them, and what to do without it.
 const SETTINGS: &[(&[&str], &str)] = &[
@@ -339,10 +344,22 @@ impl Complaint {
         {
             return Some(PREVIOUS_RESPONSE);
         }
+        if let Some(field) = self.unwanted_echo() {
+            return Some(field);
+        }
         let param = self.parameter()?;
         // `reasoning.effort`, `include[0]`: the field is left out whole.
         let field = param.split(['.', '[']).next()?;
         OPTIONAL_FIELDS.iter().find(|it| **it == field).copied()
+    }
+
+    /// Returns what came from this server, or one behind it, and is refused within a message. A complaint that
+    /// it is missing has the same name in it.
+    fn unwanted_echo(&self) -> Option<&'static str> {
+        let words = format!("{} {}", self.param, self.message).to_ascii_lowercase();
+        let is_refused = UNWANTED_WORDS.iter().any(|it| words.contains(it))
+            || UNKNOWN_CODES.contains(&self.code.as_str());
+        ECHOES.iter().find(|it| is_refused && words.contains(**it)).copied()
     }
 
     fn is_rate_limit(&self, status: Option<u16>) -> bool {
@@ -750,6 +767,19 @@ mod tests {
             &refused("", "Encrypted content is not supported with this model."),
             &field("include"),
         );
+        check(
+            422,
+            r#"{"detail":[{"type":"extra_forbidden","loc":["body","messages",2,"assistant","reasoning_content"],"msg":"Extra inputs are not permitted"}]}"#,
+            &field("reasoning_content"),
+        );
+        check(
+            400,
+            &error("", "", "", "'messages.2': property 'extra_content' is unsupported"),
+            &field("extra_content"),
+        );
+        let missing =
+            "The `reasoning_content` in the thinking mode must be passed back to the API.";
+        check(400, &error("invalid_request_error", "", "", missing), &Rejected);
         check(400, &refused("model", ""), &Rejected);
         check(400, &refused("tools[0].parameters", ""), &Rejected);
     }

@@ -2,6 +2,7 @@
 
 pub mod chat;
 pub mod failure;
+pub mod opaque;
 pub mod responses;
 pub mod sse;
 
@@ -15,6 +16,7 @@ use crate::conversation::{Effort, Request, Response, ToolChoice};
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 
 use failure::one_line;
+use opaque::Origin;
 
 /// A dialect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,17 +197,20 @@ fn effort(effort: Effort) -> &'static str {
 }
 
 /// What a server is taken to understand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Profile {
     /// The API of `OpenAI` itself: items go back with all that came.
+    #[default]
     OpenAi,
     /// Any other server: items go back with what all of them understand.
     Tolerant,
 }
 
 /// How a request is put into words for one server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Terms {
+    /// Who is asked.
+    pub origin: Origin,
     /// What the server is taken to understand.
     pub profile: Profile,
     /// Whether the answer is to come as a stream.
@@ -235,12 +240,15 @@ pub enum Storage {
 
 /// Fields of a body that can be left out, at the price of comfort.
 pub const OPTIONAL_FIELDS: &[&str] = &[
+    "extra_content",
     "include",
     "max_tool_calls",
     "parallel_tool_calls",
     PREVIOUS_RESPONSE,
     "prompt_cache_key",
     "reasoning",
+    "reasoning_content",
+    "reasoning_details",
     "reasoning_effort",
     "response_format",
     "stream_options",

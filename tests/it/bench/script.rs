@@ -197,6 +197,18 @@ impl Round {
         self.item(json!({"type": "reasoning", "summary": [], "content": [part]}))
     }
 
+    /// Thinks in blocks, as `OpenRouter` tells of models that sign or seal their thoughts.
+    pub fn thinks_in_blocks(self, blocks: &Value) -> Round {
+        self.item(json!({"type": "reasoning", "summary": [], "reasoning_details": blocks}))
+    }
+
+    /// Signs the call before it, as Gemini does.
+    pub fn signed(mut self, signature: &str) -> Round {
+        let extra = json!({"google": {"thought_signature": signature}});
+        self.output.last_mut().unwrap()["extra_content"] = extra;
+        self
+    }
+
     /// Is answered by another model than was asked.
     pub fn served_by(mut self, model: &str) -> Round {
         self.served = Some(model.to_owned());

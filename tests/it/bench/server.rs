@@ -40,6 +40,8 @@ struct State {
     hosted: Hosted,
     troubles: Vec<Trouble>,
     responses: Vec<Vec<Value>>,
+    /// The model that was asked last.
+    model: String,
     faults: Vec<String>,
     /// Connections that are being answered.
     n_open: usize,
@@ -109,6 +111,7 @@ impl Server {
             hosted: Hosted::default(),
             troubles: Vec::new(),
             responses: Vec::new(),
+            model: String::new(),
             faults: Vec::new(),
             n_open: 0,
             is_stopped: false,
@@ -334,6 +337,11 @@ fn next_round(state: &mut State, request: Captured) -> Round {
         let path = directory.join(format!("{test}-{number:04}.json"));
         std::fs::create_dir_all(directory).unwrap();
         std::fs::write(path, request.body.to_string()).unwrap();
+    }
+    let model = request.body["model"].as_str().unwrap_or_default();
+    if request.api() == Some(Api::Chat) && state.model != model {
+        model.clone_into(&mut state.model);
+        chat::forget_reasoning(&mut state.responses);
     }
     let mut faults = match request.api() {
         Some(Api::Responses) => check::check(&request.body, &state.responses),

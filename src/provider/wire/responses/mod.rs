@@ -106,7 +106,7 @@ mod tests {
 
     use super::encode;
     use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::{Profile, Storage, Terms};
+    use crate::provider::wire::{Profile, Terms};
 
     fn request() -> Request {
         Request {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn terms(profile: Profile) -> Terms {
-        Terms { profile, stream: true, omitted: BTreeSet::new(), storage: Storage::None }
+        Terms { profile, stream: true, ..Terms::default() }
     }
 
     #[test]
