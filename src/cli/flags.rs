@@ -389,7 +389,7 @@ pub struct SettingFlags {
     #[arg(long, help_heading = "Limits", conflicts_with = "require_sandbox")]
     pub allow_unconfined: bool,
 
-    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]
+    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]
     #[arg(short, long, value_name = "NAME", value_parser = values::model, help_heading = "Model")]
     pub model: Option<String>,
 

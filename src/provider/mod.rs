@@ -11,6 +11,7 @@ pub mod error;
 pub mod health;
 pub mod hosted;
 mod key;
+pub mod models;
 mod retry;
 mod transport;
 mod wire;
@@ -28,6 +29,7 @@ use crate::status::{ExitStatus, Failure};
 
 use chain::Chain;
 use error::{ProviderError, ProviderErrorKind};
+use models::is_same_model;
 use retry::Tries;
 use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
@@ -182,6 +184,11 @@ pub enum Progress<'a> {
         /// One sentence.
         message: String,
     },
+}
+
+/// Returns the host of a base URL; none of what is no base URL.
+pub fn host(base_url: &str) -> Option<String> {
+    Endpoint::parse(base_url).ok().map(|it| it.host().to_owned())
 }
 
 /// Returns whether a server is on this machine. What is no base URL is on none.
@@ -413,11 +420,12 @@ impl Remote {
                 on_progress(progress);
             };
             let storage = self.chain.storage(request);
-            let mut error = match self.attempt(request, &mut watch).await {
+            let attempt = self.attempt(request, &mut watch).await;
+            let mut error = match attempt.map(|it| self.signed(request, it)) {
                 Ok(response) => match self.chain.extend(request, &storage, &response) {
                     Ok(()) => {
                         self.has_answered = true;
-                        return Ok(self.signed(request, self.without_key(response)));
+                        return Ok(self.without_key(response));
                     }
                     Err(reason) => {
                         on_progress(Progress::Superseded);
@@ -621,25 +629,6 @@ async fn read_body(
     Ok(Response { request_id, model, ..response })
 }
 
-/// Returns whether a model is the one that was asked: `gpt-5.1-2025-11-13` is a `gpt-5.1`, and
-/// `gpt-5-mini` is no `gpt-5`.
-fn is_same_model(asked: &str, served: &str) -> bool {
-    // Servers of one's own name a model by its file, or leave out where it came from.
-    let base = |name: &str| {
-        let name = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        name.trim_end_matches(".gguf").trim_end_matches(":latest").to_owned()
-    };
-    let (asked, served) = (base(asked), base(served));
-    let is_version = |rest: &str| {
-        let rest = rest.trim_start_matches(['-', '@']);
-        8 <= rest.len() && rest.chars().all(|it| it.is_ascii_digit() || it == '-')
-    };
-    served.strip_prefix(asked.as_str()).is_some_and(|rest| rest.is_empty() || is_version(rest))
-        || asked
-            .strip_prefix(served.as_str())
-            .is_some_and(|rest| !served.is_empty() && is_version(rest))
-}
-
 /// Says that a cassette lacks an exchange, which stops nothing.
 fn tell_unrecorded(recorded: io::Result<()>, on_progress: &mut dyn FnMut(Progress<'_>)) {
     if let Err(error) = recorded {
@@ -668,28 +657,4 @@ fn field_dropped(field: &str, reason: &str) -> Progress<'static> {
     };
     let message = format!("asking again without {what}: {reason}");
     Progress::Warning { code: "field_dropped", message }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same_model;
-
-    #[test]
-    fn a_dated_model_is_the_one_that_was_asked() {
-        for (asked, served) in [
-            ("gpt-5.1", "gpt-5.1"),
-            ("gpt-5.1", "gpt-5.1-2025-11-13"),
-            ("gpt-5.1-2025-11-13", "gpt-5.1"),
-            ("llama3", "llama3:latest"),
-            ("Qwen/Qwen3-8B", "qwen3-8b"),
-            ("tiny", "/models/tiny.gguf"),
-        ] {
-            assert!(is_same_model(asked, served), "{asked} and {served}");
-        }
-        for (asked, served) in
-            [("gpt-5", "gpt-5-mini"), ("gpt-5", "gpt-5.1"), ("a", "b"), ("a", "")]
-        {
-            assert!(!is_same_model(asked, served), "{asked} and {served}");
-        }
-    }
 }

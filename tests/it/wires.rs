@@ -127,6 +127,21 @@ fn signed_turn() -> [Round; 2] {
     [calls, round().thinks_aloud("Done.").says("One.")]
 }
 
+#[test]
+fn sealed_reasoning_goes_back_to_the_server_that_sealed_it_and_to_no_other() {
+    let rounds = [round().thinks("g1").runs("c1", "1"), round().says("One.")];
+    let first = bench(Api::Responses, rounds);
+    first.ask_with(["-m", "gpt-6.2-sol"], "q").succeeds();
+    assert_eq!(first.request(0).body["include"], json!(["reasoning.encrypted_content"]));
+    let thought = first.request(1).input()[1].clone();
+    assert_eq!((&thought["encrypted_content"], &thought["id"]), (&json!("g1"), &json!("rs_0")));
+    let other = bench(Api::Responses, [round().says("Two.")]);
+    let session = first.session().display().to_string();
+    let ask = ["ask", "-m", "gpt-6.2-sol", "--session-dir", &session, "and?"];
+    other.run(ask).succeeds();
+    assert!(!other.request(0).body.to_string().contains("g1"));
+}
+
 const OPAQUE: [&str; 3] = ["reasoning_content", "reasoning_details", "extra_content"];
 
 #[test]

@@ -131,6 +131,13 @@ fn judge(health: &Health, model: &str, sent: Sent, is_here: bool) -> Check {
             let found = format!("answers, but `{model}` is not among the models that it lists");
             return check(State::Warning, found);
         }
+        if let Some(end) = health.end_of(model) {
+            let found = format!(
+                "answers, and announces the end of `{model}`: {end}; choose another with `--model NAME`, or \
+                 `model = \"NAME\"` in your configuration"
+            );
+            return check(State::Warning, found);
+        }
         return check(State::Ok, "answers".to_owned());
     };
     let hint = complaint.hint.as_ref().map(|it| format!("; {it}")).unwrap_or_default();

@@ -70,9 +70,14 @@ impl Endpoint {
         Ok(Endpoint { url })
     }
 
+    /// Returns the host.
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
     /// Returns whether the server is on this machine.
     pub fn is_loopback(&self) -> bool {
-        let host = self.url.host_str().unwrap_or_default();
+        let host = self.host();
         let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
         match address {
             Ok(address) => address.is_loopback(),
@@ -82,7 +87,7 @@ impl Endpoint {
 
     /// Returns whether the server is `OpenAI`'s own.
     pub fn is_openai(&self) -> bool {
-        let host = self.url.host_str().unwrap_or_default();
+        let host = self.host();
         host == "api.openai.com" || host.ends_with(".api.openai.com")
     }
 

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::conversation::Item;
+use crate::conversation::{Item, ItemKind};
 use crate::limits::OPAQUE_BYTES_MAX;
 
 /// The member of an item that holds it. No wire sends this member itself.
@@ -32,6 +32,9 @@ pub fn keep(item: &mut Value, members: Map<String, Value>) {
 
 /// Notes on an item who sent it, if it holds anything that only the sender may have back.
 pub fn sign(item: &mut Item, origin: &Origin) {
+    if is_sealed(item) && item.0.get(OPAQUE).is_none() {
+        item.0[OPAQUE] = Map::new().into();
+    }
     if let Some(opaque) = item.0.get_mut(OPAQUE).and_then(Value::as_object_mut) {
         opaque.insert("server".into(), origin.server.as_str().into());
         opaque.insert("model".into(), origin.model.as_str().into());
@@ -40,9 +43,19 @@ pub fn sign(item: &mut Item, origin: &Origin) {
 
 /// Returns a member that was kept with an item, if this is who sent it.
 pub fn kept<'a>(item: &'a Item, name: &str, origin: &Origin) -> Option<&'a Value> {
-    let opaque = item.0.get(OPAQUE)?;
-    let is_sender = opaque["server"] == origin.server && opaque["model"] == origin.model;
-    opaque.get("members").filter(|_| is_sender)?.get(name)
+    item.0.get(OPAQUE)?.get("members").filter(|_| is_from(item, origin))?.get(name)
+}
+
+/// Returns whether an item holds something that only its sender may have back, and this is who sent it.
+pub fn is_from(item: &Item, origin: &Origin) -> bool {
+    let opaque = item.0.get(OPAQUE);
+    opaque.is_some_and(|it| it["server"] == origin.server && it["model"] == origin.model)
+}
+
+/// Returns whether an item is reasoning that its server has sealed.
+pub fn is_sealed(item: &Item) -> bool {
+    let sealed = item.0.get("encrypted_content").and_then(Value::as_str);
+    item.kind() == ItemKind::Reasoning && sealed.is_some_and(|it| !it.is_empty())
 }
 
 #[cfg(test)]

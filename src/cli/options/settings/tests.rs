@@ -15,6 +15,7 @@ use crate::cli::options::config::document::{self, Known};
 use crate::cli::options::config::{ConfigFile, ConfigFiles, Place, prices};
 use crate::cli::options::key::KeySource;
 use crate::conversation::Price;
+use crate::provider::models::{self, DEFAULT_MODEL};
 use crate::status::{ExitStatus, Failure};
 
 #[derive(Parser)]
@@ -74,7 +75,7 @@ fn flags_go_before_the_environment_and_that_before_the_files() {
     check_model("", &[], &files, ("session", "session file /session.toml:1"));
     check_model("", &[], &files[1..], ("project", "project file /project.toml:2"));
     check_model("", &[], &files[2..], ("user", "user file /user.toml:1"));
-    check_model("", &[], &[], ("gpt-5.1", "default"));
+    check_model("", &[], &[], (DEFAULT_MODEL, "default"));
 }
 
 #[test]
@@ -206,6 +207,14 @@ fn a_price_is_of_a_model_and_cached_input_costs_as_much_unless_it_says_otherwise
     assert_eq!(price("gpt-5.1"), Some(expected));
     assert_eq!(price("m"), Some(Price { input: 1.0, cached_input: 1.0, output: 2.5 }));
     assert_eq!(price("other"), None);
+}
+
+#[test]
+fn the_list_price_holds_where_no_file_has_one_and_the_vendor_is_asked() {
+    let price =
+        |flags: &str| look(flags, &[], &[], |it| prices::price_of(DEFAULT_MODEL, it)).unwrap();
+    assert_eq!(price(""), models::known(DEFAULT_MODEL).map(|it| it.price));
+    assert_eq!(price("--base-url https://openrouter.ai/api/v1"), None);
 }
 
 #[test]

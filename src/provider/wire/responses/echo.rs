@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::conversation::{Item, ItemKind};
 use crate::provider::hosted::HOSTED;
-use crate::provider::wire::opaque::OPAQUE;
+use crate::provider::wire::opaque::{OPAQUE, is_from, is_sealed};
 use crate::provider::wire::{Profile, SEALED_REASONING, Storage, Terms};
 
 /// Returns the `input` member for these items.
@@ -53,6 +53,7 @@ pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
                         members.shift_remove("id");
                     }
                 }
+                Profile::Tolerant if kind == ItemKind::Reasoning && is_sealed(item) => {}
                 Profile::Tolerant => make_plain(members, kind),
             }
         }
@@ -67,14 +68,11 @@ fn is_usable(item: &Item, terms: &Terms) -> bool {
         return false;
     }
     match terms.profile {
-        Profile::OpenAi => {
-            let sealed = item.0.get("encrypted_content").and_then(Value::as_str);
-            sealed.is_some_and(|it| !it.is_empty())
-        }
-        // Sealed reasoning is noise to others, and llama.cpp refuses an item without text.
+        Profile::OpenAi => is_sealed(item),
+        // What another has sealed is noise, and llama.cpp refuses an item without text.
         Profile::Tolerant => {
             let text = item.0.pointer("/content/0/text").and_then(Value::as_str);
-            text.is_some_and(|it| !it.is_empty())
+            text.is_some_and(|it| !it.is_empty()) || is_sealed(item) && is_from(item, &terms.origin)
         }
     }
 }
