@@ -156,7 +156,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l container-me
 64g\t'64 GB'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l on-expired -d 'What to do when the provider\'s container has expired, and its variables with it [default: error]' -r -f -a "error\t'It fails and says so'
 new\t'It goes on in another container, with the datasets and without the variables'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
 responses\t'The Responses API'
@@ -247,7 +247,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l container-m
 64g\t'64 GB'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l on-expired -d 'What to do when the provider\'s container has expired, and its variables with it [default: error]' -r -f -a "error\t'It fails and says so'
 new\t'It goes on in another container, with the datasets and without the variables'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
 responses\t'The Responses API'
@@ -434,7 +434,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s v -l verbo
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Look at every file of the session instead; with ID, check as ever for that session' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
@@ -490,7 +490,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l container
 64g\t'64 GB'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l on-expired -d 'What to do when the provider\'s container has expired, and its variables with it [default: error]' -r -f -a "error\t'It fails and says so'
 new\t'It goes on in another container, with the datasets and without the variables'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l model -d 'Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
 responses\t'The Responses API'

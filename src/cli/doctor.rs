@@ -45,7 +45,7 @@ pub struct DoctorFlags {
     #[arg(long)]
     pub require_sandbox: bool,
 
-    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]
+    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]
     #[arg(short, long, value_name = "NAME", value_parser = values::model)]
     pub model: Option<String>,
 

@@ -393,7 +393,7 @@ pub struct SettingFlags {
     #[arg(long, help_heading = "Limits", conflicts_with = "require_sandbox")]
     pub allow_unconfined: bool,
 
-    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-5.1]
+    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]
     #[arg(short, long, value_name = "NAME", value_parser = values::model, help_heading = "Model")]
     pub model: Option<String>,
 
@@ -451,12 +451,18 @@ pub enum ApiFlag {
     Responses,
     /// Chat Completions
     Chat,
+    /// Anthropic's Messages API; `auto` at api.anthropic.com
+    Messages,
 }
 
 impl ApiFlag {
     /// Each by its name.
-    pub const NAMES: [(&str, ApiFlag); 3] =
-        [("auto", ApiFlag::Auto), ("responses", ApiFlag::Responses), ("chat", ApiFlag::Chat)];
+    pub const NAMES: [(&str, ApiFlag); 4] = [
+        ("auto", ApiFlag::Auto),
+        ("responses", ApiFlag::Responses),
+        ("chat", ApiFlag::Chat),
+        ("messages", ApiFlag::Messages),
+    ];
 }
 
 impl From<ApiFlag> for Option<Api> {
@@ -465,6 +471,7 @@ impl From<ApiFlag> for Option<Api> {
             ApiFlag::Auto => None,
             ApiFlag::Responses => Some(Api::Responses),
             ApiFlag::Chat => Some(Api::Chat),
+            ApiFlag::Messages => Some(Api::Messages),
         }
     }
 }

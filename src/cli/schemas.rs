@@ -192,7 +192,10 @@ mod tests {
         assert_eq!(type_of("timeout"), "string");
         assert_eq!(type_of("memory"), "string");
         assert_eq!(type_of("python_packages"), "array");
-        assert_eq!(schema["properties"]["api"]["enum"], json!(["auto", "chat", "responses"]));
+        assert_eq!(
+            schema["properties"]["api"]["enum"],
+            json!(["auto", "chat", "messages", "responses"])
+        );
         assert_eq!(schema["properties"]["reasoning"]["enum"], json!(["high", "low", "medium"]));
         assert_eq!(schema["properties"]["chart_theme"]["enum"], json!(["dark", "light"]));
         let images = ["auto", "blocks", "iterm", "kitty", "never", "sixel", "sketch"];

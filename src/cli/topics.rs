@@ -10,6 +10,7 @@ use strum::VariantArray;
 use super::options::VARIABLES;
 use super::options::settings::SETTINGS;
 use super::{out, usage};
+use crate::provider::models::LOOKED_UP;
 use crate::status::{ExitStatus, Failure};
 
 /// What `help` explains.
@@ -114,7 +115,7 @@ A profile is a set of settings under a name, for another server or another purpo
   [profiles.work]
   base_url = \"https://models.example.com/v1\"
   api_key_cmd = [\"pass\", \"show\", \"work/models\"]
-  model = \"gpt-5.1\"
+  model = \"gpt-6.2-sol\"
 
 `--profile work` chooses it for one command and then also goes before the environment; CSV_AGENT_PROFILE
 or `profile = \"work\"` choose it for good. The key of a profile goes with its `base_url`: where the one
@@ -122,9 +123,11 @@ holds, so does the other, also before OPENAI_API_KEY. The profile `local` is the
 server on this machine at port 11434, such as Ollama. It is sent no key, also where your file gives it
 another `base_url`, unless the profile itself names one.
 
-Prices are in USD for a million tokens; with them, usage tells what a turn cost, and --max-cost works:
+Prices are in USD for a million tokens; with them, usage tells what a turn cost, and --max-cost works. The
+list prices of OpenAI's and Anthropic's models hold where these are asked, as of {LOOKED_UP}; others, and
+what you pay instead, go here:
 
-  [prices.\"gpt-5.1\"]
+  [prices.\"gpt-6.2-sol\"]
   input = 1.25
   cached_input = 0.125
   output = 10
@@ -140,8 +143,9 @@ Thresholds are a TOML file of their own: ranges of a column of any dataset, or o
   [sales.discount]
   bad = \"> 0.5\"
 
-The key comes from OPENAI_API_KEY, from a file of yours that nobody else can read, or from a command
-that prints it, run without a shell when a question is asked. No flag and no setting holds it.
+The key comes from OPENAI_API_KEY, or ANTHROPIC_API_KEY where Anthropic is asked, from a file of yours that
+nobody else can read, or from a command that prints it, run without a shell when a question is asked. No
+flag and no setting holds it.
 
   csv-agent schema config      prints the JSON Schema of these files
   csv-agent config show        prints each setting and where it comes from
@@ -208,7 +212,7 @@ fn configuration() -> String {
     for setting in SETTINGS {
         let _ = writeln!(text, "  {:<16} {} {}", setting.key(), setting.mark(), setting.about());
     }
-    text + CONFIG_PROFILES
+    text + &CONFIG_PROFILES.replace("{LOOKED_UP}", LOOKED_UP)
 }
 
 fn environment() -> String {

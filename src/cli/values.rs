@@ -310,7 +310,7 @@ pub fn chart_scale(text: &str) -> Result<u32, String> {
 pub fn model(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
-        return Err("write the name of a model, such as `gpt-5.1`".to_owned());
+        return Err("write the name of a model, such as `gpt-6.2-sol`".to_owned());
     }
     Ok(text.to_owned())
 }
@@ -465,7 +465,7 @@ mod tests {
     #[test]
     fn a_model_has_a_name() {
         assert_eq!(model(" qwen3:8b").unwrap(), "qwen3:8b");
-        let told = "write the name of a model, such as `gpt-5.1`";
+        let told = "write the name of a model, such as `gpt-6.2-sol`";
         assert_eq!([model("").unwrap_err(), model(" ").unwrap_err()], [told, told]);
     }
 

@@ -8,7 +8,7 @@ use super::RemoteOptions;
 use super::error::ProviderError;
 use super::key::mask;
 use super::transport::http::{Endpoint, Http};
-use super::wire::failure::Complaint;
+use super::wire::failure::{Complaint, one_line};
 use crate::status::Failure;
 
 /// What a server answers to whoever asks for its models.
@@ -20,15 +20,33 @@ pub struct Health {
     pub status: u16,
     /// What the answer means when it is no success.
     pub complaint: Option<ProviderError>,
-    /// The models, if it says.
-    pub models: Vec<String>,
+    /// The models, if it says which it has, and all of them.
+    pub models: Vec<Listed>,
+}
+
+/// A model as a server lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// As it is asked for.
+    pub name: String,
+    /// The day on which it ends, or that it has ended, where that is announced.
+    pub end: Option<String>,
 }
 
 impl Health {
     /// Returns whether the server has a model; true when it does not say which it has.
     pub fn may_have(&self, model: &str) -> bool {
+        self.models.is_empty() || self.find(model).is_some()
+    }
+
+    /// Returns when a model ends, if the server announces that.
+    pub fn end_of(&self, model: &str) -> Option<&str> {
+        self.find(model)?.end.as_deref()
+    }
+
+    fn find(&self, model: &str) -> Option<&Listed> {
         let tagged = format!("{model}:latest");
-        self.models.is_empty() || self.models.iter().any(|it| it == model || *it == tagged)
+        self.models.iter().find(|it| it.name == model || it.name == tagged)
     }
 }
 
@@ -63,33 +81,60 @@ pub async fn look(
     Ok(Health { server: endpoint.name(), status, complaint, models })
 }
 
-fn models(body: &str) -> Vec<String> {
+/// Reads a list of models. The first page of several says nothing of a model that is not on it.
+fn models(body: &str) -> Vec<Listed> {
     let value: Value = serde_json::from_str(body).unwrap_or_default();
-    let listed = value["data"].as_array().into_iter().flatten();
-    listed.filter_map(|it| it["id"].as_str()).map(str::to_owned).collect()
+    let is_whole = value["has_more"] != true;
+    let listed = value["data"].as_array().filter(|_| is_whole).into_iter().flatten();
+    let listed = listed.filter_map(|it| {
+        let name = it["id"].as_str()?.to_owned();
+        // `OpenAI` and Anthropic; the latter has models that are past their end and still listed.
+        let end = ["shutdown_date", "retires_at"].iter().find_map(|name| it[*name].as_str());
+        let end = end.or_else(|| it["lifecycle"].as_str().filter(|it| *it != "active"));
+        Some(Listed { name, end: end.map(one_line) })
+    });
+    listed.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Health, models};
 
+    fn health(body: &str) -> Health {
+        Health { server: String::new(), status: 200, complaint: None, models: models(body) }
+    }
+
     #[test]
     fn a_model_may_be_there_unless_the_list_is_without_it() {
-        let health = |body: &str| Health {
-            server: String::new(),
-            status: 200,
-            complaint: None,
-            models: models(body),
-        };
         let listed = r#"{"data":[{"id":"qwen3:latest"},{"id":"gpt-5.1"},{}]}"#;
+        let page = r#"{"data":[{"id":"gpt-5.1"}],"has_more":true}"#;
         for (body, model, expected) in [
             (listed, "gpt-5.1", true),
             (listed, "qwen3", true),
             (listed, "gpt-5", false),
             (r#"{"data":[]}"#, "gpt-5", true),
             ("<html>", "gpt-5", true),
+            (page, "gpt-5", true),
         ] {
             assert_eq!(health(body).may_have(model), expected, "{model} in {body}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_model_is_a_day_or_a_word() {
+        let listed = r#"{"data":[
+            {"id":"a","shutdown_date":"2027-04-01"},{"id":"b","shutdown_date":null},
+            {"id":"c","lifecycle":"deprecated","retires_at":"2027-05-01T00:00:00Z"},
+            {"id":"d","lifecycle":"retired","retires_at":null},{"id":"e","lifecycle":"active"}]}"#;
+        for (model, end) in [
+            ("a", Some("2027-04-01")),
+            ("b", None),
+            ("c", Some("2027-05-01T00:00:00Z")),
+            ("d", Some("retired")),
+            ("e", None),
+            ("f", None),
+        ] {
+            assert_eq!(health(listed).end_of(model), end, "{model}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who answers requests: a server that speaks one of two dialects, a cassette in its place, or the analyst
+//! Who answers requests: a server that speaks one of three dialects, a cassette in its place, or the analyst
 //! inside the binary.
 //!
 //! A request becomes JSON in `wire`, travels by a `transport`, and comes back as events that `wire`
@@ -11,6 +11,7 @@ pub mod error;
 pub mod health;
 pub mod hosted;
 mod key;
+pub mod models;
 mod retry;
 mod transport;
 mod wire;
@@ -28,14 +29,14 @@ use crate::status::{ExitStatus, Failure};
 
 use chain::Chain;
 use error::{ProviderError, ProviderErrorKind};
+use models::is_same_model;
 use retry::Tries;
 use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
 use transport::{Answer, Body, Headers, Outgoing, Transport};
 use wire::failure::{Complaint, one_line};
-use wire::{
-    OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Storage, Terms,
-};
+use wire::opaque::{self, Origin};
+use wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Terms};
 
 pub use key::{Key, mask};
 pub use wire::Api;
@@ -79,7 +80,7 @@ pub struct Remote {
 /// How to reach a server.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
-    /// Up to and without `/responses` or `/chat/completions`.
+    /// Up to and without `/responses`, `/chat/completions` or `/messages`.
     pub base_url: String,
     /// The dialect; found out when none is given.
     pub api: Option<Api>,
@@ -101,6 +102,13 @@ pub struct RemoteOptions {
     pub first_event: Duration,
     /// Silence within an answer that counts as a broken one.
     pub idle: Duration,
+}
+
+impl RemoteOptions {
+    /// Returns the dialect that a server is asked in; none when it is found out.
+    fn api_at(&self, endpoint: &Endpoint) -> Option<Api> {
+        self.api.or_else(|| endpoint.is_anthropic().then_some(Api::Messages))
+    }
 }
 
 impl Default for RemoteOptions {
@@ -185,6 +193,11 @@ pub enum Progress<'a> {
     },
 }
 
+/// Returns the host of a base URL; none of what is no base URL.
+pub fn host(base_url: &str) -> Option<String> {
+    Endpoint::parse(base_url).ok().map(|it| it.host().to_owned())
+}
+
 /// Returns whether a server is on this machine. What is no base URL is on none.
 pub fn is_on_this_machine(base_url: &str) -> bool {
     Endpoint::parse(base_url).is_ok_and(|it| it.is_loopback())
@@ -201,13 +214,22 @@ impl Provider {
         let endpoint = Endpoint::parse(&options.base_url)?;
         options.key = options.key.filter(|key| !key.is_empty());
         if options.key.is_none() && !endpoint.is_loopback() {
-            let message = "no API key: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your \
-                           configuration, or use a server on this machine with `--profile local` or \
-                           `--base-url`, or ask the analyst inside csv-agent with `--model builtin`, or \
-                           replay with `--replay FILE`";
+            let variable =
+                if endpoint.is_anthropic() { "ANTHROPIC_API_KEY" } else { "OPENAI_API_KEY" };
+            let message = format!(
+                "no API key: set {variable}, or `api_key_file` or `api_key_cmd` in your configuration, or use \
+                 a server on this machine with `--profile local` or `--base-url`, or ask the analyst inside \
+                 csv-agent with `--model builtin`, or replay with `--replay FILE`"
+            );
             return Err(Failure::new(ExitStatus::Auth, message).into());
         }
-        let name = if endpoint.is_openai() { "openai" } else { "openai-compatible" };
+        let api = options.api_at(&endpoint);
+        let name = match api {
+            Some(Api::Messages) if endpoint.is_anthropic() => "anthropic",
+            Some(Api::Messages) => "anthropic-compatible",
+            _ if endpoint.is_openai() => "openai",
+            _ => "openai-compatible",
+        };
         let is_whole = endpoint.is_openai() || options.hosts;
         let profile = if is_whole { Profile::OpenAi } else { Profile::Tolerant };
         let http = Http::new(&endpoint, &options)?;
@@ -215,8 +237,8 @@ impl Provider {
             name,
             server: Some(endpoint.name()),
             profile,
-            api: options.api.unwrap_or_default(),
-            may_switch: options.api.is_none() && profile == Profile::Tolerant,
+            api: api.unwrap_or_default(),
+            may_switch: api.is_none() && profile == Profile::Tolerant,
             transport: Transport::http(http),
             stream: options.stream,
             retries: options.retries,
@@ -273,7 +295,7 @@ impl Provider {
         }
     }
 
-    /// Returns who answers: `openai`, `openai-compatible`, `replay` or `builtin`.
+    /// Returns who answers: `openai`, `anthropic`, one of them with `-compatible`, `replay` or `builtin`.
     pub fn name(&self) -> &'static str {
         match self {
             Provider::Remote(remote) => remote.name,
@@ -322,6 +344,8 @@ impl Provider {
             Api::Chat => {
                 wire::chat::enforces_format(tool_choice != ToolChoice::None, remote.profile)
             }
+            // Only for schemas that it can, and it may have refused this one.
+            Api::Messages => false,
         }
     }
 
@@ -340,15 +364,7 @@ impl Provider {
         match self {
             Provider::Remote(remote) => remote.encode(request),
             // What a server would get: the analyst reads the request itself.
-            Provider::Builtin => Api::Responses.encode(
-                request,
-                &Terms {
-                    profile: Profile::OpenAi,
-                    stream: false,
-                    omitted: BTreeSet::new(),
-                    storage: Storage::default(),
-                },
-            ),
+            Provider::Builtin => Api::Responses.encode(request, &Terms::default()),
         }
     }
 
@@ -422,7 +438,8 @@ impl Remote {
                 on_progress(progress);
             };
             let storage = self.chain.storage(request);
-            let mut error = match self.attempt(request, &mut watch).await {
+            let attempt = self.attempt(request, &mut watch).await;
+            let mut error = match attempt.map(|it| self.signed(request, it)) {
                 Ok(response) => match self.chain.extend(request, &storage, &response) {
                     Ok(()) => {
                         self.has_answered = true;
@@ -456,14 +473,17 @@ impl Remote {
                 // What was there a moment ago may only be away: a proxy says so while it is restarted.
                 error.kind = ProviderErrorKind::Transient { retry_after: None };
             }
-            if error.kind == ProviderErrorKind::NoEndpoint && self.may_switch {
-                self.api = self.api.other();
+            if error.kind == ProviderErrorKind::NoEndpoint
+                && self.may_switch
+                && let Some(other) = self.api.other()
+            {
+                let missing = std::mem::replace(&mut self.api, other);
                 if let Some(first) = not_there.replace(error.message.clone()) {
                     let spoken = "the server has neither the Responses API nor Chat Completions";
                     error.message = format!("{spoken}: {first}");
                     return Err(error);
                 }
-                on_progress(switched(self.api, error.http_status));
+                on_progress(switched(missing, other, error.http_status));
                 if self.api == Api::Chat && self.chain.is_wanted() {
                     self.chain.give_up();
                     on_progress(unchained("Chat Completions keeps no responses"));
@@ -515,6 +535,18 @@ impl Remote {
         response
     }
 
+    /// Notes who sent what only the sender may have back.
+    fn signed(&self, request: &Request, mut response: Response) -> Response {
+        let origin = self.origin(request);
+        response.items.iter_mut().for_each(|it| opaque::sign(it, &origin));
+        response
+    }
+
+    fn origin(&self, request: &Request) -> Origin {
+        let server = self.server.clone().unwrap_or_default();
+        Origin { server, model: request.model.clone() }
+    }
+
     /// Masks the key in an error: a server may quote it at the one who sent it.
     fn without_key_in(&self, mut error: ProviderError) -> ProviderError {
         error.message = key::mask(&error.message, self.key.as_ref());
@@ -525,6 +557,7 @@ impl Remote {
     fn terms(&self, request: &Request) -> Terms {
         let of_model = self.refused.iter().filter(|(model, _)| *model == request.model);
         Terms {
+            origin: self.origin(request),
             profile: self.profile,
             stream: self.stream,
             omitted: of_model.map(|(_, field)| field.clone()).collect(),
@@ -617,25 +650,6 @@ async fn read_body(
     Ok(Response { request_id, model, ..response })
 }
 
-/// Returns whether a model is the one that was asked: `gpt-5.1-2025-11-13` is a `gpt-5.1`, and
-/// `gpt-5-mini` is no `gpt-5`.
-fn is_same_model(asked: &str, served: &str) -> bool {
-    // Servers of one's own name a model by its file, or leave out where it came from.
-    let base = |name: &str| {
-        let name = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        name.trim_end_matches(".gguf").trim_end_matches(":latest").to_owned()
-    };
-    let (asked, served) = (base(asked), base(served));
-    let is_version = |rest: &str| {
-        let rest = rest.trim_start_matches(['-', '@']);
-        8 <= rest.len() && rest.chars().all(|it| it.is_ascii_digit() || it == '-')
-    };
-    served.strip_prefix(asked.as_str()).is_some_and(|rest| rest.is_empty() || is_version(rest))
-        || asked
-            .strip_prefix(served.as_str())
-            .is_some_and(|rest| !served.is_empty() && is_version(rest))
-}
-
 /// Says that a cassette lacks an exchange, which stops nothing.
 fn tell_unrecorded(recorded: io::Result<()>, on_progress: &mut dyn FnMut(Progress<'_>)) {
     if let Err(error) = recorded {
@@ -644,9 +658,9 @@ fn tell_unrecorded(recorded: io::Result<()>, on_progress: &mut dyn FnMut(Progres
     }
 }
 
-fn switched(api: Api, http_status: Option<u16>) -> Progress<'static> {
+fn switched(missing: Api, now: Api, http_status: Option<u16>) -> Progress<'static> {
     let status = http_status.map(|it| format!(" (status {it})")).unwrap_or_default();
-    let (missing, now) = (api.other().title(), api.title());
+    let (missing, now) = (missing.title(), now.title());
     let message = format!("the server has no {missing}{status}: asking by the {now}");
     Progress::Warning { code: "api_switched", message }
 }
@@ -664,28 +678,4 @@ fn field_dropped(field: &str, reason: &str) -> Progress<'static> {
     };
     let message = format!("asking again without {what}: {reason}");
     Progress::Warning { code: "field_dropped", message }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same_model;
-
-    #[test]
-    fn a_dated_model_is_the_one_that_was_asked() {
-        for (asked, served) in [
-            ("gpt-5.1", "gpt-5.1"),
-            ("gpt-5.1", "gpt-5.1-2025-11-13"),
-            ("gpt-5.1-2025-11-13", "gpt-5.1"),
-            ("llama3", "llama3:latest"),
-            ("Qwen/Qwen3-8B", "qwen3-8b"),
-            ("tiny", "/models/tiny.gguf"),
-        ] {
-            assert!(is_same_model(asked, served), "{asked} and {served}");
-        }
-        for (asked, served) in
-            [("gpt-5", "gpt-5-mini"), ("gpt-5", "gpt-5.1"), ("a", "b"), ("a", "")]
-        {
-            assert!(!is_same_model(asked, served), "{asked} and {served}");
-        }
-    }
 }

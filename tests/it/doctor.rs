@@ -31,7 +31,7 @@ fn server(answer: Round) -> Bench {
 
 #[test]
 fn a_server_that_answers_is_asked_once_and_with_the_key() {
-    let models = json!({"data": [{"id": "gpt-5.1"}]}).to_string();
+    let models = json!({"data": [{"id": "gpt-6.2-sol"}]}).to_string();
     let bench = server(round().answers(200, &models));
     let run = bench.run(["doctor", "--json"]).succeeds();
     check(&run, "key", "ok", "OPENAI_API_KEY is set");
@@ -49,6 +49,14 @@ fn a_server_that_answers_is_asked_once_and_with_the_key() {
     assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     let other = bench.run(["doctor", "--json", "-m", "gpt-6"]).succeeds();
     check(&other, "server", "warning", "`gpt-6` is not among the models that it lists");
+}
+
+#[test]
+fn a_model_that_ends_is_warned_of() {
+    let models = json!({"data": [{"id": "gpt-5.1", "shutdown_date": "2027-04-01"}]}).to_string();
+    let bench = server(round().answers(200, &models));
+    let run = bench.run(["doctor", "--json", "-m", "gpt-5.1"]).succeeds();
+    check(&run, "server", "warning", "announces the end of `gpt-5.1`: 2027-04-01; choose another");
 }
 
 #[test]

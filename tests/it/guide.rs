@@ -65,7 +65,7 @@ fn every_block_about_ci_runs_and_ends_as_it_says() {
         round().calls("c1", "python_repl", json!({"code": "load('mended').total.min()"})),
         round().says(&answer.to_string()),
     ]);
-    fs::write(bench.path("prices.toml"), "[prices.\"gpt-5.1\"]\ninput = 1.25\noutput = 10\n")
+    fs::write(bench.path("prices.toml"), "[prices.\"gpt-6.2-sol\"]\ninput = 1.25\noutput = 10\n")
         .unwrap();
     let setup = format!(
         "{PYTHON}\nunset CSV_AGENT_SESSION_DIR\nexport CSV_AGENT_CONFIG=prices.toml\n{}",

@@ -25,7 +25,7 @@ use crate::cli::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Re
 use crate::cli::graphics::Images;
 use crate::conversation::{Assessment, Effort, Price};
 use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
-use crate::provider::{Api, BASE_URL, RemoteOptions};
+use crate::provider::{Api, BASE_URL, RemoteOptions, models};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
 use crate::render::chart::{ChartStyle, Theme};
@@ -267,16 +267,19 @@ impl TurnOptions {
     ) -> anyhow::Result<TurnOptions> {
         let schema = flags.schema.as_deref().map(answer_schema).transpose()?.map(Rc::new);
         let stream = settings.get(&STREAM)?;
+        let model = settings.get(&MODEL)?;
+        let compact_at = settings.get(&COMPACT_AT)?;
         let limits = Limits {
             rounds_max: settings.get(&MAX_ROUNDS)?,
             timeout: settings.choose(&TIMEOUT)?.value,
             tokens_max: settings.choose(&MAX_TOKENS)?.value,
             cost_usd_max: settings.choose(&MAX_COST)?.value,
-            context_tokens_max: settings.get(&COMPACT_AT)?,
+            // A conversation that the model has no room for would be refused before it is compacted.
+            context_tokens_max: models::input_tokens(&model)
+                .map_or(compact_at, |it| it.min(compact_at)),
             tool_timeout: settings.get(&TOOL_TIMEOUT)?,
             retries: settings.get(&RETRIES)?,
         };
-        let model = settings.get(&MODEL)?;
         let price = price(&model, settings)?;
         let files = flags.file;
         if 1 < files.iter().filter(|it| it.as_os_str() == "-").count() {
@@ -515,8 +518,8 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
     let (key, _) = KeySource::choose(settings)?;
     let api: Option<Api> = settings.get(&API)?.into();
     asked.check(api.unwrap_or_default().name())?;
-    if asked.chain && api == Some(Api::Chat) {
-        let message = "`--chain`: Chat Completions keeps no responses";
+    if let Some(api) = api.filter(|it| asked.chain && *it != Api::Responses) {
+        let message = format!("`--chain`: the {} keeps no responses", api.title());
         let hint = "leave out `--chain`, or use `--api responses`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }

@@ -19,6 +19,7 @@ use crate::cli::flags::{
 };
 use crate::cli::usage::nearest;
 use crate::cli::values;
+use crate::provider::models::DEFAULT_MODEL;
 use crate::provider::{BASE_URL, mask};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
@@ -34,7 +35,7 @@ pub static MODEL: Setting<String> = Setting {
     flag: Some(("--model", |it| it.settings.model.clone())),
     variable: Some(("CSV_AGENT_MODEL", |it| it.model.clone())),
     read: |raw, _| text(raw).map(str::to_owned),
-    default: Some(|| "gpt-5.1".to_owned()),
+    default: Some(|| DEFAULT_MODEL.to_owned()),
     project: Project::May,
 };
 /// Where the model is served.
@@ -50,7 +51,7 @@ pub static BASE_URL_OF_MODEL: Setting<String> = Setting {
 /// What the server speaks.
 pub static API: Setting<ApiFlag> = Setting {
     key: "api",
-    about: "what the server speaks: auto, responses, chat",
+    about: "what the server speaks: auto, responses, chat, messages",
     flag: Some(("--api", |it| it.settings.api)),
     variable: None,
     read: |raw, _| word(raw, &ApiFlag::NAMES),

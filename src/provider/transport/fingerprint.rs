@@ -12,9 +12,10 @@ use sha2::{Digest, Sha256};
 use crate::conversation::{Item, Request, ToolChoice, ToolDeclaration};
 use crate::limits::MISMATCH_BYTES_MAX;
 use crate::provider::key::{Key, mask};
+use crate::provider::wire::opaque::OPAQUE;
 
 /// Members of an item that the provider makes up anew each time.
-const VOLATILE: &[&str] = &["id", "encrypted_content", "status"];
+const VOLATILE: &[&str] = &["id", "encrypted_content", OPAQUE, "status"];
 
 /// Returns the parts of a request that a replay compares, secrets masked.
 pub fn normalise(request: &Request, key: Option<&Key>) -> Value {

@@ -18,8 +18,15 @@ fn bench() -> Bench {
     bench
 }
 
-const FIRST: [&str; 5] =
-    ["user: first", "assistant: I look.", "call c1", "output c1: 1", "assistant: It is 1."];
+/// The reasoning goes back to the server that sealed it.
+const FIRST: [&str; 6] = [
+    "user: first",
+    "reasoning",
+    "assistant: I look.",
+    "call c1",
+    "output c1: 1",
+    "assistant: It is 1.",
+];
 
 /// Asks once more and demands what the request carries before and after the question.
 #[track_caller]

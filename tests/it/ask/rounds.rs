@@ -31,12 +31,12 @@ fn calls_of_a_round_fail_alone_and_are_answered_in_order() {
     assert_eq!(turn.ending(), "complete: Done.");
     let request = bench.request(1);
     let kinds: Vec<&Value> = request.input().iter().map(|it| &it["type"]).collect();
-    // The reasoning is sealed for another server than this one.
-    let mut expected = vec!["message", "message"];
+    // The reasoning goes back to the server that sealed it.
+    let mut expected = vec!["message", "reasoning", "message"];
     expected.extend(["function_call"; 6]);
     expected.extend(["function_call_output"; 6]);
     assert_eq!(kinds, expected);
-    let outputs = &request.input()[8..];
+    let outputs = &request.input()[9..];
     let order = outputs.iter().map(|it| it["call_id"].as_str().unwrap()).collect::<Vec<_>>();
     assert_eq!(order.join(" "), "c1 c2 c3 c4 c5 c6");
     assert!(request.output_of("c3").contains("ZeroDivisionError"), "{}", request.output_of("c3"));
@@ -154,7 +154,7 @@ fn money_has_a_limit_and_is_told() {
     let bench = bench();
     let config = bench.path("../.config/csv-agent/config.toml");
     fs::create_dir_all(config.parent().unwrap()).unwrap();
-    fs::write(config, "[prices.\"gpt-5.1\"]\ninput = 1\noutput = 10\n").unwrap();
+    fs::write(config, "[prices.\"gpt-6.2-sol\"]\ninput = 1\noutput = 10\n").unwrap();
     let total = || {
         let meta = fs::read_to_string(bench.session().join("session.json")).unwrap();
         let meta: Value = serde_json::from_str(&meta).unwrap();

@@ -22,6 +22,17 @@ pub fn chunks(round: &Round, model: &str) -> Vec<Value> {
         let (head, tail) = text.split_at(text.ceil_char_boundary(text.len() / 2));
         chunks.extend([head, tail].map(|it| chunk(json!({name: it}), None)));
     }
+    for block in message["reasoning_details"].as_array().into_iter().flatten() {
+        // The signature of a text comes behind it.
+        let mut begun = block.clone();
+        let signature = begun.as_object_mut().unwrap().shift_remove("signature");
+        chunks.push(chunk(json!({"reasoning_details": [begun]}), None));
+        if let Some(signature) = signature {
+            begun["text"] = "".into();
+            begun["signature"] = signature;
+            chunks.push(chunk(json!({"reasoning_details": [begun]}), None));
+        }
+    }
     for (index, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
         let mut begun = call.clone();
         begun["index"] = index.into();
@@ -78,7 +89,10 @@ fn finish_reason(round: &Round) -> &str {
 
 /// Returns what a round says as one message.
 fn message(round: &Round) -> Value {
-    let output = round.output();
+    message_of(round.output())
+}
+
+fn message_of(output: &[Value]) -> Value {
     let parts = |name: &str| {
         let contents = output.iter().filter_map(|it| it["content"].as_array()).flatten();
         let texts = contents.filter(|it| it["type"] != "reasoning_text");
@@ -94,6 +108,10 @@ fn message(round: &Round) -> Value {
     if !thoughts.is_empty() {
         message["reasoning_content"] = thoughts.into();
     }
+    let blocks = output.iter().find_map(|it| it.get("reasoning_details"));
+    if let Some(blocks) = blocks {
+        message["reasoning_details"] = blocks.clone();
+    }
     if !parts("refusal").is_null() {
         message["refusal"] = parts("refusal");
     }
@@ -105,8 +123,22 @@ fn message(round: &Round) -> Value {
 
 fn call(item: &Value) -> Option<Value> {
     let function = json!({"name": item["name"], "arguments": item["arguments"]});
-    (item["type"] == "function_call")
-        .then(|| json!({"id": item["call_id"], "type": "function", "function": function}))
+    let mut call = json!({"id": item["call_id"], "type": "function", "function": function});
+    if let Some(extra) = item.get("extra_content") {
+        call["extra_content"] = extra.clone();
+    }
+    (item["type"] == "function_call").then_some(call)
+}
+
+/// Forgets what a server demands back from the model that it sent it to: another model is asked now.
+pub fn forget_reasoning(responses: &mut [Vec<Value>]) {
+    for item in responses.iter_mut().flatten().filter_map(Value::as_object_mut) {
+        item.retain(|name, _| !matches!(name.as_str(), "extra_content" | "reasoning_details"));
+        if item["type"] == "reasoning" {
+            item["type"] = "forgotten".into();
+            item.shift_remove("content");
+        }
+    }
 }
 
 /// Returns everything that is wrong with a request. `responses` are the outputs that the server has
@@ -201,25 +233,27 @@ fn check_roles(messages: &[Value], demand: &mut Demand) {
     demand(matches!(last_role, "user" | "tool"), "the last word is not the user's");
 }
 
-/// When an output of a call of this response is there, the whole response is.
+/// When an output of a call of this response is there, the whole response is, with what was thought and signed:
+/// `DeepSeek` and Gemini answer 400 to a conversation without.
 fn check_echo(messages: &[Value], response: &[Value], demand: &mut Demand) {
     let calls: Vec<Value> = response.iter().filter_map(call).collect();
     let is_of = |message: &Value| calls.iter().any(|it| it["id"] == message["tool_call_id"]);
     if !messages.iter().any(is_of) {
         return;
     }
-    let contents = response.iter().filter_map(|it| it["content"].as_array()).flatten();
-    // Thoughts stay behind.
-    let said = contents.filter(|it| it["type"] != "reasoning_text");
-    let text: String = said.filter_map(|it| it["text"].as_str()).collect();
-    let content = if text.is_empty() { Value::Null } else { text.into() };
+    let sent = message_of(response);
     let names = |calls: &[Value]| {
-        let pair = |it: &Value| (it["id"].clone(), it["function"]["name"].clone());
-        calls.iter().map(pair).collect::<Vec<_>>()
+        let of = |it: &Value| {
+            (it["id"].clone(), it["function"]["name"].clone(), it.get("extra_content").cloned())
+        };
+        calls.iter().map(of).collect::<Vec<_>>()
     };
     let is_there = messages.iter().any(|it| {
         let made = it["tool_calls"].as_array();
-        it["content"] == content && made.is_some_and(|it| names(it) == names(&calls))
+        ["content", "reasoning_content", "reasoning_details"]
+            .iter()
+            .all(|name| it[name] == sent[name])
+            && made.is_some_and(|it| names(it) == names(&calls))
     });
     demand(is_there, &format!("a response did not go back as it came: {calls:?}"));
 }

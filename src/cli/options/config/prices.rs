@@ -1,17 +1,18 @@
-//! `[prices."MODEL"]`: what the tokens of a model cost. Nothing is built in, because prices change.
+//! `[prices."MODEL"]`: what the tokens of a model cost, where the list price of its vendor does not hold.
 
 use serde_json::{Value, json};
 
 use super::document::{Entry, Raw};
 use super::{ConfigFile, bad_value};
-use crate::cli::options::settings::{Origin, Settings};
+use crate::cli::options::settings::{BASE_URL_OF_MODEL, Origin, Settings};
 use crate::conversation::Price;
+use crate::provider::{host, models};
 use crate::status::Failure;
 
 /// Names below `[prices."MODEL"]`.
 pub const NAMES: &[&str] = &["input", "cached_input", "output"];
 
-/// Returns the price of a model, if a file has one.
+/// Returns the price of a model: as a file has it, else the list price where its vendor serves it.
 ///
 /// # Errors
 ///
@@ -20,7 +21,11 @@ pub const NAMES: &[&str] = &["input", "cached_input", "output"];
 pub fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     let mut files = settings.files().iter();
     let found = files.find_map(|file| Some((file, file.document.prices.get(model)?)));
-    Ok(found.map(|(file, entries)| price(model, entries, file)).transpose()?)
+    if let Some((file, entries)) = found {
+        return Ok(Some(price(model, entries, file)?));
+    }
+    let host = host(&settings.get(&BASE_URL_OF_MODEL)?);
+    Ok(host.and_then(|it| models::price(model, &it)))
 }
 
 /// Checks all prices, also of models that are not in use, and returns each with where it stands.

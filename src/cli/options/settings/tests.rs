@@ -15,6 +15,7 @@ use crate::cli::options::config::document::{self, Known};
 use crate::cli::options::config::{ConfigFile, ConfigFiles, Place, prices};
 use crate::cli::options::key::KeySource;
 use crate::conversation::Price;
+use crate::provider::models::{self, DEFAULT_MODEL};
 use crate::status::{ExitStatus, Failure};
 
 #[derive(Parser)]
@@ -74,7 +75,7 @@ fn flags_go_before_the_environment_and_that_before_the_files() {
     check_model("", &[], &files, ("session", "session file /session.toml:1"));
     check_model("", &[], &files[1..], ("project", "project file /project.toml:2"));
     check_model("", &[], &files[2..], ("user", "user file /user.toml:1"));
-    check_model("", &[], &[], ("gpt-5.1", "default"));
+    check_model("", &[], &[], (DEFAULT_MODEL, "default"));
 }
 
 #[test]
@@ -110,6 +111,25 @@ fn check_key(arguments: &str, variables: &[(&str, &str)], user: &str, expected: 
     let files = [(Place::User, user)];
     let (source, origin) = look(arguments, variables, &files, KeySource::choose).unwrap();
     assert_eq!((format!("{source:?}").as_str(), origin.to_string().as_str()), expected);
+}
+
+#[test]
+fn each_vendor_is_sent_its_own_key() {
+    let (openai, anthropic) = (("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk-2"));
+    let at_openai = ("OPENAI_API_KEY = ***", "environment variable OPENAI_API_KEY");
+    let at_anthropic = ("ANTHROPIC_API_KEY = ***", "environment variable ANTHROPIC_API_KEY");
+    let host = "--base-url https://api.anthropic.com";
+    check_key("", &[openai, anthropic], "", at_openai);
+    check_key("", &[anthropic], "", ("no key", "default"));
+    check_key(host, &[openai, anthropic], "", at_anthropic);
+    check_key(host, &[openai], "", ("no key", "default"));
+    let elsewhere = "--api messages --base-url http://127.0.0.1:1/v1";
+    check_key(elsewhere, &[openai, anthropic], "", at_anthropic);
+    check_key(elsewhere, &[openai], "", at_openai);
+    let file = ("file /k", "profile in the user file /user.toml:3");
+    let profile =
+        "[profiles.claude]\nbase_url = 'https://api.anthropic.com/v1'\napi_key_file = '/k'";
+    check_key("--profile claude", &[openai, anthropic], profile, file);
 }
 
 #[test]
@@ -206,6 +226,14 @@ fn a_price_is_of_a_model_and_cached_input_costs_as_much_unless_it_says_otherwise
     assert_eq!(price("gpt-5.1"), Some(expected));
     assert_eq!(price("m"), Some(Price { input: 1.0, cached_input: 1.0, output: 2.5 }));
     assert_eq!(price("other"), None);
+}
+
+#[test]
+fn the_list_price_holds_where_no_file_has_one_and_the_vendor_is_asked() {
+    let price =
+        |flags: &str| look(flags, &[], &[], |it| prices::price_of(DEFAULT_MODEL, it)).unwrap();
+    assert_eq!(price(""), models::known(DEFAULT_MODEL).map(|it| it.price));
+    assert_eq!(price("--base-url https://openrouter.ai/api/v1"), None);
 }
 
 #[test]

@@ -3,9 +3,14 @@
 //! The index tells, where a server sends one. Others send each call whole, give all of them the same
 //! index, or leave out the id.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::limits::CALLS_READ_MAX;
+use crate::provider::wire::opaque;
+
+/// What a server adds to a call and wants back with it: Gemini signs what led to the call. Source: Gemini API,
+/// "Thought signatures".
+pub const EXTRA_CONTENT: &str = "extra_content";
 
 /// The calls of one response, as far as they have come.
 #[derive(Debug, Default)]
@@ -17,6 +22,7 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    extra: Option<Value>,
 }
 
 /// A response with more calls than are read.
@@ -107,12 +113,15 @@ impl Calls {
             // A tool without parameters is called with nothing at all.
             let no_arguments = call.arguments.trim().is_empty();
             let arguments = if no_arguments { "{}".to_owned() } else { call.arguments };
-            json!({
+            let mut item = json!({
                 "type": "function_call",
                 "call_id": call_id,
                 "name": call.name,
                 "arguments": arguments,
-            })
+            });
+            let extra = call.extra.map(|it| (EXTRA_CONTENT.to_owned(), it));
+            opaque::keep(&mut item, Map::from_iter(extra));
+            item
         })
     }
 }
@@ -131,6 +140,7 @@ impl Call {
                 Some(object @ Value::Object(_)) => object.to_string(),
                 _ => text(function, "arguments"),
             },
+            extra: piece.get(EXTRA_CONTENT).filter(|it| !it.is_null()).cloned(),
         }
     }
 
@@ -142,6 +152,7 @@ impl Call {
             self.name = piece.name;
         }
         self.arguments.push_str(&piece.arguments);
+        self.extra = self.extra.take().or(piece.extra);
     }
 
     fn is_whole(&self) -> bool {

@@ -6,9 +6,13 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::{Item, ItemKind, Request};
+use crate::provider::wire::Terms;
+use crate::provider::wire::chat::calls::EXTRA_CONTENT;
+use crate::provider::wire::chat::reasoning::{REASONING_CONTENT, REASONING_DETAILS};
+use crate::provider::wire::opaque;
 
 /// Returns the `messages` member: the instructions, then the conversation.
-pub fn messages(request: &Request) -> Vec<Value> {
+pub fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
     let outputs: HashMap<&str, &Item> = request
         .items
         .iter()
@@ -16,7 +20,7 @@ pub fn messages(request: &Request) -> Vec<Value> {
         .filter_map(|it| Some((it.call_id()?, it)))
         .collect();
     let mut messages = vec![json!({"role": "system", "content": request.instructions})];
-    let mut said = Said::default();
+    let mut said = Said::new(terms);
     for item in &request.items {
         match item.kind() {
             ItemKind::AssistantMessage => {
@@ -37,8 +41,14 @@ pub fn messages(request: &Request) -> Vec<Value> {
                 said.flush(&outputs, &mut messages);
                 messages.push(json!({"role": "user", "content": content(item)}));
             }
-            // Servers of this dialect take no reasoning back, and know no other items.
-            ItemKind::Reasoning | ItemKind::Other => {}
+            ItemKind::Reasoning => {
+                if said.is_answered {
+                    said.flush(&outputs, &mut messages);
+                }
+                said.reasoning = Some(item);
+            }
+            // Servers of this dialect know no other items.
+            ItemKind::Other => {}
         }
     }
     said.flush(&outputs, &mut messages);
@@ -46,17 +56,23 @@ pub fn messages(request: &Request) -> Vec<Value> {
 }
 
 /// What the model said in one response, as far as it was read.
-#[derive(Default)]
 struct Said<'a> {
+    terms: &'a Terms,
+    reasoning: Option<&'a Item>,
     texts: Vec<String>,
     calls: Vec<&'a Item>,
     is_answered: bool,
 }
 
-impl Said<'_> {
+impl<'a> Said<'a> {
+    fn new(terms: &'a Terms) -> Said<'a> {
+        Said { terms, reasoning: None, texts: Vec::new(), calls: Vec::new(), is_answered: false }
+    }
+
     /// Appends the message, and an output for each of its calls.
     fn flush(&mut self, outputs: &HashMap<&str, &Item>, messages: &mut Vec<Value>) {
-        let Said { texts, calls, .. } = std::mem::take(self);
+        let Said { terms, reasoning, texts, calls, .. } =
+            std::mem::replace(self, Said::new(self.terms));
         if texts.is_empty() && calls.is_empty() {
             return;
         }
@@ -64,8 +80,12 @@ impl Said<'_> {
         let mut message = Map::new();
         message.insert("role".into(), "assistant".into());
         message.insert("content".into(), if text.is_empty() { Value::Null } else { text.into() });
+        for name in [REASONING_CONTENT, REASONING_DETAILS] {
+            let kept = reasoning.and_then(|it| kept(it, name, terms));
+            message.extend(kept.map(|it| (name.to_owned(), it.clone())));
+        }
         if !calls.is_empty() {
-            message.insert("tool_calls".into(), calls.iter().map(|it| call(it)).collect());
+            message.insert("tool_calls".into(), calls.iter().map(|it| call(it, terms)).collect());
         } else if message["content"].is_null() {
             return;
         }
@@ -87,20 +107,29 @@ fn text_of(item: &Item) -> Option<String> {
     Some(item.text()).filter(|it| !it.is_empty()).or_else(|| item.refusal())
 }
 
-fn call(item: &Item) -> Value {
+/// Returns what the server wants back with an item, unless it refused that before.
+fn kept<'a>(item: &'a Item, name: &str, terms: &Terms) -> Option<&'a Value> {
+    opaque::kept(item, name, &terms.origin).filter(|_| !terms.omitted.contains(name))
+}
+
+fn call(item: &Item, terms: &Terms) -> Value {
     let member = |name: &str| item.0.get(name).and_then(Value::as_str).unwrap_or_default();
     let arguments = member("arguments");
     // One call that is no JSON makes some servers refuse the whole request. The output that follows
     // it says what was wrong.
     let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
-    json!({
+    let mut call = json!({
         "id": member("call_id"),
         "type": "function",
         "function": {
             "name": member("name"),
             "arguments": if is_object { arguments } else { "{}" },
         },
-    })
+    });
+    if let Some(extra) = kept(item, EXTRA_CONTENT, terms) {
+        call[EXTRA_CONTENT] = extra.clone();
+    }
+    call
 }
 
 /// Returns what a user said: text, or parts when there are pictures among it.
@@ -126,10 +155,17 @@ mod tests {
 
     use super::messages;
     use crate::conversation::{Request, ToolChoice};
+    use crate::provider::wire::Terms;
+    use crate::provider::wire::opaque::Origin;
+
+    #[track_caller]
+    fn check(items: Value, expected: Value) {
+        check_with(&terms(), items, expected);
+    }
 
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "`json!([…])` reads better without a `&`")]
-    fn check(items: Value, expected: Value) {
+    fn check_with(terms: &Terms, items: Value, expected: Value) {
         let request = Request {
             model: "m".into(),
             instructions: "I".into(),
@@ -140,9 +176,14 @@ mod tests {
             reasoning: None,
             cache_key: String::new(),
         };
-        let mut found = messages(&request);
+        let mut found = messages(&request, terms);
         assert_eq!(found.remove(0), json!({"role": "system", "content": "I"}));
         assert_eq!(Value::from(found).to_string(), expected.to_string());
+    }
+
+    fn terms() -> Terms {
+        let origin = Origin { server: "https://a.example/v1".into(), model: "m".into() };
+        Terms { origin, ..Terms::default() }
     }
 
     fn user(text: &str) -> Value {
@@ -236,6 +277,71 @@ mod tests {
             ]),
         );
         check(json!([user("q"), says("")]), json!([{"role": "user", "content": "q"}]));
+    }
+
+    /// Gives an item what only its sender may have back.
+    #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]
+    fn keeps(mut item: Value, members: Value) -> Value {
+        item["opaque"] =
+            json!({"members": members, "server": "https://a.example/v1", "model": "m"});
+        item
+    }
+
+    #[test]
+    fn the_sender_gets_back_what_it_sent_and_nobody_else_does() {
+        let details = json!([{"type": "reasoning.encrypted", "data": "x"}]);
+        let thought = |text: &str| {
+            let members =
+                json!({"reasoning_content": text, "reasoning_details": details, "role": "user"});
+            keeps(json!({"type": "reasoning", "summary": []}), members)
+        };
+        let signed = json!({"google": {"thought_signature": "s"}});
+        let items = json!([
+            user("q"),
+            thought("Look."),
+            keeps(calls("c1", "{}"), json!({"extra_content": signed, "id": "c9"})),
+            output("c1"),
+            thought("Done."),
+            says("Done."),
+        ]);
+        let mut terms = terms();
+        let mut called = call("c1", "{}");
+        called["extra_content"] = signed.clone();
+        check_with(
+            &terms,
+            items.clone(),
+            json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": null, "reasoning_content": "Look.",
+                 "reasoning_details": details, "tool_calls": [called]},
+                tool("c1"),
+                {"role": "assistant", "content": "Done.", "reasoning_content": "Done.",
+                 "reasoning_details": details},
+            ]),
+        );
+        terms.omitted.insert("reasoning_details".to_owned());
+        check_with(
+            &terms,
+            items.clone(),
+            json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": null, "reasoning_content": "Look.",
+                 "tool_calls": [called]},
+                tool("c1"),
+                {"role": "assistant", "content": "Done.", "reasoning_content": "Done."},
+            ]),
+        );
+        terms.origin.model = "n".to_owned();
+        check_with(
+            &terms,
+            items,
+            json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": null, "tool_calls": [call("c1", "{}")]},
+                tool("c1"),
+                {"role": "assistant", "content": "Done."},
+            ]),
+        );
     }
 
     #[test]

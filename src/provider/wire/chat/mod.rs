@@ -7,6 +7,7 @@
 mod calls;
 mod messages;
 mod reader;
+mod reasoning;
 mod thoughts;
 
 use serde_json::{Map, Value, json};
@@ -22,7 +23,7 @@ pub use reader::Reader;
 pub fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
-    body.insert("messages".into(), messages::messages(request).into());
+    body.insert("messages".into(), messages::messages(request, terms).into());
     if !request.tools.is_empty() {
         body.insert("tools".into(), request.tools.iter().filter_map(tool).collect());
         body.insert("tool_choice".into(), tool_choice(request.tool_choice));
@@ -71,13 +72,11 @@ fn tool(tool: &ToolDeclaration) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use serde_json::{Value, json};
 
     use super::encode;
     use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::{Profile, Storage, Terms};
+    use crate::provider::wire::{Profile, Terms};
 
     fn request() -> Request {
         Request {
@@ -97,7 +96,7 @@ mod tests {
     }
 
     fn terms(profile: Profile) -> Terms {
-        Terms { profile, stream: true, omitted: BTreeSet::new(), storage: Storage::None }
+        Terms { profile, stream: true, ..Terms::default() }
     }
 
     #[test]

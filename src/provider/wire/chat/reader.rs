@@ -11,8 +11,10 @@ use crate::limits::USAGE_AFTER_FINISH;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::transport::Headers;
 use crate::provider::wire::chat::calls::{Calls, TooMany};
+use crate::provider::wire::chat::reasoning::{REASONING_CONTENT, Reasoning};
 use crate::provider::wire::chat::thoughts::{Split, Thoughts, split_unopened};
 use crate::provider::wire::failure::Complaint;
+use crate::provider::wire::opaque::{self, OPAQUE};
 use crate::provider::wire::sse::DONE;
 use crate::provider::wire::{Step, broken_off, is_torn, torn, unreadable};
 
@@ -29,7 +31,10 @@ pub struct Reader {
     text: String,
     thoughts: Thoughts,
     refusal: String,
-    reasoning: String,
+    /// For people to read.
+    thought: String,
+    /// For the server to get back.
+    reasoning: Reasoning,
     calls: Calls,
     usage: Option<Usage>,
     finish: Option<String>,
@@ -44,7 +49,8 @@ impl Reader {
             text: String::new(),
             thoughts: Thoughts::default(),
             refusal: String::new(),
-            reasoning: String::new(),
+            thought: String::new(),
+            reasoning: Reasoning::default(),
             calls: Calls::default(),
             usage: None,
             finish: None,
@@ -135,11 +141,15 @@ impl Reader {
         let added = piece.or(choice.get(WHOLE)).unwrap_or(&Value::Null);
         let Split { thought, answer } = self.thoughts.push(&text(added.get("content")));
         self.text.push_str(&answer);
-        self.reasoning.push_str(&thought);
+        self.thought.push_str(&thought);
         self.refusal.push_str(added.get("refusal").and_then(Value::as_str).unwrap_or_default());
         let thought =
-            ["reasoning_content", "reasoning"].iter().find_map(|it| added.get(*it)?.as_str());
-        self.reasoning.push_str(thought.unwrap_or_default());
+            [REASONING_CONTENT, "reasoning"].iter().find_map(|it| added.get(*it)?.as_str());
+        self.thought.push_str(thought.unwrap_or_default());
+        match piece {
+            Some(_) => self.reasoning.take(added),
+            None => self.reasoning.take_whole(added),
+        }
         let pieces = added.get("tool_calls").and_then(Value::as_array);
         for (position, call) in pieces.into_iter().flatten().enumerate() {
             let taken = match piece {
@@ -165,16 +175,20 @@ impl Reader {
 
     fn conclude(&mut self) -> Response {
         let Split { thought, answer } = self.thoughts.end();
-        self.reasoning.push_str(&thought);
+        self.thought.push_str(&thought);
         self.text.push_str(&answer);
         if let Some((thought, answer)) = split_unopened(&self.text) {
-            self.reasoning.push_str(thought);
+            self.thought.push_str(thought);
             self.text = answer.to_owned();
         }
         let mut items = Vec::new();
-        if !self.reasoning.is_empty() {
-            let part = json!({"type": "reasoning_text", "text": self.reasoning});
-            items.push(json!({"type": "reasoning", "summary": [], "content": [part]}));
+        let mut reasoning = json!({"type": "reasoning", "summary": []});
+        if !self.thought.is_empty() {
+            reasoning["content"] = json!([{"type": "reasoning_text", "text": self.thought}]);
+        }
+        opaque::keep(&mut reasoning, std::mem::take(&mut self.reasoning).into_members());
+        if reasoning.get("content").is_some() || reasoning.get(OPAQUE).is_some() {
+            items.push(reasoning);
         }
         let mut parts = Vec::new();
         if !self.text.is_empty() {
@@ -294,7 +308,8 @@ mod tests {
             items(&response).to_string(),
             json!([
                 {"type": "reasoning", "summary": [],
-                 "content": [{"type": "reasoning_text", "text": "Hmm."}]},
+                 "content": [{"type": "reasoning_text", "text": "Hmm."}],
+                 "opaque": {"members": {"reasoning_content": "Hm"}}},
                 {"type": "message", "role": "assistant",
                  "content": [{"type": "output_text", "text": "One table."}]},
                 {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
@@ -364,6 +379,33 @@ mod tests {
         assert_eq!(arguments, ["{\"x\":1}", "{\"x\":2}"]);
         let (_, streamed) = read(&[body]);
         assert_eq!(items(&streamed.unwrap()), items(&response), "also as the only chunk");
+    }
+
+    #[test]
+    fn what_the_server_wants_back_is_kept_with_its_item() {
+        let extra = json!({"google": {"thought_signature": "s"}});
+        let block = json!({"type": "reasoning.encrypted", "data": "x"});
+        let begun = json!({"index": 0, "id": "c1", "function": {"name": "f", "arguments": "{"}});
+        let mut call = begun.clone();
+        call["function"]["arguments"] = "{}".into();
+        call["extra_content"] = extra.clone();
+        let rest = json!({"index": 0, "extra_content": extra, "function": {"arguments": "}"}});
+        let message = json!({"tool_calls": [call], "reasoning_details": [block]});
+        let body = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]});
+        let whole = Reader::new("m").body(&body.to_string()).unwrap();
+        let chunks = [
+            chunk(json!({"reasoning_details": [block]})),
+            chunk(json!({"tool_calls": [begun]})),
+            chunk(json!({"tool_calls": [rest]})),
+            finish("tool_calls"),
+        ];
+        let streamed = read(&chunks).1.unwrap();
+        for response in [whole, streamed] {
+            let kept = items(&response);
+            assert_eq!(kept[0]["opaque"]["members"], json!({"reasoning_details": [block]}));
+            assert_eq!(kept[1]["opaque"]["members"], json!({"extra_content": extra}));
+            assert_eq!(response.items[0].thought(), None, "sealed");
+        }
     }
 
     #[track_caller]
@@ -452,6 +494,9 @@ mod tests {
             "text",
             "refusal",
             "reasoning",
+            "reasoning_content",
+            "reasoning_details",
+            "extra_content",
             "length",
             "stop",
             "model",

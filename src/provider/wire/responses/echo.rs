@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::conversation::{Item, ItemKind};
 use crate::provider::hosted::HOSTED;
+use crate::provider::wire::opaque::{OPAQUE, is_from, is_sealed};
 use crate::provider::wire::{Profile, SEALED_REASONING, Storage, Terms};
 
 /// Returns the `input` member for these items.
@@ -35,6 +36,9 @@ pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
             continue;
         }
         let mut value = item.0.clone();
+        if let Some(members) = value.as_object_mut() {
+            members.shift_remove(OPAQUE);
+        }
         // What the provider ran has all its members, or the API refuses the request.
         if HOSTED.iter().any(|it| item.type_name() == Some(it.item)) {
             input.push(value);
@@ -49,6 +53,7 @@ pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
                         members.shift_remove("id");
                     }
                 }
+                Profile::Tolerant if kind == ItemKind::Reasoning && is_sealed(item) => {}
                 Profile::Tolerant => make_plain(members, kind),
             }
         }
@@ -63,14 +68,11 @@ fn is_usable(item: &Item, terms: &Terms) -> bool {
         return false;
     }
     match terms.profile {
-        Profile::OpenAi => {
-            let sealed = item.0.get("encrypted_content").and_then(Value::as_str);
-            sealed.is_some_and(|it| !it.is_empty())
-        }
-        // Sealed reasoning is noise to others, and llama.cpp refuses an item without text.
+        Profile::OpenAi => is_sealed(item),
+        // What another has sealed is noise, and llama.cpp refuses an item without text.
         Profile::Tolerant => {
             let text = item.0.pointer("/content/0/text").and_then(Value::as_str);
-            text.is_some_and(|it| !it.is_empty())
+            text.is_some_and(|it| !it.is_empty()) || is_sealed(item) && is_from(item, &terms.origin)
         }
     }
 }
@@ -162,14 +164,14 @@ mod tests {
 
     use super::{input, unpaired};
     use crate::conversation::Item;
-    use crate::provider::wire::{Profile, SEALED_REASONING, Storage, Terms};
+    use crate::provider::wire::{Profile, SEALED_REASONING, Terms};
 
     fn check_with(profile: Profile, omitted: &[&str], items: &Value, expected: &Value) {
         let omitted: BTreeSet<String> = omitted.iter().map(|it| (*it).to_owned()).collect();
         let items: Vec<Item> = serde_json::from_value(items.clone()).unwrap();
         let input = Value::from(input(
             &items,
-            &Terms { profile, stream: true, omitted, storage: Storage::None },
+            &Terms { profile, stream: true, omitted, ..Terms::default() },
         ));
         assert_eq!(input.to_string(), expected.to_string());
     }

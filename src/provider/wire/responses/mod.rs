@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conversation::{Request, ToolDeclaration};
 use crate::limits::HOSTED_CALLS_MAX;
+use crate::provider::models;
 use crate::provider::wire::{PREVIOUS_RESPONSE, Profile, Storage, Terms, effort, tool_choice};
 
 pub use reader::Reader;
@@ -75,7 +76,10 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
 /// Returns what a response is to tell besides. What hosted tools tell is no comfort: without it nobody
 /// would know what their code printed.
 fn include(request: &Request, terms: &Terms) -> Option<Value> {
-    let sealed = terms.profile == Profile::OpenAi && !terms.omitted.contains(INCLUDE);
+    // A model that does not reason refuses to seal what it thought; of one that nobody knows, only `OpenAI` would
+    // have it.
+    let reasons = models::reasons(&request.model).unwrap_or(terms.profile == Profile::OpenAi);
+    let sealed = reasons && !terms.omitted.contains(INCLUDE);
     let sealed = sealed.then_some("reasoning.encrypted_content");
     let of_tools = request.tools.iter().flat_map(|it| match it {
         ToolDeclaration::Function { .. } => &[][..],
@@ -106,7 +110,7 @@ mod tests {
 
     use super::encode;
     use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::{Profile, Storage, Terms};
+    use crate::provider::wire::{Profile, Terms};
 
     fn request() -> Request {
         Request {
@@ -127,7 +131,7 @@ mod tests {
     }
 
     fn terms(profile: Profile) -> Terms {
-        Terms { profile, stream: true, omitted: BTreeSet::new(), storage: Storage::None }
+        Terms { profile, stream: true, ..Terms::default() }
     }
 
     #[test]
@@ -163,6 +167,22 @@ mod tests {
     fn other_servers_get_no_members_that_they_may_not_know() {
         for member in ["include", "prompt_cache_key", "stream_options"] {
             check(&request(), &terms(Profile::Tolerant), member, &Value::Null);
+        }
+    }
+
+    #[test]
+    fn models_that_reason_are_asked_to_seal_it_wherever_they_are_served() {
+        let sealed = json!(["reasoning.encrypted_content"]);
+        let mut request = request();
+        for (model, openai, other) in [
+            ("gpt-6.2-sol", &sealed, &sealed),
+            ("openai/o4-mini", &sealed, &sealed),
+            ("gpt-4.1", &Value::Null, &Value::Null),
+            ("ft:new-model", &sealed, &Value::Null),
+        ] {
+            request.model = model.to_owned();
+            check(&request, &terms(Profile::OpenAi), "include", openai);
+            check(&request, &terms(Profile::Tolerant), "include", other);
         }
     }
 
