@@ -159,8 +159,8 @@ impl Odds {
         }
     }
 
-    /// Says what made the column text; lines are counted from 0.
-    pub fn note(&self, usual: Usual) -> Option<String> {
+    /// Says what made the column text; lines are counted from 0, and `place` says where one is.
+    pub fn note(&self, usual: Usual, place_of: impl Fn(u64) -> String) -> Option<String> {
         let told = self.0.iter().map(|Odd { why, n, place, value }| {
             let what = match why {
                 Why::Zeros => "with leading zeros".to_owned(),
@@ -169,10 +169,10 @@ impl Odds {
                 Why::Other if *n == 1 => format!("that is no {}", usual.words()[0]),
                 Why::Other => format!("that are no {}", usual.words()[1]),
             };
-            let line = place + 1;
+            let place = place_of(*place);
             match n {
-                1 => format!("1 value {what}, `{value}` on line {line}"),
-                n => format!("{n} values {what}, the first `{value}` on line {line}"),
+                1 => format!("1 value {what}, `{value}` {place}"),
+                n => format!("{n} values {what}, the first `{value}` {place}"),
             }
         });
         let told: Vec<String> = told.collect();
