@@ -226,6 +226,37 @@ fn columns_of_a_text_may_have_widths() {
 }
 
 #[test]
+fn the_parts_of_a_table_are_one_dataset() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("a.csv"), "k,n\na,1\n").unwrap();
+    fs::write(bench.path("b.csv"), "k,n\nb,2\n").unwrap();
+    bench.run(["ingest", "a.csv", "b.csv"]).succeeds();
+    fs::create_dir(bench.path("sales.parquet")).unwrap();
+    fs::write(bench.path("sales.parquet/_SUCCESS"), "").unwrap();
+    for (at, name) in ["a", "b"].into_iter().enumerate() {
+        let part = bench.path(&format!("sales.parquet/part-0000{at}.parquet"));
+        fs::copy(bench.session().join(format!("datasets/{name}.parquet")), part).unwrap();
+    }
+    let run = bench.run(["ingest", "sales.parquet"]).succeeds();
+    assert!(run.stderr().contains("read as one table of parts"), "{}", run.stderr());
+    let rows = bench.run(["datasets", "sales", "--head", "9", "--format", "csv"]).succeeds();
+    assert_eq!(
+        rows.stdout(),
+        "k,n,_file\na,1,sales.parquet/part-00000.parquet\nb,2,sales.parquet/part-00001.parquet\n"
+    );
+}
+
+#[test]
+fn the_sheets_of_a_workbook_can_be_joined() {
+    let bench = Bench::with([]);
+    let sheet = |name, value| (name, "visible", plain(&[&["k", "n"], &[value, "1"]]));
+    fs::write(bench.path("book.xlsx"), workbook(&[sheet("May", "a"), sheet("June", "b")])).unwrap();
+    bench.run(["ingest", "all=book.xlsx"]).succeeds();
+    let rows = bench.run(["datasets", "all", "--head", "9", "--format", "csv"]).succeeds();
+    assert_eq!(rows.stdout(), "k,n,_file\na,1,book.xlsx/May\nb,1,book.xlsx/June\n");
+}
+
+#[test]
 fn a_finding_names_the_cells_of_a_workbook() {
     let bench = Bench::with([]);
     let rows =

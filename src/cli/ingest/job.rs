@@ -42,6 +42,8 @@ pub struct Table {
     pub of: Box<Input>,
     /// What the file calls it.
     pub name: String,
+    /// It is the only one that is read unless others are named, so that it is called as the file is.
+    pub is_only: bool,
 }
 
 /// A file in an archive.
@@ -69,6 +71,7 @@ impl Input {
         match self {
             Input::File(path) => path.display().to_string(),
             Input::Member(member) => format!("{}/{}", member.of.display(), member.entry.path),
+            Input::Table(table) if table.is_only => table.of.shown_name(),
             Input::Table(table) => format!("{}/{}", table.of.shown_name(), table.name),
             Input::Stdin => "-".to_owned(),
         }
@@ -85,6 +88,7 @@ impl Input {
     /// Returns where it is: of what is in a file, as if that were a directory.
     pub fn path(&self) -> Option<PathBuf> {
         match self {
+            Input::Table(table) if table.is_only => table.of.path(),
             Input::Table(table) => Some(table.of.path()?.join(table.name.trim_start_matches('/'))),
             Input::File(path) => Some(path.clone()),
             Input::Member(member) => Some(member.of.join(&member.entry.path)),
@@ -121,7 +125,7 @@ impl Input {
 impl Table {
     /// Returns whether a dataset was made of a table of this name.
     fn is_in(&self, dataset: &Dataset) -> bool {
-        dataset.source.strip_suffix(&self.name).is_some_and(|it| it.ends_with('/'))
+        self.is_only || dataset.source.strip_suffix(&self.name).is_some_and(|it| it.ends_with('/'))
     }
 }
 

@@ -63,7 +63,10 @@ struct Words {
 
 impl Words {
     fn of(input: &Input) -> Words {
-        let (of, table) = input.parts();
+        let (of, table) = match input {
+            Input::Table(table) if table.is_only => (&*table.of, None),
+            _ => input.parts(),
+        };
         let Some(path) = of.path() else {
             return Words {
                 file: input.dataset_name(),

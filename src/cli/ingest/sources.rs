@@ -195,9 +195,10 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn group(&mut self, path: &Path) -> anyhow::Result<()> {
         let (name, path) = named(path);
+        let name = name.map(str::to_owned).or_else(|| self.table_of_parts(path));
         let start = self.sources.inputs.len();
         // What has a name is a dataset of its own, whatever else its files are.
-        let seen = name.map(|_| std::mem::take(&mut self.sources.seen));
+        let seen = name.as_ref().map(|_| std::mem::take(&mut self.sources.seen));
         if path.as_os_str() == "-" {
             self.put(Input::Stdin)?;
         } else if let Some(pattern) = pattern(path) {
@@ -214,9 +215,34 @@ impl Finder<'_> {
             && self.sources.inputs[inputs.clone()]
                 .iter()
                 .all(|it| it.path().is_none_or(|it| it == path));
-        let (name, path) = (name.map(str::to_owned), path.to_owned());
-        self.sources.groups.push(Group { name, path, inputs, is_file });
+        self.sources.groups.push(Group { name, path: path.to_owned(), inputs, is_file });
         Ok(())
+    }
+
+    /// Returns the name of the table whose parts are in a directory, as programs leave it that write with several
+    /// hands.
+    fn table_of_parts(&mut self, dir: &Path) -> Option<String> {
+        let names: Vec<String> = fs::read_dir(dir)
+            .ok()?
+            .flatten()
+            .map(|it| it.file_name().to_string_lossy().into_owned())
+            .filter(|it| !it.starts_with('.'))
+            .collect();
+        let is_part = |it: &String| kind_of(it) == FileKind::Data && it.starts_with("part-");
+        let is_called_so = dir.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
+        let has_mark = names.iter().any(|it| matches!(it.as_str(), "_SUCCESS" | "_metadata"));
+        let mut data = names.iter().filter(|it| !it.starts_with('_')).peekable();
+        let is_table = is_called_so || has_mark || data.peek().is_some() && data.all(is_part);
+        if !is_table {
+            return None;
+        }
+        let path = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        let shown = dir.display().to_string();
+        self.sources.skipped.push(format!(
+            "`{shown}`: read as one table of parts; `'{}/*'` reads each by itself",
+            shown.trim_end_matches('/')
+        ));
+        Some(dataset::name_of(&path))
     }
 
     /// Adds what a pattern matches, as if the shell had named it.
@@ -436,13 +462,14 @@ impl Finder<'_> {
                 tables.noun
             ));
         }
-        // A file of one table is that table.
-        if chosen.iter().eq(&tables.names) && chosen.len() <= 1 {
+        if chosen.is_empty() {
+            // Whoever reads it says so.
             return self.put(input);
         }
+        let is_only = chosen.len() == 1 && chosen.iter().eq(&tables.names);
         for name in chosen {
             let (of, name) = (Box::new(input.clone()), name.to_owned());
-            self.put(Input::Table(Table { of, name }))?;
+            self.put(Input::Table(Table { of, name, is_only }))?;
         }
         Ok(())
     }
