@@ -382,7 +382,9 @@ fn ingest(
             bytes_max: flags.max_bytes,
         };
         let mut sources = sources::expand(&flags.paths, search, cancelled)?;
-        if !flags.sheet.is_empty() && !sources.any_with_tables && sources.errors.is_empty() {
+        // What comes from stdin is not known before it is read.
+        let any_with_tables = sources.any_with_tables || sources.inputs.contains(&Input::Stdin);
+        if !flags.sheet.is_empty() && !any_with_tables && sources.errors.is_empty() {
             let message = "`--sheet` names a sheet or a table, and no file has any";
             let hint = "leave it out, or name a workbook or a database";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
@@ -733,6 +735,7 @@ impl IngestFlags {
             bytes_max: self.max_bytes,
             strict: self.strict,
             flatten: self.flatten,
+            table: self.sheet.first().filter(|_| self.sheet.len() == 1).cloned(),
             widths: self.widths.iter().map(|it| it.get()).collect(),
             ..IngestOptions::default()
         }

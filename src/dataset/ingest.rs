@@ -617,10 +617,7 @@ impl Layout {
                     return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
                 }
             }
-            if !is_written && dialect::is_json(&windows.head) {
-                let hint = "write it in UTF-8";
-                return Err(refuse("it is JSON", hint));
-            }
+            check_json(shown_name, &windows.head, options)?;
             let encoding = || vec![format!("encoding {}: {}", charset.name(), found.reason)];
             let written = options.written.as_ref();
             let mut reasons = written.map_or_else(encoding, |it| it.reasons.clone());
@@ -792,6 +789,14 @@ fn check_text(shown_name: &str, text: &[u8]) -> anyhow::Result<()> {
     let Some(at) = sniff::first_control(text) else { return Ok(()) };
     let found = format!("it is binary (byte 0x{:02X} at offset {at})", text[at]);
     Err(no_csv(shown_name, &found, "export the table as CSV, or name another file"))
+}
+
+/// Fails when a text is JSON that could not be read as such.
+fn check_json(shown_name: &str, text: &[u8], options: &IngestOptions) -> anyhow::Result<()> {
+    if options.written.is_some() || !dialect::is_json(text) {
+        return Ok(());
+    }
+    Err(no_csv(shown_name, "it is JSON", "write it in UTF-8"))
 }
 
 /// Fails when a table is wider than any.

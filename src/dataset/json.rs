@@ -49,6 +49,11 @@ pub fn write(
     is_flat: bool,
     watch: &Watch<'_>,
 ) -> anyhow::Result<Vec<String>> {
+    let head = input.head(2)?;
+    if head == [0xff, 0xfe] || head == [0xfe, 0xff] {
+        let message = format!("cannot read `{}` as JSON: it is UTF-16", input.name);
+        return Err(refuse(message, "write it in UTF-8"));
+    }
     let mut file = input.file()?;
     file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::new(file);

@@ -170,6 +170,9 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     error: `book.xlsx` has no sheet called `Nope`
       hint: it has `Report`, `Plain`, `Secret`, `Blank`
     "##);
+    let script = "cat book.xlsx | csv-agent ingest --name piped --sheet Plain -";
+    bench.shell(script, &[]).succeeds();
+    assert_eq!(shown(&bench, "piped"), shown(&bench, "book_plain"));
     let run = bench.run(["ingest", "book.xlsx", "--delimiter", ";"]).fails_with(2);
     assert!(run.stderr().contains("is a workbook, whose cells are known"), "{}", run.stderr());
 }
