@@ -1084,7 +1084,7 @@ fn described(
     let odds = guesses.iter().zip(&tally.odds).enumerate();
     let odds = odds.map(|(at, (it, odds))| {
         odds.note(it.usual?, |line| match written {
-            Some(written) => written.place(at, line),
+            Some(written) => format!("in {}", written.place(at, line)),
             None => format!("on line {}", line + 1),
         })
     });
@@ -1213,6 +1213,7 @@ impl Attempt<'_> {
             n_workers: self.tuning.n_workers,
             bytes: self.input.bytes,
             is_strict: self.options.strict,
+            written: self.options.written.as_deref(),
         };
         let Some(target) = self.target else {
             return Ok((None, pass::run(slices, &settings, None, watch)?));

@@ -70,8 +70,9 @@ impl Written {
                 continue;
             }
             let dtype = reading.dtype().name();
-            let note =
-                format!("kept as text, as which it is stored; `--dtype COLUMN={dtype}` reads it");
+            let note = format!(
+                "stored as text, and kept so; `--dtype COLUMN={dtype}` reads it as {dtype}"
+            );
             *reading = Reading { note: Some(note), ..Reading::default() };
         }
     }
@@ -83,15 +84,15 @@ impl Written {
         }
     }
 
-    /// Says where a record of the text came from, in words; the first is 0.
+    /// Names the place that a record of the text came from; the first is 0.
     pub fn place(&self, column: usize, record: u64) -> String {
         match &self.sheet {
-            Some(sheet) => {
-                let cell = cell_name(&sheet.name, record, sheet.first_column + column as u64);
-                format!("in {cell}")
-            }
+            Some(sheet) => cell_name(&sheet.name, record, sheet.first_column + column as u64),
             // The names come first.
-            None => format!("in {} {record}", self.format.place().unwrap_or("row")),
+            None if self.is_table => {
+                format!("{} {record}", self.format.place().unwrap_or("row"))
+            }
+            None => format!("line {}", record + 1),
         }
     }
 

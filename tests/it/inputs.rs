@@ -28,16 +28,17 @@ fn workbook(sheets: &[Sheet<'_>]) -> Vec<u8> {
     const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
     let numbered = || sheets.iter().enumerate().map(|(at, it)| (at + 1, it));
-    let entries: String = numbered()
+    let entries: Vec<String> = numbered()
         .map(|(n, (name, state, _))| {
             format!(r#"<sheet name="{name}" sheetId="{n}" state="{state}" r:id="rId{n}"/>"#)
         })
         .collect();
-    let links: String = numbered()
+    let links: Vec<String> = numbered()
         .map(|(n, _)| {
             format!(r#"<Relationship Id="rId{n}" Type="{OFFICE}/worksheet" Target="worksheets/sheet{n}.xml"/>"#)
         })
         .collect();
+    let (entries, links) = (entries.concat(), links.concat());
     let mut parts = vec![
         ("[Content_Types].xml".to_owned(), format!(r#"<Types xmlns="{PACKAGE}/content-types"/>"#)),
         (
