@@ -1043,7 +1043,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ingest)
-            opts="-n -S -q -v -h --name --name-from --union --union-by-name --no-recursive --remote --if-exists --delimiter --quote --escape --encoding --no-header --skip-rows --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-n -S -q -v -h --name --name-from --union --union-by-name --sheet --flatten --no-recursive --remote --if-exists --delimiter --widths --quote --escape --encoding --no-header --skip-rows --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1061,6 +1061,10 @@ _csv__agent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --sheet)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --remote)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1070,6 +1074,10 @@ _csv__agent() {
                     return 0
                     ;;
                 --delimiter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --widths)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

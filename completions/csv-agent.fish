@@ -65,11 +65,13 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "help" -d 'Expla
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "generate" -d 'Write man pages or completions to a directory'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s n -l name -d 'Name of the dataset [default: the file\'s name]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l name-from -d 'Names of several datasets, of {stem}, {parent}, {grandparent} and {ending} of their paths' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l sheet -d 'Sheet of a workbook, or (as `--table`) table of a database, to read; or a pattern such as \'Q*\' [default: all that have data and are not hidden]. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l remote -d 'Register data of this Spark cluster, such as `sc://host:15002`, where it stays' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists -d 'What to do when the name is taken by other data' -r -f -a "error\t'Fail; the dataset stays as it is'
 replace\t'Put the new data in its place'
 skip\t'Keep the dataset and leave the file'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l delimiter -d 'What separates the cells: one or a few signs, or comma, tab, semicolon, pipe, space' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l widths -d 'Letters of each column of a file without delimiters, such as 5,10,3' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l quote -d 'What cells are quoted with: a sign, or none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l escape -d 'What makes a quote within quotes text: a sign before it, backslash, doubled, none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l encoding -d 'Encoding of the text, such as utf-8, latin1, utf-16le' -r
@@ -100,6 +102,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l width -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union -d 'Join all files into one dataset; they have the same columns'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union-by-name -d 'Join all files into one dataset; what a file lacks is null'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l flatten -d 'Make a column of each value of nested JSON objects, such as `address.city`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-recursive -d 'Read what is in a directory, and nothing below it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-header -d 'The first record is data: columns are named `column_1`, `column_2`, …'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l strict -d 'Refuse a file with rows of other lengths or bytes that are no text, instead of repairing it'

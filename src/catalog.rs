@@ -166,6 +166,39 @@ pub enum SourceFormat {
     Table,
     /// Several files, which were joined.
     Files,
+    /// A sheet of a workbook.
+    Sheet,
+    /// JSON, an array of objects or one a line.
+    Json,
+    /// A table or view of a database in a file.
+    Database,
+    /// Arrow, whose schema has names and types.
+    Arrow,
+}
+
+impl SourceFormat {
+    /// Returns whether the rows come from places that have numbers, and what those are called.
+    pub fn place(self) -> Option<&'static str> {
+        match self {
+            SourceFormat::Text => Some("line"),
+            SourceFormat::Sheet => Some("row"),
+            SourceFormat::Json => Some("object"),
+            SourceFormat::Database
+            | SourceFormat::Parquet
+            | SourceFormat::Arrow
+            | SourceFormat::Table
+            | SourceFormat::Files => None,
+        }
+    }
+}
+
+/// Where the table of a sheet lies.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SheetPlace {
+    /// The name of the sheet.
+    pub name: String,
+    /// The column of the sheet that is the first of the dataset; A is 0.
+    pub first_column: u64,
 }
 
 /// How the bytes of the source were read.
@@ -174,6 +207,9 @@ pub struct Dialect {
     /// What kind of file the source is.
     #[serde(default)]
     pub format: SourceFormat,
+    /// Where in the source it is, if that is a workbook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<SheetPlace>,
     /// As in the WHATWG list, lower case: `utf-8`, `windows-1252`, …
     pub encoding: String,
     /// A few characters, mostly one, or `None` for a file of one column or a Parquet file.

@@ -505,6 +505,9 @@ pub struct FindingShown {
     /// The line of each row.
     #[serde(default)]
     pub source_lines: Vec<u64>,
+    /// The cell of each row, such as `Sheet1!B12`, where the file is a workbook.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub source_cells: Vec<String>,
 }
 
 /// A number of an answer that nothing of the turn contains.

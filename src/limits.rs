@@ -8,6 +8,10 @@ use std::time::Duration;
 pub const CSV_BYTES_MAX: u64 = 400 * 1024 * 1024;
 /// Files that one command reads. Each becomes a dataset, or all of them one.
 pub const SOURCES_MAX: usize = 10_000;
+/// Cells of the sheets of a workbook that are held at once, empty ones included.
+pub const SHEET_CELLS_MAX: u64 = 10_000_000;
+/// Seconds in which a view of a database must bring a row.
+pub const VIEW_SECONDS_MAX: u64 = 20;
 /// Levels of directories below one that is named. Deeper ones are more likely a loop than data.
 pub const SOURCE_LEVELS_MAX: usize = 32;
 /// Files of one archive, be they data or not.

@@ -139,10 +139,14 @@ pub fn shown(
             }
             None => Vec::new(),
         };
+        let column = finding.column.as_deref();
         FindingShown {
             call_id,
-            source_file: dataset.map(|it| it.source.clone()).filter(|it| it != "-"),
+            source_file: dataset.map(dataset::source_file).filter(|it| it != "-"),
             source_line: source_lines.first().copied(),
+            source_cells: here
+                .map(|it| dataset::source_cells(it, column, &source_lines))
+                .unwrap_or_default(),
             source_lines,
             finding,
         }

@@ -178,7 +178,7 @@ mod tests {
             "note": null});
         let finding = json!({"severity": "bad", "message": "m", "dataset": null, "column": null,
             "rows": [0], "table": null, "call_id": null, "source_file": "f", "source_line": 2,
-            "source_lines": [2]});
+            "source_lines": [2], "source_cells": ["Sheet1!B2"]});
         vec![
             json!({"type": "status", "phase": "started", "message": "m", "version": "1",
                 "model": "m", "provider": "p", "api": "a", "datasets": [], "limits": {},

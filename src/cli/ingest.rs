@@ -14,6 +14,7 @@ mod stdin;
 mod template;
 
 use std::io::{BufRead, BufReader};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +34,7 @@ use crate::catalog::{
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
 use crate::directory;
 use crate::session::Session;
-use crate::sink::Format;
+use crate::sink::{Format, sanitize};
 use crate::spark::SCHEME;
 use crate::status::{ExitStatus, Failure};
 use bar::IngestBar;
@@ -49,8 +50,8 @@ pub use remote::{heads, take_places};
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct IngestFlags {
-    /// CSV or Parquet files, compressed or not, directories, patterns such as 'data/**/*.csv', archives; `-`
-    /// reads stdin. NAME=PATH joins the files of a path. With `--remote`, NAME=PATH or NAME=TABLE
+    /// Files of CSV, Parquet, Arrow or JSON, compressed or not, workbooks, SQLite databases, directories,
+    /// patterns such as 'data/**/*.csv', archives; `-` reads stdin. NAME=PATH joins the files of a path. With `--remote`, NAME=PATH or NAME=TABLE
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
@@ -75,6 +76,15 @@ pub struct IngestFlags {
     #[arg(long, conflicts_with_all = ["union", "name_from", "remote"])]
     pub union_by_name: bool,
 
+    /// Sheet of a workbook, or (as `--table`) table of a database, to read; or a pattern such as 'Q*'
+    /// [default: all that have data and are not hidden]. May be repeated
+    #[arg(long, alias = "table", value_name = "NAME", conflicts_with = "remote")]
+    pub sheet: Vec<String>,
+
+    /// Make a column of each value of nested JSON objects, such as `address.city`
+    #[arg(long, conflicts_with = "remote")]
+    pub flatten: bool,
+
     /// Read what is in a directory, and nothing below it
     #[arg(long)]
     pub no_recursive: bool,
@@ -97,6 +107,16 @@ pub struct IngestFlags {
         help_heading = "How to read the file [default: find it out]"
     )]
     pub delimiter: Delimiter,
+
+    /// Letters of each column of a file without delimiters, such as 5,10,3
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with_all = ["delimiter", "quote", "escape"],
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub widths: Vec<NonZeroUsize>,
 
     /// What cells are quoted with: a sign, or none
     #[arg(
@@ -356,7 +376,19 @@ fn ingest(
         read: &read,
     };
     let work = |cancelled: &Arc<AtomicBool>| {
-        let mut sources = sources::expand(&flags.paths, !flags.no_recursive, cancelled)?;
+        let search = sources::Search {
+            is_recursive: !flags.no_recursive,
+            tables: &flags.sheet,
+            bytes_max: flags.max_bytes,
+        };
+        let mut sources = sources::expand(&flags.paths, search, cancelled)?;
+        // What comes from stdin is not known before it is read.
+        let any_with_tables = sources.any_with_tables || sources.inputs.contains(&Input::Stdin);
+        if !flags.sheet.is_empty() && !any_with_tables && sources.errors.is_empty() {
+            let message = "`--sheet` names a sheet or a table, and no file has any";
+            let hint = "leave it out, or name a workbook or a database";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
         let mut status = ExitStatus::Ok;
         let mut n_failed = 0;
         let mut fail = |error: anyhow::Error| {
@@ -567,7 +599,9 @@ pub fn ingest_for_turn(
     };
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
-        let mut sources = sources::expand(paths, true, cancelled)?;
+        let (is_recursive, bytes_max) = (true, read.bytes_max);
+        let search = sources::Search { is_recursive, tables: &[], bytes_max };
+        let mut sources = sources::expand(paths, search, cancelled)?;
         let mut errors = std::mem::take(&mut sources.errors);
         if let Some(error) = errors.pop() {
             return Err(error);
@@ -615,8 +649,9 @@ pub fn ingest_in_place(
         let hint = format!("there are {names}");
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     };
-    let read = options_of(dataset)
+    let mut read = options_of(dataset)
         .with_context(|| format!("cannot read `{}` as `{name}` was read", file.display()))?;
+    read.table = dataset.dialect.sheet.as_ref().map(|it| it.name.clone());
     let input = Input::File(file.to_owned());
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
@@ -699,9 +734,10 @@ impl IngestFlags {
             decimal: self.decimal,
             bytes_max: self.max_bytes,
             strict: self.strict,
-            is_plain: false,
-            n_at_once: 1,
-            family: None,
+            flatten: self.flatten,
+            table: self.sheet.first().filter(|_| self.sheet.len() == 1).cloned(),
+            widths: self.widths.iter().map(|it| it.get()).collect(),
+            ..IngestOptions::default()
         }
     }
 }
@@ -764,12 +800,13 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         report::warning(&message, colour);
     }
     let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
+    let word = dataset.dialect.format.place().unwrap_or("line");
     let place = |is_row: bool| match first_lines(&rejects, is_row).as_str() {
         // Of several files, a line alone says nothing.
         _ if !dataset.files.is_empty() => format!("; all in `{}`", rejects.display()),
         // Nothing is listed when nothing was kept, as with `--dry-run`.
         "" => String::new(),
-        lines => format!("; first at line {lines}, all in `{}`", rejects.display()),
+        lines => format!("; first at {word} {lines}, all in `{}`", rejects.display()),
     };
     let set_aside = dataset.set_aside.words();
     if !set_aside.is_empty() {
@@ -786,7 +823,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     }
     if let Some(line) = dataset.unclear_total {
         let message = format!(
-            "`{name}`: the row on line {line} is called a total and was kept: its numbers are not the sums \
+            "`{name}`: the row on {word} {line} is called a total and was kept: its numbers are not the sums \
              of their columns"
         );
         report::warning(&message, colour);
@@ -820,7 +857,17 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
         SourceFormat::Files => {
             parts.push(counted(dataset.files.len() as u64, "file", "files"));
         }
-        SourceFormat::Table => parts.push("table".to_owned()),
+        SourceFormat::Table | SourceFormat::Database => parts.push("table".to_owned()),
+        SourceFormat::Arrow => parts.push("Arrow".to_owned()),
+        SourceFormat::Json => parts.push("JSON".to_owned()),
+        SourceFormat::Sheet => {
+            let name = dialect.sheet.as_ref().map_or("", |it| &it.name);
+            parts.push(format!("sheet `{}`", sanitize::one_line(name)));
+            parts.push(match dialect.header_line {
+                Some(row) => format!("header in row {row}"),
+                None => "no header".to_owned(),
+            });
+        }
         SourceFormat::Text => {
             parts.push(dialect.encoding.clone());
             parts.extend(dialect.delimiter.iter().map(|it| format!("`{}`", it.escape_debug())));
@@ -828,10 +875,10 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
                 Some(line) => format!("header on line {line}"),
                 None => "no header".to_owned(),
             });
-            if dataset.columns.iter().any(|it| it.description.is_some()) {
-                parts.push("further header rows kept as descriptions".to_owned());
-            }
         }
+    }
+    if dataset.columns.iter().any(|it| it.description.is_some()) {
+        parts.push("further header rows kept as descriptions".to_owned());
     }
     parts.extend(dataset.set_aside.words());
     if let Some(remote) = dataset.remote() {
@@ -865,8 +912,9 @@ fn columns(names: &[&str]) -> String {
     }
 }
 
+/// Returns whether the note of a column names a flag, or what was lost.
 fn names_flag(column: &Column) -> bool {
-    column.note.as_deref().is_some_and(|it| it.contains("`--"))
+    column.note.as_deref().is_some_and(|it| it.contains("`--") || it.contains("error cell"))
 }
 
 /// Says which columns of text are amounts, and the flag that makes numbers of them.

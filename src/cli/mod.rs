@@ -98,6 +98,7 @@ Examples:
   csv-agent ingest --union-by-name sales='data/{region}/sales-*.csv'
   csv-agent ingest export.txt --name orders --delimiter ';' --encoding latin1
   csv-agent ingest people.csv --dtype zip=text --null NA,-
+  csv-agent ingest book.xlsx --sheet 'Q*'
   gunzip -c big.csv.gz | csv-agent ingest - --name big
   csv-agent ingest --remote sc://host:15002 flights=/data/flights/ carriers=db.carriers
 

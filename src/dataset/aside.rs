@@ -7,7 +7,7 @@ use memchr::memchr2;
 
 use super::extent::records;
 use super::header::Below;
-use super::records::{Block, Tokeniser, count_line_ends};
+use super::records::{Block, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
 use super::wrap::Rules;
@@ -107,7 +107,7 @@ impl Asides {
             let mut behind = Asides::default();
             behind.add_all(kind, text, syntax);
             self.append(behind, n_lines);
-            n_lines += u64::from(count_line_ends(text));
+            n_lines += n_lines_of(text, syntax);
         }
     }
 
@@ -142,6 +142,12 @@ impl Asides {
             self.listed.push(Repair::new(line, format!("{reason}; no row"), text));
         }
     }
+}
+
+fn n_lines_of(text: &[u8], syntax: Syntax) -> u64 {
+    let mut tokeniser = Tokeniser::new(text, syntax);
+    while tokeniser.record(&mut Vec::new()).is_some() {}
+    u64::from(tokeniser.n_lines())
 }
 
 /// Why a line is no row.

@@ -54,7 +54,7 @@ pub fn ingest(
     options: &IngestOptions,
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Dataset, DatasetFiles)> {
-    check_options(options, &input.name)?;
+    check_options(options, &input.name, "Parquet")?;
     let table = Table::open(input, watch.cancelled)?;
     let sha256 = match &input.archive {
         Some(archive) => archive.sha256.clone(),
@@ -87,6 +87,7 @@ pub fn ingest(
         columns: columns.collect(),
         dialect: Dialect {
             format: SourceFormat::Parquet,
+            sheet: None,
             encoding: "utf-8".to_owned(),
             delimiter: None,
             quote: None,
@@ -116,15 +117,19 @@ pub fn ingest(
     Ok((dataset, files))
 }
 
-/// Fails when an option says how text is to be read: a Parquet file says all of that itself.
-fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
+/// Fails when an option says how text is to be read: a file of columns says all of that itself.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] then.
+pub fn check_options(options: &IngestOptions, shown_name: &str, what: &str) -> anyhow::Result<()> {
     let given = options.given();
     let Some(flag) = given.first().and_then(|it| it.split(' ').next()) else { return Ok(()) };
     let message = format!(
-        "`{flag}` says how text is read, and `{shown_name}` is Parquet, which has its own types and \
+        "`{flag}` says how text is read, and `{shown_name}` is {what}, which has its own types and \
          names"
     );
-    let hint = format!("ingest Parquet files by themselves, without `{flag}`");
+    let hint = format!("ingest {what} files by themselves, without `{flag}`");
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 

@@ -290,7 +290,7 @@ impl Trial {
     ) -> Trial {
         let escape = told.escape.unwrap_or(Escape::Doubled);
         let blanks = blanks(windows, delimiter, quote);
-        let syntax = Syntax { delimiter, quote, escape, blanks };
+        let syntax = Syntax { quote, escape, blanks, ..Syntax::usual(delimiter) };
         let doubled = Trial { syntax, is_usual, score: Score::of(windows, syntax) };
         let doubled = doubled.blank_before_quote(windows);
         let syntax = doubled.syntax;
@@ -548,7 +548,7 @@ impl Trial {
 
     /// Returns one sentence each for delimiter, quote and escape, as far as there is one to say.
     fn reasons(&self, told: &Told) -> Vec<String> {
-        let Syntax { delimiter, quote, escape, blanks } = self.syntax;
+        let Syntax { delimiter, quote, escape, blanks, .. } = self.syntax;
         let Score { n_modal, n_records, width, n_quoted, n_escapes, .. } = self.score;
         let delimiter = shown(delimiter);
         let mut reasons = vec![if told.delimiter.is_some() {

@@ -34,6 +34,19 @@ pub struct Found {
     pub is_doubtful: bool,
 }
 
+impl Found {
+    /// What is found of text that this program has written.
+    pub fn utf8_as_written() -> Self {
+        Found {
+            charset: Charset::UTF_8,
+            mark_bytes: 0,
+            damage: None,
+            reason: "as written".to_owned(),
+            is_doubtful: false,
+        }
+    }
+}
+
 /// Reads a text from its beginning, and hands on part after part.
 pub type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) -> anyhow::Result<()> + 'a;
 

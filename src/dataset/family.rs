@@ -89,6 +89,8 @@ pub struct Opened {
     pub path: PathBuf,
     /// Goes when the file has been read, if it is a copy.
     pub copy: Option<NamedTempFile>,
+    /// The sheet or table of it that is read, if it has several.
+    pub table: Option<String>,
 }
 
 /// A file that has been read.
@@ -120,8 +122,9 @@ pub fn union(
     let all: Vec<usize> = (0..union.files.len()).collect();
     let lenient = IngestOptions { family: Some(Arc::default()), ..options.clone() };
     let read = |at: usize, family: &Arc<Family>| {
-        let read = IngestOptions { family: Some(Arc::clone(family)), ..lenient.clone() };
         let opened = (union.open)(at)?;
+        let (family, table) = (Some(Arc::clone(family)), opened.table.clone());
+        let read = IngestOptions { family, table, ..lenient.clone() };
         let source = Source::File(opened.path.clone());
         let read = read_part(source, &union.files[at], dir, &read, cancelled);
         drop(opened);
@@ -805,6 +808,7 @@ fn dialect(parts: &[Part], options: &IngestOptions) -> Dialect {
     let doubtful = dialects().filter_map(|it| it.doubt.as_ref()).count();
     Dialect {
         format: SourceFormat::Files,
+        sheet: None,
         encoding: if agrees(&|it| it.encoding == first.encoding) {
             first.encoding.clone()
         } else {

@@ -64,6 +64,7 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
         columns: columns.collect(),
         dialect: Dialect {
             format: SourceFormat::Parquet,
+            sheet: None,
             encoding: "utf-8".to_owned(),
             delimiter: None,
             quote: None,

@@ -32,6 +32,7 @@ impl IngestOptions {
             DecimalMark::Comma => ",",
             DecimalMark::Point => ".",
         });
+        let widths: Vec<String> = self.widths.iter().map(ToString::to_string).collect();
         let values = [
             ("--delimiter", self.delimiter.as_ref().map(|it| it.escape_debug().to_string())),
             ("--quote", quote),
@@ -43,6 +44,8 @@ impl IngestOptions {
             ("--null", self.nulls.as_ref().map(|it| it.join(","))),
             ("--date-order", date_order.map(str::to_owned)),
             ("--decimal", decimal.map(str::to_owned)),
+            ("--flatten", self.flatten.then(String::new)),
+            ("--widths", (!self.widths.is_empty()).then(|| widths.join(","))),
         ];
         let dtypes = self.dtypes.iter().map(|(column, wanted)| {
             let value = format!("{column}={}", wanted.name());

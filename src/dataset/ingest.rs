@@ -12,6 +12,7 @@ use memchr::memchr2;
 use tempfile::{NamedTempFile, TempPath};
 
 use super::amount::Sign;
+use super::arrow_file;
 use super::aside::{Asides, Comment, Comments, Kind};
 use super::build::Guess;
 use super::charset::Charset;
@@ -20,6 +21,7 @@ use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::dialect;
 use super::encoding::{self, Found};
 use super::family::Family;
+use super::foreign;
 use super::header::{self, Below, Header, Told};
 use super::infer::{Evidence, Nulls};
 use super::lines::LineWriter;
@@ -31,6 +33,7 @@ use super::records::{Tokeniser, count_line_ends, texts_of};
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
+use super::spool::Written;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
@@ -84,6 +87,14 @@ pub struct IngestOptions {
     pub n_at_once: usize,
     /// The file is one of several that become one dataset: what the others say of its columns.
     pub family: Option<Arc<Family>>,
+    /// The sheet or table to read, of a file that has several.
+    pub table: Option<String>,
+    /// Values of nested objects are columns.
+    pub flatten: bool,
+    /// Letters of each column of a text without delimiters; none where it has some.
+    pub widths: Vec<usize>,
+    /// The text was written of rows of something else, of which this is known.
+    pub written: Option<Arc<Written>>,
 }
 
 impl Default for IngestOptions {
@@ -105,7 +116,18 @@ impl Default for IngestOptions {
             is_plain: false,
             n_at_once: 1,
             family: None,
+            table: None,
+            flatten: false,
+            widths: Vec::new(),
+            written: None,
         }
+    }
+}
+
+impl IngestOptions {
+    /// Returns whether a program wrote the table, so that below its names every record is a row.
+    fn is_table(&self) -> bool {
+        self.is_plain || self.written.as_ref().is_some_and(|it| it.is_table)
     }
 }
 
@@ -228,13 +250,14 @@ pub(super) fn ingest_part(
     let watch = Watch { progress: &|_| {}, cancelled };
     let input = Input::open(source, shown_name, dir, options.bytes_max, &watch)?;
     let bytes = input.bytes;
-    if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES)?) {
-        let (dataset, files) = columnar::ingest(&input, NAME, Some(dir), options, &watch)?;
+    if let Some((dataset, files)) = ingest_columnar(&input, NAME, Some(dir), options, &watch)? {
         return Ok((PartRead { dataset, evidence: Vec::new(), bytes }, files));
     }
-    let tuning = Tuning::new(bytes, options.n_at_once);
     let target = Some(Target { dir, name: NAME });
-    let (read, files) = ingest_text(&input, shown_name, NAME, target, options, tuning, &watch)?;
+    let written = foreign::as_text(&input, dir, options, &watch)?;
+    let (input, options) = written.as_ref().map_or((&input, options), |it| (&it.0, &it.1));
+    let tuning = Tuning::new(input.bytes, options.n_at_once);
+    let (read, files) = ingest_text(input, shown_name, NAME, target, options, tuning, &watch)?;
     Ok((PartRead { dataset: read.dataset, evidence: read.evidence, bytes }, files))
 }
 
@@ -247,12 +270,43 @@ pub(super) fn ingest_input(
     tuning: Tuning,
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Dataset, DatasetFiles)> {
-    if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES)?) {
-        return columnar::ingest(input, name, dir, options, watch);
+    if let Some(read) = ingest_columnar(input, name, dir, options, watch)? {
+        return Ok(read);
     }
     let target = dir.map(|dir| Target { dir, name });
+    let temp = std::env::temp_dir();
+    if let Some((input, options)) = foreign::as_text(input, dir.unwrap_or(&temp), options, watch)? {
+        let tuning = Tuning::new(input.bytes, options.n_at_once);
+        let read = ingest_text(&input, shown_name, name, target, &options, tuning, watch)?;
+        return Ok((read.0.dataset, read.1));
+    }
     let (understood, files) = ingest_text(input, shown_name, name, target, options, tuning, watch)?;
     Ok((understood.dataset, files))
+}
+
+/// Reads a file of columns that have their names and types; nothing comes of any other.
+fn ingest_columnar(
+    input: &Input,
+    name: &str,
+    dir: Option<&Path>,
+    options: &IngestOptions,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Option<(Dataset, DatasetFiles)>> {
+    let head = input.head(SNIFF_HEAD_BYTES)?;
+    if columnar::is_parquet(&head) {
+        return columnar::ingest(input, name, dir, options, watch).map(Some);
+    }
+    if !arrow_file::is_of(&head) {
+        return Ok(None);
+    }
+    columnar::check_options(options, &input.name, "Arrow")?;
+    let temp = std::env::temp_dir();
+    let parquet = arrow_file::as_parquet(input, dir.unwrap_or(&temp), options.bytes_max, watch)?;
+    let (mut dataset, files) = columnar::ingest(&parquet, name, dir, options, watch)?;
+    dataset.dialect.format = SourceFormat::Arrow;
+    // What is said of row groups and their writer is of the file in between.
+    dataset.dialect.reasons.retain(|it| !it.starts_with("Parquet: "));
+    Ok(Some((dataset, files)))
 }
 
 /// What an ingest found out about a text.
@@ -336,6 +390,9 @@ fn ingest_text(
     let reasons =
         [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
     let stray_quotes = stray_quotes(&tally);
+    let written = options.written.as_deref();
+    // How the text is written of rows is nobody's concern.
+    let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
     let dataset = Dataset {
         location: Location::Here { path: file_of(name) },
@@ -345,10 +402,11 @@ fn ingest_text(
         row_count: tally.n_rows,
         columns,
         dialect: Dialect {
-            format: SourceFormat::Text,
+            format: written.map_or(SourceFormat::Text, |it| it.format),
+            sheet: written.and_then(|it| it.sheet.clone()),
             encoding: layout.text.charset.name(),
-            delimiter: layout.syntax.delimiter_as_written(),
-            quote: layout.syntax.quote.filter(|_| tally.any_quoted).map(char::from),
+            delimiter: layout.syntax.delimiter_as_written().filter(|_| is_text),
+            quote: layout.syntax.quote.filter(|_| tally.any_quoted && is_text).map(char::from),
             escape: match layout.syntax.escape {
                 Escape::Char(escape) => Some(char::from(escape)),
                 Escape::Doubled | Escape::None => None,
@@ -528,13 +586,14 @@ impl Layout {
             let narrow_end = input.text_end(Charset::UTF_8)?;
             let read = input.head(n_head)?;
             // The zeros that end a short file may be of what tells its kind.
-            if let Some(kind) = sniff::binary_kind(&read) {
+            let is_written = options.written.is_some();
+            if let Some(kind) = sniff::binary_kind(&read).filter(|_| !is_written) {
                 return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
             }
             let head = before(&read, narrow_end);
-            let certain = certain(options.encoding.as_deref(), encoding::of_head(head))?;
+            let certain = certain(options, encoding::of_head(head))?;
             let is_wide = certain.as_ref().is_some_and(|it| 1 < it.charset.unit_bytes());
-            if !is_wide {
+            if !is_wide && !is_written {
                 check_text(shown_name, head)?;
             }
             let others = input.others(n_head, narrow_end)?;
@@ -558,11 +617,10 @@ impl Layout {
                     return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
                 }
             }
-            if dialect::is_json(&windows.head) {
-                let hint = "convert it to CSV, with pandas for example; only CSV is read";
-                return Err(refuse("it is JSON", hint));
-            }
-            let mut reasons = vec![format!("encoding {}: {}", charset.name(), found.reason)];
+            check_json(shown_name, &windows.head, options)?;
+            let encoding = || vec![format!("encoding {}: {}", charset.name(), found.reason)];
+            let written = options.written.as_ref();
+            let mut reasons = written.map_or_else(encoding, |it| it.reasons.clone());
             if end < input.bytes {
                 let n_padding = input.bytes - end;
                 reasons
@@ -631,12 +689,16 @@ fn before(head: &[u8], end: u64) -> &[u8] {
 }
 
 fn nulls_of(options: &IngestOptions) -> Nulls {
-    if options.is_plain { Nulls::of_programs() } else { Nulls::new(options.nulls.as_deref()) }
+    if options.is_table() && options.nulls.is_none() {
+        return Nulls::of_programs();
+    }
+    Nulls::new(options.nulls.as_deref())
 }
 
 /// Returns what the user says about the place of the table.
 fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
-    let IngestOptions { header, comments, skip_lines, is_plain, .. } = *options;
+    let IngestOptions { header, comments, skip_lines, .. } = *options;
+    let is_plain = options.is_table();
     let comments = if is_plain { Comments::None } else { comments };
     Told {
         header: if is_plain { Some(true) } else { header },
@@ -655,10 +717,8 @@ fn hint_for(kind: &str) -> &'static str {
         "get the file itself with `git lfs pull`"
     } else if kind.contains("git-annex") {
         "get the file itself with `git annex get FILE`"
-    } else if kind.contains("Excel") {
-        "save the sheet as CSV"
-    } else if kind.contains("Arrow") {
-        "convert it to Parquet or CSV"
+    } else if kind.contains("Feather") {
+        "write it as Parquet, or as Feather of version 2"
     } else {
         "export the table as CSV, or name another file"
     }
@@ -731,6 +791,14 @@ fn check_text(shown_name: &str, text: &[u8]) -> anyhow::Result<()> {
     Err(no_csv(shown_name, &found, "export the table as CSV, or name another file"))
 }
 
+/// Fails when a text is JSON that could not be read as such.
+fn check_json(shown_name: &str, text: &[u8], options: &IngestOptions) -> anyhow::Result<()> {
+    if options.written.is_some() || !dialect::is_json(text) {
+        return Ok(());
+    }
+    Err(no_csv(shown_name, "it is JSON", "write it in UTF-8"))
+}
+
 /// Fails when a table is wider than any.
 fn check_width(shown_name: &str, n_columns: usize) -> anyhow::Result<()> {
     if n_columns <= CSV_COLUMNS_MAX {
@@ -740,10 +808,34 @@ fn check_width(shown_name: &str, n_columns: usize) -> anyhow::Result<()> {
     Err(no_csv(shown_name, &found, "name the delimiter with `--delimiter`"))
 }
 
+/// Finds out the encoding of a text before anything else is known of it.
+///
+/// # Errors
+///
+/// Fails when the file cannot be read, and when the user names no encoding that there is.
+pub(super) fn encoding_of(
+    input: &Input,
+    options: &IngestOptions,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Found> {
+    let head = input.head(SNIFF_HEAD_BYTES)?;
+    if let Some(kind) = sniff::binary_kind(&head) {
+        return Err(no_csv(&input.name, &format!("it is {kind}"), hint_for(kind)));
+    }
+    if let Some(found) = certain(options, encoding::of_head(&head))? {
+        return Ok(found);
+    }
+    check_text(&input.name, &head)?;
+    survey(input, input.text_end(Charset::UTF_8)?, watch)
+}
+
 /// Returns the encoding that the user names, with its mark if it is there, or that the first bytes
 /// say for certain.
-fn certain(label: Option<&str>, by_head: Option<Found>) -> anyhow::Result<Option<Found>> {
-    let Some(label) = label else { return Ok(by_head) };
+fn certain(options: &IngestOptions, by_head: Option<Found>) -> anyhow::Result<Option<Found>> {
+    if options.written.is_some() {
+        return Ok(Some(Found::utf8_as_written()));
+    }
+    let Some(label) = options.encoding.as_deref() else { return Ok(by_head) };
     let charset = Charset::for_label(label).ok_or_else(|| {
         let message = format!("no encoding is called `{label}`");
         let hint = "try `utf-8`, `utf-16`, `windows-1252`, `latin1`, `shift_jis`, `gbk` or `big5`";
@@ -808,6 +900,10 @@ fn split(
     windows: &mut Windows,
     reasons: &mut Vec<String>,
 ) -> Split {
+    if options.written.is_some() {
+        let syntax = Syntax::of_rows();
+        return Split { syntax, n_declared: 0, wrapping: None, rules: None };
+    }
     if let (true, Some(comma)) = (options.is_plain, Delimiter::new(",")) {
         let syntax = Syntax::usual(comma);
         return Split { syntax, n_declared: 0, wrapping: None, rules: None };
@@ -869,9 +965,13 @@ fn read(
 ) -> anyhow::Result<Read> {
     check_damage(layout, &input.name, options.strict)?;
     let names = &layout.header.names;
+    let written = options.written.as_deref();
     let hints = Hints {
         date_order: options.date_order,
-        decimal: options.decimal,
+        // What a program wrote has points.
+        decimal: options
+            .decimal
+            .or(written.filter(|it| it.format != SourceFormat::Text).map(|_| DecimalMark::Point)),
         is_semicolon: layout.syntax.delimiter.text() == Some(";"),
         is_comma: layout.syntax.delimiter.text() == Some(","),
         is_plain: options.is_plain,
@@ -882,14 +982,17 @@ fn read(
         Some(_) => Wants::find_any(&options.dtypes, names)?,
         None => Wants::find(&options.dtypes, names)?,
     };
-    let decide = |evidence: &[Evidence]| {
+    let decide = |evidence: &[Evidence], n_lines: u64| {
         let mut readings = decide_as(evidence, &wants, hints);
+        if let Some(written) = written {
+            written.decide(&mut readings, &wants, &(layout.first_line..n_lines));
+        }
         if let Some(family) = family {
             family.decide(&mut readings, names);
         }
         readings
     };
-    let readings = decide(&layout.header.evidence);
+    let readings = decide(&layout.header.evidence, u64::MAX);
     let mut guesses: Vec<_> = readings
         .iter()
         .zip(&layout.header.is_settled)
@@ -915,7 +1018,7 @@ fn read(
         row_bytes: layout.header.row_bytes,
         lines: LineRule { classes: layout.header.classes.clone(), keeps_likely: false },
         rule: layout.header.rule.clone(),
-        keeps_hollow: options.is_plain,
+        keeps_hollow: options.is_table(),
         wants_sums: 0 < layout.header.below.n_total,
     };
     let mut attempt = Attempt { input, layout, target, options, tuning, plan };
@@ -926,7 +1029,7 @@ fn read(
         (output, tally) = attempt.run(watch)?;
     }
     let mut reasons = Vec::new();
-    let readings = decide(&tally.evidence);
+    let readings = decide(&tally.evidence, tally.n_lines);
     let exact = attempt.exact(&readings, &tally.evidence, &wants)?;
     // Among text, the words of the header may be values.
     let is_text_with_header =
@@ -957,7 +1060,13 @@ fn read(
     }
     input.check_unchanged()?;
     let columns = attempt.columns();
-    let columns = described(columns, readings, &attempt.plan.guesses, &tally, &layout.header);
+    let guesses = &attempt.plan.guesses;
+    let mut columns = described(columns, readings, guesses, &tally, &layout.header, written);
+    if let Some(written) = written {
+        written.describe(&mut columns);
+        let rows = layout.first_line..tally.n_lines;
+        written.testify(&mut tally.evidence, &wants, &rows);
+    }
     Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files: output })
 }
 
@@ -968,10 +1077,17 @@ fn described(
     guesses: &[Guess],
     tally: &Tally,
     header: &Header,
+    written: Option<&Written>,
 ) -> Vec<Column> {
     let readings = readings.into_iter().zip(tally.evidence.iter().copied());
     let readings = readings.chain(std::iter::repeat_with(Default::default));
-    let odds = guesses.iter().zip(&tally.odds).map(|(it, odds)| odds.note(it.usual?));
+    let odds = guesses.iter().zip(&tally.odds).enumerate();
+    let odds = odds.map(|(at, (it, odds))| {
+        odds.note(it.usual?, |line| match written {
+            Some(written) => format!("in {}", written.place(at, line)),
+            None => format!("on line {}", line + 1),
+        })
+    });
     let markers = tally.markers.iter().map(Some).chain(std::iter::repeat(None));
     let notes = odds.chain(std::iter::repeat(None)).zip(markers);
     let unnamed = header.is_unnamed.iter().copied().chain(std::iter::repeat(false));
@@ -1097,6 +1213,7 @@ impl Attempt<'_> {
             n_workers: self.tuning.n_workers,
             bytes: self.input.bytes,
             is_strict: self.options.strict,
+            written: self.options.written.as_deref(),
         };
         let Some(target) = self.target else {
             return Ok((None, pass::run(slices, &settings, None, watch)?));

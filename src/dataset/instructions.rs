@@ -257,7 +257,7 @@ fn obstacle(looks: &Understood) -> Option<(String, &'static str)> {
 }
 
 fn syntax_obstacle(looks: &Understood) -> Option<&'static str> {
-    let Syntax { delimiter, quote, escape, blanks } = looks.syntax;
+    let Syntax { delimiter, quote, escape, blanks, .. } = looks.syntax;
     let is_quoted = looks.any_quoted;
     if blanks == Blanks::Aligned {
         return Some("blanks align its columns");

@@ -13,6 +13,7 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
 
+use super::workbook::{cell_name, row_name};
 use crate::catalog::{Dataset, SourceFormat};
 
 const MAGIC: &[u8; 8] = b"lines 1\n";
@@ -71,19 +72,40 @@ pub fn source_lines(
     dataset: &Dataset,
     rows: &[u64],
 ) -> anyhow::Result<Option<Vec<u64>>> {
-    if dataset.dialect.format != SourceFormat::Text {
+    if dataset.dialect.format.place().is_none() {
         return Ok(None);
     }
     let path = dataset.file_in(session_dir)?.with_extension("lines");
     let lines = match File::open(&path) {
         Ok(file) => lines_at(BufReader::new(file), rows),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let n_header = u64::from(dataset.dialect.header);
+            // The names of JSON are in every object.
+            let has_names = dataset.dialect.format != SourceFormat::Json;
+            let n_header = u64::from(dataset.dialect.header && has_names);
             Ok(rows.iter().map(|row| row + 1 + n_header).collect())
         }
         Err(error) => Err(error.into()),
     };
     lines.map(Some).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// Returns the file that a dataset came from, without the sheet that it may be.
+pub fn source_file(dataset: &Dataset) -> String {
+    let Dataset { source, dialect, .. } = dataset;
+    let sheet = dialect.sheet.as_ref().and_then(|it| source.strip_suffix(&it.name));
+    sheet.and_then(|it| it.strip_suffix('/')).unwrap_or(source).to_owned()
+}
+
+/// Returns the cells of a workbook, such as `Sheet1!B12`, that a column has in rows of its sheet, the first row
+/// being 1; whole rows where no column is meant.
+pub fn source_cells(dataset: &Dataset, column: Option<&str>, rows: &[u64]) -> Vec<String> {
+    let Some(sheet) = &dataset.dialect.sheet else { return Vec::new() };
+    let column = column.and_then(|name| dataset.columns.iter().position(|it| it.name == name));
+    let cell = |row: &u64| match column {
+        Some(at) => cell_name(&sheet.name, row.saturating_sub(1), sheet.first_column + at as u64),
+        None => row_name(&sheet.name, *row),
+    };
+    rows.iter().map(cell).collect()
 }
 
 /// Returns the line, the first being 1, of each of some rows, the first being 0.
@@ -139,6 +161,12 @@ pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     }
     if !dataset.files.is_empty() {
         return Some(format!("it was joined from {} files", dataset.files.len()));
+    }
+    if !matches!(dataset.dialect.format, SourceFormat::Text | SourceFormat::Parquet) {
+        return Some("it is no text that Python reads as it was read".to_owned());
+    }
+    if dataset.dialect.told.iter().any(|it| it.starts_with("--widths")) {
+        return Some("its columns have widths instead of delimiters".to_owned());
     }
     let found = || -> std::io::Result<String> {
         let mut digest = Sha256::new();

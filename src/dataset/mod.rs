@@ -16,6 +16,7 @@
 
 mod amount;
 mod archive;
+mod arrow_file;
 mod aside;
 mod build;
 mod census;
@@ -24,20 +25,24 @@ mod columnar;
 mod compression;
 mod csv;
 mod decide;
+mod database;
 mod dialect;
 mod encoding;
 mod extent;
 mod family;
 mod fields;
 mod filter;
+mod fixed_width;
 mod find;
 mod footer;
+mod foreign;
 mod given;
 mod head;
 mod header;
 mod infer;
 mod ingest;
 mod instructions;
+mod json;
 mod levels;
 mod lead;
 mod letters;
@@ -63,12 +68,14 @@ mod shape;
 mod slice;
 mod sniff;
 mod source;
+mod spool;
 mod swallowed;
 mod syntax;
 mod tables;
 mod wanted;
 mod tails;
 mod totals;
+mod workbook;
 mod wrap;
 mod write;
 
@@ -84,10 +91,11 @@ pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use csv::{CsvWritten, csv_of};
 pub use family::{FILE_COLUMN, Family, Opened, Union, union};
 pub use footer::dataset_of;
+pub use foreign::{Tables, is_data, tables};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, files_at_once, ingest, inspect};
 pub use instructions::{HeadOfFile, Instructions, instructions};
-pub use lines::{line_runs, source_lines, source_trouble};
+pub use lines::{line_runs, source_cells, source_file, source_lines, source_trouble};
 pub use local::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema, without_quotations};
 pub use number::DecimalMark;
@@ -142,9 +150,10 @@ pub fn name_of(path: &Path) -> String {
 
 /// Returns the name of a file without endings such as `.csv.gz`.
 pub fn stem_of(file_name: &str) -> &str {
-    const ENDINGS: [&str; 14] = [
+    const ENDINGS: [&str; 27] = [
         "gz", "zst", "zip", "bz2", "csv", "tsv", "tab", "txt", "parquet", "pq", "psv", "tar",
-        "tgz", "tbz2",
+        "tgz", "tbz2", "xlsx", "xlsm", "xlsb", "xls", "ods", "json", "jsonl", "ndjson", "db",
+        "sqlite", "sqlite3", "arrow", "feather",
     ];
     let mut stem = file_name;
     while let Some((before, ending)) = stem.rsplit_once('.')

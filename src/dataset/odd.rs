@@ -184,8 +184,8 @@ impl Odds {
         self.example = self.example.take().or(other.example);
     }
 
-    /// Says what made the column text; lines are counted from 0.
-    pub fn note(&self, usual: Usual) -> Option<String> {
+    /// Says what made the column text; lines are counted from 0, and `place` says where one is.
+    pub fn note(&self, usual: Usual, place_of: impl Fn(u64) -> String) -> Option<String> {
         let told = self.found.iter().map(|Odd { why, n, place, value }| {
             let what = match why {
                 Why::Zeros => "with leading zeros".to_owned(),
@@ -194,10 +194,10 @@ impl Odds {
                 Why::Other if *n == 1 => format!("that is not {}", usual.words()[0]),
                 Why::Other => format!("that are not {}", usual.words()[1]),
             };
-            let line = place + 1;
+            let place = place_of(*place);
             match n {
-                1 => format!("1 value {what}, `{value}` on line {line}"),
-                n => format!("{n} values {what}, the first `{value}` on line {line}"),
+                1 => format!("1 value {what}, `{value}` {place}"),
+                n => format!("{n} values {what}, the first `{value}` {place}"),
             }
         });
         let told: Vec<String> = told.collect();

@@ -23,6 +23,7 @@ use super::odd::Odds;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, Plan};
 use super::source::{Slices, check_cancelled};
+use super::spool::Written;
 use super::totals::Sum;
 use super::write::{Encoder, ParquetFile};
 use super::{Progress, Watch};
@@ -120,6 +121,8 @@ pub struct Settings<'a> {
     pub bytes: u64,
     /// Fail at the first repair.
     pub is_strict: bool,
+    /// What is known of the rows, if the text was written of some.
+    pub written: Option<&'a Written>,
 }
 
 impl Settings<'_> {
@@ -409,11 +412,14 @@ impl<'a> Collector<'a> {
     /// Fails for what the user does not want repaired.
     fn check(&self, parsed: &Parsed) -> anyhow::Result<()> {
         if let Some(misfit) = &parsed.misfit {
-            let line = self.line + misfit.line + 1;
+            let line = self.line + misfit.line;
+            let place = self
+                .settings
+                .written
+                .map_or_else(|| format!("line {}", line + 1), |it| it.place(misfit.column, line));
             let (column, value) = (&self.settings.names[misfit.column], shown(&misfit.value));
             let dtype = misfit.wanted.name();
-            let message =
-                format!("column `{column}` is wanted as {dtype}, line {line} has `{value}`");
+            let message = format!("column `{column}` is wanted as {dtype}, {place} has `{value}`");
             let hint = misfit.way_out().map_or_else(
                 || format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`"),
                 str::to_owned,

@@ -430,7 +430,9 @@ impl<'a> Tokeniser<'a> {
                     }
                 }
             }
-            if record.is_blank || (1 < width && n_cells == 1 && self.is_blank(&record)) {
+            let is_row = self.keeps_hollow && self.syntax.is_of_rows;
+            let is_blank = record.is_blank || (1 < width && n_cells == 1 && self.is_blank(&record));
+            if is_blank && !is_row {
                 self.n_blank += 1;
                 block.cells.truncate(n_before);
                 continue;
@@ -552,7 +554,9 @@ impl<'a> Tokeniser<'a> {
         if self.bytes.get(start) == Some(&QUOTE) {
             if let Close::At { at, is_escaped } = self.close::<true>(start) {
                 record.any_quoted = true;
-                self.line += count_line_ends(&self.bytes[start + 1..at]);
+                if !self.syntax.is_of_rows {
+                    self.line += count_line_ends(&self.bytes[start + 1..at]);
+                }
                 let escape = if is_escaped { QUOTE } else { 0 };
                 let n_blanks = self.syntax.n_blanks_behind(&self.bytes[at + 1..]);
                 return (Cell::quoted(start + 1, at, escape), at + 1 + n_blanks);
@@ -826,7 +830,7 @@ mod tests {
             |(delimiter, quote, escape, blanks)| {
                 let blanks = if delimiter.contains(' ') { Blanks::Kept } else { blanks };
                 let delimiter = Delimiter::new(delimiter).unwrap();
-                Syntax { delimiter, quote, escape, blanks }
+                Syntax { quote, escape, blanks, ..Syntax::usual(delimiter) }
             },
         )
     }

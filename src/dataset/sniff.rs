@@ -138,6 +138,9 @@ fn behind_quoted(window: &[u8], syntax: Syntax) -> &[u8] {
     &window[tokeniser.position().saturating_sub(1)..]
 }
 
+/// How the first part of an OpenDocument spreadsheet is called, and what it holds.
+const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet";
+
 /// Returns what a file that is no text is, from its first bytes.
 pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
@@ -147,6 +150,7 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
         (b"%PDF-", "a PDF document"),
         (b"PAR1", "a Parquet file"),
         (b"ARROW1", "an Arrow file"),
+        (b"FEA1", "a Feather file of version 1"),
         (b"\x1f\x8b", "gzip-compressed"),
         (b"\x28\xb5\x2f\xfd", "zstd-compressed"),
         (b"BZh", "bzip2-compressed"),
@@ -156,10 +160,15 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
         (b"\x7fELF", "a program"),
     ];
     if head.starts_with(b"PK\x03\x04") {
-        let is_workbook = [&b"xl/"[..], b"[Content_Types].xml"]
-            .iter()
-            .any(|it| memchr::memmem::find(head, it).is_some());
-        return Some(if is_workbook { "an Excel workbook" } else { "zip-compressed" });
+        let has = |it: &[u8]| memchr::memmem::find(head, it).is_some();
+        let is_workbook = has(b"xl/") || has(b"[Content_Types].xml");
+        return Some(if head.get(30..).is_some_and(|it| it.starts_with(OPEN_DOCUMENT)) {
+            "an OpenDocument spreadsheet"
+        } else if is_workbook {
+            "an Excel workbook"
+        } else {
+            "zip-compressed"
+        });
     }
     if head.get(257..262) == Some(b"ustar") {
         return Some("a tar archive");

@@ -32,13 +32,14 @@ pub enum Source {
     Stdin(Box<dyn Read + Send>),
 }
 
-/// A compressed file that was decompressed to be read.
+/// A file that holds what is read in another form.
+#[derive(Clone)]
 pub struct Archive {
-    /// How it is compressed.
-    pub compression: Compression,
-    /// Of the compressed file.
+    /// How it is compressed, if it is.
+    pub compression: Option<Compression>,
+    /// Of that file.
     pub bytes: u64,
-    /// Of the compressed file.
+    /// Of that file.
     pub sha256: String,
 }
 
@@ -130,10 +131,29 @@ impl Input {
             let message = format!("cannot read `{name}`: it is empty once decompressed (0 bytes)");
             return Err(refuse(message, "check how the file was made"));
         }
-        let archive = Archive { compression, bytes: self.bytes, sha256 };
+        let archive = Archive { compression: Some(compression), bytes: self.bytes, sha256 };
         let changed = (metadata.mtime(), metadata.mtime_nsec());
         let (bytes, archive) = (metadata.len(), Some(archive));
         Ok(Input { file, name: self.name, bytes, archive, changed })
+    }
+
+    /// Returns what was written to `file` of this one, which is what will be read.
+    ///
+    /// # Errors
+    ///
+    /// Fails when this file cannot be read or has changed, and when the user wants to stop.
+    pub fn written_to(&self, file: File, cancelled: &AtomicBool) -> anyhow::Result<Self> {
+        let archive = if let Some(archive) = &self.archive {
+            archive.clone()
+        } else {
+            let sha256 = self.sha256(cancelled)?;
+            Archive { compression: None, bytes: self.bytes, sha256 }
+        };
+        self.check_unchanged()?;
+        let metadata = file.metadata().with_context(|| format!("cannot read `{}`", self.name))?;
+        let changed = (metadata.mtime(), metadata.mtime_nsec());
+        let (name, bytes) = (self.name.clone(), metadata.len());
+        Ok(Input { file, name, bytes, archive: Some(archive), changed })
     }
 
     /// Returns the hash of the file.
@@ -158,7 +178,7 @@ impl Input {
 
     /// Returns the sentence that says what was decompressed, if anything was.
     pub fn archive_reason(&self) -> Option<String> {
-        let compression = self.archive.as_ref()?.compression.name();
+        let compression = self.archive.as_ref()?.compression?.name();
         Some(format!("{compression}-compressed, {} bytes decompressed", self.bytes))
     }
 
@@ -583,6 +603,17 @@ fn skip(n: &mut usize, text: &mut Vec<u8>, start: usize) {
     let n_skipped = (*n).min(text.len() - start);
     *n -= n_skipped;
     text.drain(start..start + n_skipped);
+}
+
+/// Returns the first bytes of a file.
+///
+/// # Errors
+///
+/// Fails when the file cannot be read.
+pub fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(SNIFF_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 /// Returns the hash of a file's bytes, lower-case hexadecimal.

@@ -119,13 +119,21 @@ pub struct Syntax {
     pub escape: Escape,
     /// Behind delimiters.
     pub blanks: Blanks,
+    /// A record is one line, whatever its cells hold: it is a row of something else than text.
+    pub is_of_rows: bool,
 }
 
 impl Syntax {
     /// Returns the usual syntax with a delimiter: `"` quotes, and is doubled.
     pub fn usual(delimiter: Delimiter) -> Self {
         let (escape, blanks) = (Escape::Doubled, Blanks::Kept);
-        Syntax { delimiter, quote: Some(QUOTE), escape, blanks }
+        Syntax { delimiter, quote: Some(QUOTE), escape, blanks, is_of_rows: false }
+    }
+
+    /// Returns the syntax of what [`Spool`](super::spool::Spool) writes.
+    pub fn of_rows() -> Self {
+        let comma = Delimiter::new(",").unwrap_or(Delimiter::NONE);
+        Syntax { is_of_rows: true, ..Syntax::usual(comma) }
     }
 
     /// Returns the delimiter with the blank that belongs to it; `None` in a file of one column.
@@ -137,7 +145,9 @@ impl Syntax {
     /// Returns whether this is the usual syntax with a delimiter of one byte, for which there is a
     /// fast path.
     pub fn is_plain(&self) -> bool {
-        self.delimiter.length <= 1 && *self == Syntax::usual(self.delimiter)
+        let Syntax { is_of_rows, .. } = *self;
+        self.delimiter.length <= 1
+            && *self == Syntax { is_of_rows, ..Syntax::usual(self.delimiter) }
     }
 
     /// Returns how many blanks of no meaning `text` begins with, should a quote follow them.

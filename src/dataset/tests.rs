@@ -884,7 +884,7 @@ fn what_is_no_text_is_told_by_its_first_bytes() {
     };
     check(b"\x89PNG\r\n\x1a\n\0\0", "a PNG image");
     check(b"%PDF-1.7\n", "a PDF document");
-    check(b"PK\x03\x04....[Content_Types].xml", "an Excel workbook");
+    check(b"FEA1\0\0\0\0", "a Feather file of version 1");
     check(b"\xfd7zXZ\0", "xz-compressed");
     check(b"a,b\n1,\0\0\0\0\n", "binary (byte 0x00 at offset 6)");
 }

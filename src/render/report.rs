@@ -148,6 +148,9 @@ fn listed(numbers: &[Ungrounded]) -> String {
 pub fn place(found: &FindingShown) -> Option<String> {
     let file = found.source_file.as_deref();
     let lines: Vec<String> = found.source_lines.iter().map(u64::to_string).collect();
+    if let (Some(file), false) = (file, found.source_cells.is_empty()) {
+        return Some(format!("{file}, {}", found.source_cells.join(", ")));
+    }
     let word = if lines.len() == 1 { "line" } else { "lines" };
     match (file, lines.is_empty()) {
         (Some(file), false) => Some(format!("{file}, {word} {}", lines.join(", "))),

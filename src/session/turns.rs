@@ -329,6 +329,7 @@ mod tests {
                 source_file: None,
                 source_line: None,
                 source_lines: Vec::new(),
+                source_cells: Vec::new(),
             });
             turn.log(&event(Body::Reply(body))).unwrap();
         }

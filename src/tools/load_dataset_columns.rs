@@ -88,6 +88,7 @@ mod tests {
         let column = |name: &str| Column::new(name, DType::Int64, Some(0));
         let dialect = Dialect {
             format: SourceFormat::Text,
+            sheet: None,
             told: Vec::new(),
             encoding: "utf-8".into(),
             delimiter: Some(",".to_owned()),

@@ -94,10 +94,10 @@ fn a_directory_without_data_says_what_it_has() {
     let bench = Bench::with([]);
     write(&bench, &[("notes/a.txt", b"x\n1\n"), ("notes/b.txt", b"x\n2\n")]);
     let run = bench.run(["ingest", "notes"]).fails_with(5);
-    insta::assert_snapshot!(run.stderr(), @r"
+    insta::assert_snapshot!(run.stderr(), @r##"
     error: no data in `notes`: it has 2 .txt
-      hint: data is called `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`; name other files, as in `'notes/*.txt'`
-    ");
+      hint: data is called `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`, `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`, `.jsonl`, `.ndjson`, `.db`, `.sqlite`, `.sqlite3`, `.arrow`, `.feather`; name other files, as in `'notes/*.txt'`
+    "##);
     bench.run(["ingest", "notes/*.txt"]).succeeds();
     assert_eq!(names(&bench), ["a", "b"]);
 }

@@ -38,6 +38,7 @@ mod egress;
 mod elsewhere;
 mod hostile;
 mod images;
+mod inputs;
 mod kill;
 mod lazy;
 mod live;

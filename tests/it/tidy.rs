@@ -45,7 +45,10 @@ const DOORS: &[(&str, &[&str])] = &[
     ("maud", &["render/page/"]),
     ("pulldown_cmark", &["render/"]),
     ("ab_glyph", &["render/chart/"]),
-    ("quick_xml", &["render/report/junit.rs"]),
+    ("quick_xml", &["render/report/junit.rs", "dataset/workbook/content.rs"]),
+    ("calamine", &["dataset/workbook"]),
+    ("rusqlite", &["dataset/database.rs"]),
+    ("arrow_ipc", &["dataset/arrow_file.rs"]),
     (
         "percent_encoding",
         &[

@@ -22,6 +22,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         |at: usize| Column::new(format!("column {at}"), DType::Float64, Some(u64::from(at == 0)));
     let dialect = Dialect {
         format: SourceFormat::Text,
+        sheet: None,
         told: Vec::new(),
         encoding: "utf-8".into(),
         delimiter: Some(",".to_owned()),

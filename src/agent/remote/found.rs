@@ -123,6 +123,7 @@ impl Asked<'_> {
     pub fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
         Dialect {
             format,
+            sheet: None,
             encoding: "utf-8".to_owned(),
             delimiter: None,
             quote: None,

@@ -29,8 +29,21 @@ pub enum Input {
     File(PathBuf),
     /// A file in an archive.
     Member(Member),
+    /// A sheet of a workbook, or a table of a database.
+    Table(Table),
     /// The process's stdin.
     Stdin,
+}
+
+/// A sheet of a workbook, or a table of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// The file, which may be one of an archive.
+    pub of: Box<Input>,
+    /// What the file calls it.
+    pub name: String,
+    /// It is the only one that is read unless others are named, so that it is called as the file is.
+    pub is_only: bool,
 }
 
 /// A file in an archive.
@@ -58,13 +71,25 @@ impl Input {
         match self {
             Input::File(path) => path.display().to_string(),
             Input::Member(member) => format!("{}/{}", member.of.display(), member.entry.path),
+            Input::Table(table) if table.is_only => table.of.shown_name(),
+            Input::Table(table) => format!("{}/{}", table.of.shown_name(), table.name),
             Input::Stdin => "-".to_owned(),
         }
     }
 
-    /// Returns where it is: of a file in an archive, as if the archive were a directory.
+    /// Returns the file, and the table of it that is meant, if it has several.
+    pub fn parts(&self) -> (&Input, Option<&str>) {
+        match self {
+            Input::Table(table) => (&table.of, Some(&table.name)),
+            file => (file, None),
+        }
+    }
+
+    /// Returns where it is: of what is in a file, as if that were a directory.
     pub fn path(&self) -> Option<PathBuf> {
         match self {
+            Input::Table(table) if table.is_only => table.of.path(),
+            Input::Table(table) => Some(table.of.path()?.join(table.name.trim_start_matches('/'))),
             Input::File(path) => Some(path.clone()),
             Input::Member(member) => Some(member.of.join(&member.entry.path)),
             Input::Stdin => None,
@@ -75,6 +100,7 @@ impl Input {
     pub fn is_same_as(&self, dataset: &Dataset) -> bool {
         match self {
             Input::File(path) => is_same_file(path, dataset).unwrap_or(false),
+            Input::Table(table) => table.is_in(dataset) && table.of.is_same_as(dataset),
             // What a member holds is known when it is read.
             Input::Member(_) | Input::Stdin => false,
         }
@@ -85,6 +111,7 @@ impl Input {
         match self {
             Input::File(path) => path.metadata().ok().filter(Metadata::is_file).map(|it| it.len()),
             Input::Member(member) => Some(member.entry.bytes),
+            Input::Table(table) => table.of.bytes(),
             Input::Stdin => None,
         }
     }
@@ -92,6 +119,13 @@ impl Input {
     /// Returns the name of the dataset that it becomes.
     pub fn dataset_name(&self) -> String {
         self.path().map_or_else(|| STDIN_NAME.to_owned(), |it| dataset::name_of(&it))
+    }
+}
+
+impl Table {
+    /// Returns whether a dataset was made of a table of this name.
+    fn is_in(&self, dataset: &Dataset) -> bool {
+        self.is_only || dataset.source.strip_suffix(&self.name).is_some_and(|it| it.ends_with('/'))
     }
 }
 
@@ -230,7 +264,8 @@ impl Job<'_> {
         let name = self.name.clone();
         let present = catalog.get(&name).cloned();
         let shown_name = self.input.shown_name();
-        let kept = match (self.input, &present) {
+        let (file, table) = self.input.parts();
+        let kept = match (file, &present) {
             // What is compared with a dataset is read twice, so stdin is kept until then.
             (Input::Stdin, Some(_)) => Some(keep_stdin(self.read.bytes_max, cancelled)?),
             (Input::Member(member), _) => {
@@ -238,7 +273,7 @@ impl Job<'_> {
             }
             _ => None,
         };
-        let source = match (&kept, self.input) {
+        let source = match (&kept, file) {
             (Some(kept), _) => Source::File(kept.path().to_owned()),
             (None, Input::File(path)) => Source::File(path.clone()),
             (None, _) => Source::Stdin(Box::new(StdinReader::new(Arc::clone(cancelled)))),
@@ -250,7 +285,8 @@ impl Job<'_> {
         if let (Some(dataset), Change::Unchanged | Change::Skipped) = (present, change) {
             return Ok(Ingested { name, dataset, change, files: None });
         }
-        let read = IngestOptions { n_at_once, ..self.read.clone() };
+        let table = table.map(str::to_owned).or(self.read.table.clone());
+        let read = IngestOptions { n_at_once, table, ..self.read.clone() };
         let progress = |it| bar.show(it);
         let (dataset, files) = match dir {
             None => {
@@ -278,6 +314,10 @@ impl Job<'_> {
         let is_same = match source {
             Source::File(path) => is_same_file(path, present)?,
             Source::Stdin(_) => false,
+        };
+        let is_same = match self.input {
+            Input::Table(table) => is_same && table.is_in(present),
+            _ => is_same,
         };
         if is_same && place.is_hurt(name)? {
             return Ok(Change::Replaced);

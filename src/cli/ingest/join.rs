@@ -113,13 +113,15 @@ impl Joining {
     }
 
     fn open(&self, at: usize, place: &Place<'_>, read: &IngestOptions) -> anyhow::Result<Opened> {
-        match &self.inputs[at] {
-            Input::File(path) => Ok(Opened { path: path.clone(), copy: None }),
+        let (file, table) = self.inputs[at].parts();
+        let table = table.map(str::to_owned);
+        match file {
+            Input::File(path) => Ok(Opened { path: path.clone(), copy: None, table }),
             Input::Member(member) => {
                 let copy = unpack(member, read.bytes_max, place.dir, place.cancelled)?;
-                Ok(Opened { path: copy.path().to_owned(), copy: Some(copy) })
+                Ok(Opened { path: copy.path().to_owned(), copy: Some(copy), table })
             }
-            Input::Stdin => {
+            Input::Table(_) | Input::Stdin => {
                 let message = "stdin is one file, and cannot be joined with others";
                 let hint = "write it to a file first";
                 Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())

@@ -54,15 +54,25 @@ pub fn name_pattern(text: &str) -> Result<NamePattern, String> {
 /// The path of a source, taken apart.
 #[derive(Debug)]
 struct Words {
+    /// Of the file; of a table in a file that has several, both.
     file: String,
+    ending: String,
     /// The names of its directories, the nearest first.
     parents: Vec<String>,
 }
 
 impl Words {
     fn of(input: &Input) -> Words {
-        let Some(path) = input.path() else {
-            return Words { file: input.dataset_name(), parents: Vec::new() };
+        let (of, table) = match input {
+            Input::Table(table) if table.is_only => (&*table.of, None),
+            _ => input.parts(),
+        };
+        let Some(path) = of.path() else {
+            return Words {
+                file: input.dataset_name(),
+                ending: String::new(),
+                parents: Vec::new(),
+            };
         };
         let mut parts: Vec<String> = Vec::new();
         for component in absolute(&path).components() {
@@ -73,8 +83,13 @@ impl Words {
             }
         }
         let file = parts.pop().unwrap_or_default();
+        let ending = file.rsplit_once('.').map_or("", |it| it.1).to_owned();
+        let file = match table {
+            Some(table) => format!("{}_{}", dataset::stem_of(&file), table.replace('/', "_")),
+            None => file,
+        };
         parts.reverse();
-        Words { file, parents: parts }
+        Words { file, ending, parents: parts }
     }
 
     /// Returns the name with the directories of these levels before it, the farthest first.
@@ -86,17 +101,13 @@ impl Words {
         dataset::name_of(Path::new(&parts.join("_")))
     }
 
-    fn ending(&self) -> &str {
-        self.file.rsplit_once('.').map_or("", |it| it.1)
-    }
-
     fn part(&self, part: &str) -> String {
         let parent = |at: usize| self.parents.get(at).cloned().unwrap_or_default();
         match part {
             "stem" => dataset::stem_of(&self.file).to_owned(),
             "parent" => parent(0),
             "grandparent" => parent(1),
-            _ => self.ending().to_owned(),
+            _ => self.ending.clone(),
         }
     }
 }
@@ -209,7 +220,7 @@ fn apart(
     let ways = [Vec::new()].into_iter().chain(one).chain(several);
     let by_path = ways.map(|levels| Box::new(move |it: &Words| it.name(&levels)) as Way);
     let by_ending: Way = Box::new(|it| {
-        let text = format!("{}_{}", it.name(&[]), it.ending());
+        let text = format!("{}_{}", it.name(&[]), it.ending);
         dataset::name_of(Path::new(&text))
     });
     let mut best: (usize, Vec<String>) = (0, Vec::new());

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use super::job::{Change, Ingested};
 use super::sources::matches;
 use super::{amounts, by_note, counted, names_flag};
-use crate::catalog::{Damage, Dataset};
+use crate::catalog::{Damage, Dataset, SourceFormat};
 use crate::cli::options::GlobalOptions;
 use crate::cli::report;
 use crate::families::{Family, families_of};
@@ -59,7 +59,12 @@ pub fn counts(done: &[Ingested], n_failed: usize) -> String {
     if 0 < n_failed {
         parts.push(format!("{n_failed} failed"));
     }
-    format!("{}: {}", counted((done.len() + n_failed) as u64, "file", "files"), parts.join(", "))
+    let is_table = |it: &Ingested| {
+        matches!(it.dataset.dialect.format, SourceFormat::Sheet | SourceFormat::Database)
+    };
+    let nouns = if done.iter().any(is_table) { ["table", "tables"] } else { ["file", "files"] };
+    let n = counted((done.len() + n_failed) as u64, nouns[0], nouns[1]);
+    format!("{n}: {}", parts.join(", "))
 }
 
 /// Returns a line for each family among the datasets, with the command that joins its files where one pattern

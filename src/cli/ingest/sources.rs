@@ -12,15 +12,20 @@ use std::{fs, io};
 
 use glob::MatchOptions;
 
-use super::job::{Input, Member};
+use super::job::{Input, Member, Table, unpack};
 use super::template;
 use crate::catalog::is_dataset_name;
-use crate::dataset::Archive;
+use crate::dataset::{self, Archive};
 use crate::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
 use crate::status::{ExitStatus, Failure};
 
 /// Endings of what is data by its name.
-const DATA: [&str; 6] = ["csv", "tsv", "tab", "psv", "parquet", "pq"];
+const DATA: [&str; 18] = [
+    "csv", "tsv", "tab", "psv", "parquet", "pq", "xlsx", "xlsm", "xlsb", "xls", "ods", "jsonl",
+    "ndjson", "db", "sqlite", "sqlite3", "arrow", "feather",
+];
+/// Endings of files that may have several tables.
+const WITH_TABLES: [&str; 8] = ["xlsx", "xlsm", "xlsb", "xls", "ods", "db", "sqlite", "sqlite3"];
 /// Endings of a file that is compressed.
 const COMPRESSED: [&str; 3] = ["gz", "zst", "bz2"];
 /// Endings of archives.
@@ -37,6 +42,8 @@ pub struct Sources {
     pub skipped: Vec<String>,
     /// Why a path names nothing.
     pub errors: Vec<anyhow::Error>,
+    /// Whether there is a file that may have several tables.
+    pub any_with_tables: bool,
     seen: HashSet<PathBuf>,
 }
 
@@ -53,6 +60,17 @@ pub struct Group {
     pub is_file: bool,
 }
 
+/// What the user says about what paths name.
+#[derive(Debug, Clone, Copy)]
+pub struct Search<'a> {
+    /// What is below directories is found.
+    pub is_recursive: bool,
+    /// The sheets or tables to read of files that have several, by their names or patterns; none for all.
+    pub tables: &'a [String],
+    /// Of a file.
+    pub bytes_max: u64,
+}
+
 /// Returns what paths name. `-` is stdin.
 ///
 /// # Errors
@@ -60,12 +78,12 @@ pub struct Group {
 /// Fails when there are more files than [`SOURCES_MAX`], and once `cancelled` is set.
 pub fn expand(
     paths: &[PathBuf],
-    is_recursive: bool,
+    search: Search<'_>,
     cancelled: &AtomicBool,
 ) -> anyhow::Result<Sources> {
     let mut sources = Sources::default();
-    let levels_max = if is_recursive { SOURCE_LEVELS_MAX } else { 1 };
-    let mut finder = Finder { sources: &mut sources, levels_max, cancelled };
+    let levels_max = if search.is_recursive { SOURCE_LEVELS_MAX } else { 1 };
+    let mut finder = Finder { sources: &mut sources, levels_max, search, cancelled };
     for path in paths {
         finder.group(path)?;
     }
@@ -170,15 +188,17 @@ fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
 struct Finder<'a> {
     sources: &'a mut Sources,
     levels_max: usize,
+    search: Search<'a>,
     cancelled: &'a AtomicBool,
 }
 
 impl Finder<'_> {
     fn group(&mut self, path: &Path) -> anyhow::Result<()> {
         let (name, path) = named(path);
+        let name = name.map(str::to_owned).or_else(|| self.table_of_parts(path));
         let start = self.sources.inputs.len();
         // What has a name is a dataset of its own, whatever else its files are.
-        let seen = name.map(|_| std::mem::take(&mut self.sources.seen));
+        let seen = name.as_ref().map(|_| std::mem::take(&mut self.sources.seen));
         if path.as_os_str() == "-" {
             self.put(Input::Stdin)?;
         } else if let Some(pattern) = pattern(path) {
@@ -192,10 +212,37 @@ impl Finder<'_> {
         let inputs = start..self.sources.inputs.len();
         let is_file = pattern(path).is_none()
             && !path.is_dir()
-            && !self.sources.inputs[inputs.clone()].iter().any(|it| matches!(it, Input::Member(_)));
-        let (name, path) = (name.map(str::to_owned), path.to_owned());
-        self.sources.groups.push(Group { name, path, inputs, is_file });
+            && self.sources.inputs[inputs.clone()]
+                .iter()
+                .all(|it| it.path().is_none_or(|it| it == path));
+        self.sources.groups.push(Group { name, path: path.to_owned(), inputs, is_file });
         Ok(())
+    }
+
+    /// Returns the name of the table whose parts are in a directory, as programs leave it that write with several
+    /// hands.
+    fn table_of_parts(&mut self, dir: &Path) -> Option<String> {
+        let names: Vec<String> = fs::read_dir(dir)
+            .ok()?
+            .flatten()
+            .map(|it| it.file_name().to_string_lossy().into_owned())
+            .filter(|it| !it.starts_with('.'))
+            .collect();
+        let is_part = |it: &String| kind_of(it) == FileKind::Data && it.starts_with("part-");
+        let is_called_so = dir.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
+        let has_mark = names.iter().any(|it| matches!(it.as_str(), "_SUCCESS" | "_metadata"));
+        let mut data = names.iter().filter(|it| !it.starts_with('_')).peekable();
+        let is_table = is_called_so || has_mark || data.peek().is_some() && data.all(is_part);
+        if !is_table {
+            return None;
+        }
+        let path = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        let shown = dir.display().to_string();
+        self.sources.skipped.push(format!(
+            "`{shown}`: read as one table of parts; `'{}/*'` reads each by itself",
+            shown.trim_end_matches('/')
+        ));
+        Some(dataset::name_of(&path))
     }
 
     /// Adds what a pattern matches, as if the shell had named it.
@@ -304,7 +351,14 @@ impl Finder<'_> {
         match kind_of(&name) {
             // A pipe would be waited for.
             _ if !path.is_file() => others.add("pipe or broken link"),
-            FileKind::Data => self.add(path)?,
+            FileKind::Data | FileKind::Other(_) if let Some(is_data) = dataset::is_data(path) => {
+                if is_data {
+                    self.add(path, has_tables(&name))?;
+                } else {
+                    others.add(&format!(".{}", name.rsplit('.').next().unwrap_or_default()));
+                }
+            }
+            FileKind::Data => self.add(path, has_tables(&name))?,
             FileKind::Archive => self.archive(path, false)?,
             FileKind::Other(ending) => others.add(&ending),
         }
@@ -316,7 +370,7 @@ impl Finder<'_> {
         let shown = path.display().to_string();
         let (archive, entries) = match Archive::open(path, &shown, self.cancelled) {
             Ok(Some(opened)) => opened,
-            Ok(None) => return self.add(path),
+            Ok(None) => return self.add(path, true),
             Err(error) => {
                 self.sources.errors.push(error);
                 return crate::dataset::check_cancelled(self.cancelled);
@@ -335,8 +389,11 @@ impl Finder<'_> {
                 FileKind::Data => {
                     n_data += 1;
                     let (archive, of) = (Arc::clone(&archive), path.to_owned());
-                    if is_new {
-                        self.put(Input::Member(Member { archive, of, entry }))?;
+                    let member = Member { archive, of, entry };
+                    if is_new && has_tables(&member.entry.path) {
+                        self.member_with_tables(member)?;
+                    } else if is_new {
+                        self.put(Input::Member(member))?;
                     }
                 }
                 FileKind::Archive => others.add("archive"),
@@ -352,9 +409,67 @@ impl Finder<'_> {
         Ok(())
     }
 
-    fn add(&mut self, path: &Path) -> anyhow::Result<()> {
-        if self.sources.seen.insert(canonical(path)) {
-            self.put(Input::File(path.to_owned()))?;
+    fn add(&mut self, path: &Path, may_have_tables: bool) -> anyhow::Result<()> {
+        if !self.sources.seen.insert(canonical(path)) {
+            return Ok(());
+        }
+        let input = Input::File(path.to_owned());
+        if may_have_tables { self.tables(input, path) } else { self.put(input) }
+    }
+
+    fn member_with_tables(&mut self, member: Member) -> anyhow::Result<()> {
+        match unpack(&member, self.search.bytes_max, None, self.cancelled) {
+            Ok(copy) => self.tables(Input::Member(member), copy.path()),
+            // Whoever reads it says so.
+            Err(_) => self.put(Input::Member(member)),
+        }
+    }
+
+    /// Adds the sheets or tables of a file that has several, and any other file as it is.
+    fn tables(&mut self, input: Input, path: &Path) -> anyhow::Result<()> {
+        let Search { tables: wanted, bytes_max, .. } = self.search;
+        let shown = input.shown_name();
+        let tables = match dataset::tables(path, &shown, bytes_max, self.cancelled) {
+            Ok(Some(tables)) => tables,
+            Ok(None) => return self.put(input),
+            Err(error) => {
+                self.sources.errors.push(error);
+                return dataset::check_cancelled(self.cancelled);
+            }
+        };
+        self.sources.any_with_tables = true;
+        let is_wanted = |name: &str| {
+            wanted.iter().any(|it| {
+                it.eq_ignore_ascii_case(name)
+                    || glob::Pattern::new(it).is_ok_and(|it| it.matches(name))
+            })
+        };
+        let chosen: Vec<&str> = if wanted.is_empty() {
+            tables.names.iter().map(String::as_str).collect()
+        } else {
+            tables.all().filter(|it| is_wanted(it)).collect()
+        };
+        if chosen.is_empty() && !wanted.is_empty() {
+            let names: Vec<String> = tables.all().map(|it| format!("`{it}`")).collect();
+            let noun = tables.noun;
+            let message = format!("`{shown}` has no {noun} called `{}`", wanted.join("` or `"));
+            self.fail(ExitStatus::Input, message, &format!("it has {}", names.join(", ")));
+            return Ok(());
+        }
+        if let (true, Some(words)) = (wanted.is_empty(), tables.left_out_words()) {
+            self.sources.skipped.push(format!(
+                "`{shown}`: not read: {words}; `--{} NAME` reads one nonetheless",
+                tables.noun
+            ));
+        }
+        if chosen.is_empty() {
+            // Whoever reads it says so.
+            return self.put(input);
+        }
+        let is_only = chosen.len() == 1 && chosen.iter().eq(&tables.names);
+        for name in chosen {
+            let (of, name) = (Box::new(input.clone()), name.to_owned());
+            self.put(Input::Table(Table { of, name, is_only }))?;
         }
         Ok(())
     }
@@ -379,6 +494,12 @@ impl Finder<'_> {
     fn fail(&mut self, status: ExitStatus, message: String, hint: &str) {
         self.sources.errors.push(Failure::new(status, message).hint(hint).into());
     }
+}
+
+/// Returns whether a file may have several tables, by its name.
+fn has_tables(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map_or("", |it| it.1);
+    WITH_TABLES.iter().any(|it| it.eq_ignore_ascii_case(ending))
 }
 
 /// A path that is not there is the same as itself only.

@@ -11,7 +11,7 @@ use super::LINES;
 use crate::dataset::dialect::Told;
 use crate::dataset::records::Tokeniser;
 use crate::dataset::sniff::Windows;
-use crate::dataset::syntax::{Blanks, Delimiter, Escape, Syntax};
+use crate::dataset::syntax::{Delimiter, Escape, Syntax};
 
 /// How rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Drawn {
         let is_escaped =
             bar == (Bar::Pipe { is_markdown: true }) && memmem::find(head, b"\\|").is_some();
         let escape = if is_escaped { Escape::Char(b'\\') } else { Escape::None };
-        let syntax = Syntax { delimiter, quote: None, escape, blanks: Blanks::Kept };
+        let syntax = Syntax { quote: None, escape, ..Syntax::usual(delimiter) };
         let (n, width) = (rows.len(), rule.width);
         let reason = format!(
             "a drawn table: below the names is a rule line, and {n_even} of {n} sampled rows have {width} cells between `{}`; outer bars and blanks around cells are no text",

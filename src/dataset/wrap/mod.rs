@@ -11,7 +11,7 @@ use super::aside::Comments;
 use super::dialect::Told;
 use super::records::cut;
 use super::sniff::Windows;
-use super::syntax::{Blanks, Delimiter, Escape, Syntax};
+use super::syntax::{Escape, Syntax};
 use drawn::Drawn;
 pub use drawn::Rules;
 use quoted::Quoted;
@@ -38,8 +38,7 @@ pub struct Found {
 }
 
 /// How lines are told apart that know no quotes.
-const LINES: Syntax =
-    Syntax { delimiter: Delimiter::NONE, quote: None, escape: Escape::None, blanks: Blanks::Kept };
+const LINES: Syntax = Syntax { quote: None, escape: Escape::None, ..quoted::OUTER };
 
 /// Returns what is around the rows that windows show, if anything is.
 pub fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<Found> {

@@ -31,6 +31,7 @@ pub const OUTER: Syntax = Syntax {
     quote: Some(QUOTE),
     escape: Escape::Doubled,
     blanks: Blanks::Kept,
+    is_of_rows: false,
 };
 
 impl Quoted {

@@ -26,7 +26,10 @@ pub fn report(turn: &TurnReport) -> String {
             place = format!("file={},line={line},", property(file));
         }
         let mut told = message(found);
-        if let [_, others @ ..] = &found.source_lines[..]
+        if !found.source_cells.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = write!(told, " ({})", found.source_cells.join(", "));
+        } else if let [_, others @ ..] = &found.source_lines[..]
             && !others.is_empty()
         {
             let lines: Vec<String> = others.iter().map(u64::to_string).collect();

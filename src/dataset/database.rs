@@ -1,0 +1,258 @@
+//! Databases in a file: the tables and views of SQLite.
+//!
+//! The file is opened so that nothing is written to it or beside it, and none of its schema is trusted. Each value
+//! has a type of its own there; whatever the column is declared as, the values decide.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use anyhow::Context;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use tempfile::NamedTempFile;
+
+use super::Watch;
+use super::foreign::Part;
+use super::source::{Input, check_cancelled, hex, refuse};
+use super::spool::Spool;
+use crate::limits::{CSV_COLUMNS_MAX, VIEW_SECONDS_MAX};
+
+/// Returns whether a file is a database, from its first bytes.
+pub fn is_of(head: &[u8]) -> bool {
+    head.starts_with(b"SQLite format 3\0")
+}
+
+/// A database that is open.
+struct Database {
+    connection: Connection,
+    /// When the last row came, in milliseconds since the database was opened.
+    last_row_ms: Arc<AtomicU64>,
+    start: Instant,
+    /// Goes when the database is closed, if it is a copy.
+    _copy: Option<NamedTempFile>,
+}
+
+impl Database {
+    fn open(input: &Input, dir: &Path, cancelled: &AtomicBool) -> anyhow::Result<Database> {
+        /// Steps of the machine that runs queries, between looks whether to go on.
+        const STEPS: i32 = 100_000;
+        /// Bytes that it may take.
+        const HEAP_BYTES_MAX: i64 = 256 * 1024 * 1024;
+        check_cancelled(cancelled)?;
+        let (path, copy) = match path_of(&input.file()?) {
+            Some(path) if input.archive.is_none() => (path, None),
+            _ => {
+                let mut copy = NamedTempFile::new_in(dir)?;
+                let mut file = input.file()?;
+                file.seek(SeekFrom::Start(0))?;
+                io::copy(&mut file, &mut copy)
+                    .with_context(|| format!("cannot copy `{}`", input.name))?;
+                (copy.path().to_owned(), Some(copy))
+            }
+        };
+        check_complete(&path, &input.name)?;
+        let failed = |error: rusqlite::Error| unreadable(&input.name, &error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let mut connection = Connection::open_with_flags(uri(&path), flags).map_err(failed)?;
+        for (pragma, value) in
+            [("trusted_schema", 0), ("cell_size_check", 1), ("hard_heap_limit", HEAP_BYTES_MAX)]
+        {
+            connection.pragma_update(None, pragma, value).map_err(failed)?;
+        }
+        let (start, last_row_ms) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+        let last = Arc::clone(&last_row_ms);
+        let has_waited = move || {
+            let waited_ms = elapsed_ms(start).saturating_sub(last.load(Ordering::Relaxed));
+            VIEW_SECONDS_MAX * 1_000 < waited_ms
+        };
+        connection.progress_handler(STEPS, Some(has_waited)).map_err(failed)?;
+        Ok(Database { connection, last_row_ms, start, _copy: copy })
+    }
+
+    fn note_row(&self) {
+        self.last_row_ms.store(elapsed_ms(self.start), Ordering::Relaxed);
+    }
+}
+
+fn elapsed_ms(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns the path of an open file, if it still has one.
+fn path_of(file: &File) -> Option<PathBuf> {
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
+    let (open, there) = (file.metadata().ok()?, path.metadata().ok()?);
+    ((open.dev(), open.ino()) == (there.dev(), there.ino())).then_some(path)
+}
+
+/// Returns how SQLite is told to open a file that nobody writes to meanwhile, so that nothing is made beside it.
+fn uri(path: &Path) -> String {
+    let mut text = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            text.push(char::from(*byte));
+        } else {
+            // A string takes all that is written.
+            let _ = write!(text, "%{byte:02x}");
+        }
+    }
+    text.push_str("?mode=ro&immutable=1");
+    text
+}
+
+/// Fails when there are changes of a database in a file beside it.
+fn check_complete(path: &Path, name: &str) -> anyhow::Result<()> {
+    for ending in ["-wal", "-journal"] {
+        let beside = [path.as_os_str().as_bytes(), ending.as_bytes()].concat();
+        let beside = PathBuf::from(std::ffi::OsString::from_vec(beside));
+        if beside.metadata().is_ok_and(|it| 0 < it.len()) {
+            let message = format!(
+                "cannot read `{name}`: a program has it open, or was stopped; `{}` has changes that are \
+                 not in it",
+                beside.display()
+            );
+            let hint = "close the program, or make a copy: `sqlite3 FILE '.backup COPY.db'`";
+            return Err(refuse(message, hint));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the tables and views of a database.
+///
+/// # Errors
+///
+/// Fails when it is damaged, encrypted, or in use.
+pub fn tables(input: &Input, dir: &Path, cancelled: &AtomicBool) -> anyhow::Result<Vec<Part>> {
+    let failed = |error: rusqlite::Error| unreadable(&input.name, &error);
+    let database = Database::open(input, dir, cancelled)?;
+    let connection = &database.connection;
+    let query = "select name, type from pragma_table_list where schema = 'main' and name not like 'sqlite\\_%' \
+                 escape '\\' order by name";
+    let mut statement = connection.prepare(query).map_err(failed)?;
+    let found =
+        statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let found = found.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+    let mut tables = Vec::new();
+    for (name, kind) in found {
+        check_cancelled(cancelled)?;
+        database.note_row();
+        let left_out = match kind.as_str() {
+            "shadow" => Some("of an index"),
+            "virtual" => Some("virtual"),
+            _ => {
+                let query = format!("select 1 from {} limit 1", quoted(&name));
+                let has_row = connection.prepare(&query).and_then(|mut it| it.exists([]));
+                match has_row {
+                    Ok(false) => Some("empty"),
+                    Err(error) if is_interrupted(&error) => Some("brings no row"),
+                    // Whoever reads it says what is wrong, if anything is.
+                    Ok(true) | Err(_) => None,
+                }
+            }
+        };
+        tables.push(Part { name, left_out });
+    }
+    Ok(tables)
+}
+
+/// Writes the rows of a table or view. Returns the names of its columns.
+///
+/// # Errors
+///
+/// Fails when there is none of that name, and when its rows cannot be read.
+pub fn write(
+    spool: &mut Spool<'_>,
+    input: &Input,
+    table: &str,
+    dir: &Path,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Vec<String>> {
+    let database = Database::open(input, dir, watch.cancelled)?;
+    let failed = |error: rusqlite::Error| {
+        if is_interrupted(&error) {
+            let message = format!(
+                "cannot read `{}`: `{table}` brought no row for {VIEW_SECONDS_MAX} s",
+                input.name
+            );
+            return refuse(message, "make a table of the view: `create table … as select …`");
+        }
+        unreadable(&format!("{}/{table}", input.name), &error)
+    };
+    let query = format!("select * from {}", quoted(table));
+    let mut statement = database.connection.prepare(&query).map_err(failed)?;
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    if CSV_COLUMNS_MAX < names.len() {
+        let message =
+            format!("cannot read `{}`: `{table}` has {} columns", input.name, names.len());
+        return Err(refuse(message, "make a view of those that matter"));
+    }
+    let mut n_bytes = vec![0_u64; names.len()];
+    let mut n_damaged = vec![0_u64; names.len()];
+    let mut rows = statement.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        check_cancelled(watch.cancelled)?;
+        database.note_row();
+        for at in 0..names.len() {
+            match row.get_ref(at).map_err(failed)? {
+                ValueRef::Null => spool.nothing(at),
+                ValueRef::Integer(value) => spool.value(at, &value.to_string()),
+                // With its point, so that a column of them is one of fractions.
+                ValueRef::Real(value) => spool.value(at, &fraction(value)),
+                ValueRef::Text(text) => {
+                    let text = String::from_utf8_lossy(text);
+                    n_damaged[at] += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
+                    spool.text(at, &text);
+                }
+                ValueRef::Blob(bytes) => {
+                    n_bytes[at] += 1;
+                    spool.text(at, &hex(bytes));
+                }
+            }
+        }
+        spool.end_row()?;
+    }
+    for (at, n) in n_bytes.into_iter().enumerate().filter(|it| 0 < it.1) {
+        let values = if n == 1 { "1 value is" } else { &format!("{n} values are") };
+        spool.note(at, format!("{values} bytes, in hexadecimal"));
+    }
+    for (at, n) in n_damaged.into_iter().enumerate().filter(|it| 0 < it.1) {
+        let values = if n == 1 { "1 value is" } else { &format!("{n} values are") };
+        spool.note(at, format!("{values} no UTF-8; U+FFFD stands for what is not"));
+    }
+    Ok(names)
+}
+
+fn fraction(value: f64) -> String {
+    let text = format!("{value:?}");
+    match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        _ => text,
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn is_interrupted(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
+}
+
+fn unreadable(name: &str, error: &rusqlite::Error) -> anyhow::Error {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
+        let message =
+            format!("cannot read `{name}` as an SQLite database: it is encrypted or damaged");
+        return refuse(message, "decrypt it, or get the file again");
+    }
+    let message = format!("cannot read `{name}` as an SQLite database: {error}");
+    refuse(message, "look at it with `sqlite3 FILE 'pragma integrity_check'`")
+}

@@ -1,0 +1,283 @@
+//! Sources that are no text: which reader has their rows written as one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::Watch;
+use super::ingest::{IngestOptions, encoding_of};
+use super::source::{Input, Source, refuse};
+use super::spool::Spool;
+use super::{database, fixed_width, json, workbook};
+use crate::catalog::SourceFormat;
+use crate::limits::SNIFF_HEAD_BYTES;
+use crate::status::{ExitStatus, Failure};
+
+/// What reads a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Foreign {
+    Workbook(workbook::Kind),
+    Database,
+    Json,
+}
+
+impl Foreign {
+    fn of(head: &[u8], name: &str) -> Option<Self> {
+        if let Some(kind) = workbook::Kind::of(head) {
+            return Some(Foreign::Workbook(kind));
+        }
+        if database::is_of(head) {
+            return Some(Foreign::Database);
+        }
+        (json::is_of(head) || json::is_called(name)).then_some(Foreign::Json)
+    }
+
+    /// Returns what a table of it is called, if it may have several.
+    fn noun(self) -> Option<&'static str> {
+        match self {
+            Foreign::Workbook(_) => Some("sheet"),
+            Foreign::Database => Some("table"),
+            Foreign::Json => None,
+        }
+    }
+
+    /// Returns what it is, and what it knows of itself.
+    fn words(self) -> &'static str {
+        match self {
+            Foreign::Workbook(_) => "a workbook, whose cells are known",
+            Foreign::Database => "a database, whose columns and values are known",
+            Foreign::Json => "JSON, whose names and values are known",
+        }
+    }
+}
+
+/// A sheet of a workbook, or a table of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// As the file has it.
+    pub name: String,
+    /// Why it is not read unless it is named.
+    pub left_out: Option<&'static str>,
+}
+
+/// The tables of a file that may have several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tables {
+    /// What one of them is called: a sheet, for example.
+    pub noun: &'static str,
+    /// Those that are read unless others are named.
+    pub names: Vec<String>,
+    /// The others, each with the reason.
+    pub left_out: Vec<(String, &'static str)>,
+}
+
+impl Tables {
+    fn of(noun: &'static str, parts: Vec<Part>) -> Self {
+        let mut tables = Tables { noun, names: Vec::new(), left_out: Vec::new() };
+        for Part { name, left_out } in parts {
+            match left_out {
+                None => tables.names.push(name),
+                Some(why) => tables.left_out.push((name, why)),
+            }
+        }
+        tables
+    }
+
+    /// Returns the names of all, those that are not read included.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str).chain(self.left_out.iter().map(|it| it.0.as_str()))
+    }
+
+    /// Says what is left out, if anything is.
+    pub fn left_out_words(&self) -> Option<String> {
+        /// Names that are shown.
+        const SHOWN_MAX: usize = 5;
+        let words = self.left_out.iter().take(SHOWN_MAX);
+        let words: Vec<String> = words.map(|(name, why)| format!("`{name}` ({why})")).collect();
+        let n_more = self.left_out.len().saturating_sub(SHOWN_MAX);
+        let more = if n_more == 0 { String::new() } else { format!(" and {n_more} more") };
+        let noun =
+            if self.left_out.len() == 1 { self.noun.to_owned() } else { format!("{}s", self.noun) };
+        (!words.is_empty()).then(|| format!("{noun} {}{more}", words.join(", ")))
+    }
+}
+
+/// Returns whether a file that nobody named is data, where its ending leaves that open.
+pub fn is_data(path: &Path) -> Option<bool> {
+    let ending = path.extension()?.to_str()?.to_lowercase();
+    let looks: fn(&[u8]) -> bool = match ending.as_str() {
+        // What programs keep about data is more often one object.
+        "json" => json::is_list,
+        "db" => database::is_of,
+        _ => return None,
+    };
+    Some(super::source::head_of(path).is_ok_and(|it| looks(&it)))
+}
+
+/// Returns the tables of a file that may have several; nothing of any other file.
+///
+/// # Errors
+///
+/// Fails when the file is damaged, has more than `bytes_max`, and once `cancelled` is set.
+pub fn tables(
+    path: &Path,
+    shown_name: &str,
+    bytes_max: u64,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Option<Tables>> {
+    // A pipe would be waited for, and what is read of it is gone.
+    let is_file = path.metadata().is_ok_and(|it| it.is_file() && 0 < it.len());
+    if !is_file
+        || !super::source::head_of(path)
+            .is_ok_and(|it| Foreign::of(&it, "").is_some_and(|it| it.noun().is_some()))
+    {
+        return Ok(None);
+    }
+    let watch = Watch { progress: &|_| {}, cancelled };
+    let temp = std::env::temp_dir();
+    let input = Input::open(Source::File(path.to_owned()), shown_name, &temp, bytes_max, &watch)?;
+    tables_of(&input, &temp, bytes_max, cancelled)
+}
+
+fn tables_of(
+    input: &Input,
+    dir: &Path,
+    bytes_max: u64,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Option<Tables>> {
+    let foreign = Foreign::of(&input.head(SNIFF_HEAD_BYTES)?, &input.name);
+    let Some((foreign, noun)) = foreign.and_then(|it| Some((it, it.noun()?))) else {
+        return Ok(None);
+    };
+    let parts = match foreign {
+        Foreign::Workbook(kind) => workbook::sheets(input, kind, bytes_max, cancelled)?,
+        Foreign::Database => database::tables(input, dir, cancelled)?,
+        Foreign::Json => Vec::new(),
+    };
+    Ok(Some(Tables::of(noun, parts)))
+}
+
+/// Writes the rows of a source that is no text as one, beside the dataset, and says how that is read. Nothing
+/// comes of text.
+///
+/// # Errors
+///
+/// Fails when the source is damaged, or has several tables and `options` name none of them; with
+/// [`ExitStatus::Usage`] when an option says how text is read.
+pub(super) fn as_text(
+    input: &Input,
+    dir: &Path,
+    options: &IngestOptions,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Option<(Input, IngestOptions)>> {
+    // What was saved in a turn is CSV or nothing.
+    if options.is_plain {
+        return Ok(None);
+    }
+    if !options.widths.is_empty() && Foreign::of(&input.head(SNIFF_HEAD_BYTES)?, "").is_none() {
+        return by_widths(input, dir, options, watch).map(Some);
+    }
+    let Some(foreign) = Foreign::of(&input.head(SNIFF_HEAD_BYTES)?, &input.name) else {
+        return Ok(None);
+    };
+    check_options(options, foreign, &input.name)?;
+    let bytes_max = options.bytes_max;
+    let written = match foreign {
+        Foreign::Workbook(kind) => {
+            let sheet = chosen(input, "sheet", dir, options, watch)?;
+            let mut spool = Spool::new(input, dir, bytes_max, SourceFormat::Sheet)?;
+            workbook::write(&mut spool, input, kind, &sheet, bytes_max, watch)?;
+            spool.finish(None)?
+        }
+        Foreign::Database => {
+            let table = chosen(input, "table", dir, options, watch)?;
+            let mut spool = Spool::of_table(input, dir, bytes_max, SourceFormat::Database)?;
+            let names = database::write(&mut spool, input, &table, dir, watch)?;
+            spool.finish(Some(&names))?
+        }
+        Foreign::Json => {
+            let mut spool = Spool::of_table(input, dir, bytes_max, SourceFormat::Json)?;
+            let names = json::write(&mut spool, input, options.flatten, watch)?;
+            spool.finish(Some(&names))?
+        }
+    };
+    let Some((file, written)) = written else {
+        let message = format!("cannot read `{}` as a table: it has no values", input.name);
+        return Err(refuse(message, "check how the file was made"));
+    };
+    let input = input.written_to(file, watch.cancelled)?;
+    let options = IngestOptions { written: Some(Arc::new(written)), ..options.clone() };
+    Ok(Some((input, options)))
+}
+
+fn by_widths(
+    input: &Input,
+    dir: &Path,
+    options: &IngestOptions,
+    watch: &Watch<'_>,
+) -> anyhow::Result<(Input, IngestOptions)> {
+    let found = encoding_of(input, options, watch)?;
+    let mut spool = Spool::new(input, dir, options.bytes_max, SourceFormat::Text)?;
+    fixed_width::write(&mut spool, input, &options.widths, &found, watch)?;
+    let widths: Vec<String> = options.widths.iter().map(ToString::to_string).collect();
+    spool.written.reasons = vec![
+        format!("encoding {}: {}", found.charset.name(), found.reason),
+        format!("columns of {} letters: as told", widths.join(", ")),
+    ];
+    let Some((file, written)) = spool.finish(None)? else {
+        let message = format!("cannot read `{}`: it has only blank lines", input.name);
+        return Err(refuse(message, "check how the file was made"));
+    };
+    let input = input.written_to(file, watch.cancelled)?;
+    let options = IngestOptions { written: Some(Arc::new(written)), ..options.clone() };
+    Ok((input, options))
+}
+
+/// Returns the name of the one table that is to be read.
+fn chosen(
+    input: &Input,
+    noun: &str,
+    dir: &Path,
+    options: &IngestOptions,
+    watch: &Watch<'_>,
+) -> anyhow::Result<String> {
+    if let Some(table) = &options.table {
+        return Ok(table.clone());
+    }
+    let name = &input.name;
+    let tables = tables_of(input, dir, options.bytes_max, watch.cancelled)?;
+    let names = tables.as_ref().map_or(&[][..], |it| &it.names);
+    match names {
+        [one] => Ok(one.clone()),
+        [] => {
+            let left_out = tables.as_ref().and_then(Tables::left_out_words);
+            let found = left_out.map_or_else(String::new, |it| format!(": {it}"));
+            let message = format!("cannot read `{name}`: it has no {noun} with data{found}");
+            Err(refuse(message, &format!("name one with `--{noun}`")))
+        }
+        _ => {
+            let shown: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
+            let message = format!("`{name}` has {} {noun}s: {}", names.len(), shown.join(", "));
+            Err(refuse(message, &format!("name one with `--{noun} '{}'`", names[0])))
+        }
+    }
+}
+
+/// Fails when an option says how text is to be read that this source is not.
+fn check_options(
+    options: &IngestOptions,
+    foreign: Foreign,
+    shown_name: &str,
+) -> anyhow::Result<()> {
+    const OF_TEXT: [&str; 5] = ["--delimiter", "--quote", "--escape", "--encoding", "--widths"];
+    const OF_PLACES: [&str; 3] = ["--no-header", "--skip-rows", "--comment"];
+    let has_place = matches!(foreign, Foreign::Workbook(_));
+    let is_wrong = |it: &&str| OF_TEXT.contains(it) || (!has_place && OF_PLACES.contains(it));
+    let given = options.given();
+    let mut flags = given.iter().filter_map(|it| it.split(' ').next());
+    let Some(flag) = flags.find(is_wrong) else { return Ok(()) };
+    let what = foreign.words();
+    let message = format!("`{flag}` says how text is read, and `{shown_name}` is {what}");
+    let hint = format!("ingest it by itself, without `{flag}`");
+    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+}

@@ -1,0 +1,304 @@
+//! JSON: an array of objects, or one object after another, as in JSON lines.
+//!
+//! Each object is a row, each key a column; a key that an object lacks is null. Numbers stay as they are written,
+//! so that none is rounded on its way; text that looks like one stays text. What lies in an object or array of its
+//! own is kept as JSON, or, if the user says so, each value of an object becomes a column: `address.city`.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+
+use serde::Deserializer as _;
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Deserializer;
+use serde_json::value::RawValue;
+
+use super::Watch;
+use super::dialect::is_json;
+use super::source::{Input, check_cancelled, refuse};
+use super::spool::Spool;
+use crate::limits::CSV_COLUMNS_MAX;
+
+/// Returns whether a file is JSON, from its first bytes.
+pub fn is_of(head: &[u8]) -> bool {
+    is_json(head)
+}
+
+/// Returns whether a file is called as JSON is, compressed or not.
+pub fn is_called(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let compressed = [".gz", ".zst", ".bz2", ".zip"];
+    let name = compressed.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(&name);
+    [".json", ".jsonl", ".ndjson"].iter().any(|it| name.ends_with(it))
+}
+
+/// Returns whether a file is JSON that may be a table, from its first bytes: an array of objects.
+pub fn is_list(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    head.strip_prefix(b"[").is_some_and(|it| it.trim_ascii_start().starts_with(b"{"))
+}
+
+/// Writes the objects as rows. Returns the names of the columns, in the order of their first values.
+///
+/// # Errors
+///
+/// Fails when the file is no JSON, or holds something else than objects.
+pub fn write(
+    spool: &mut Spool<'_>,
+    input: &Input,
+    is_flat: bool,
+    watch: &Watch<'_>,
+) -> anyhow::Result<Vec<String>> {
+    let head = input.head(2)?;
+    if head == [0xff, 0xfe] || head == [0xfe, 0xff] {
+        let message = format!("cannot read `{}` as JSON: it is UTF-16", input.name);
+        return Err(refuse(message, "write it in UTF-8"));
+    }
+    let mut file = input.file()?;
+    file.seek(SeekFrom::Start(0))?;
+    let mut reader = BufReader::new(file);
+    let is_array = begins_array(&mut reader)?;
+    let mut rows = Rows { spool, input, watch, is_flat, columns: HashMap::new(), failure: None };
+    let mut documents = Deserializer::from_reader(reader);
+    // A value may be nested as deep as its text is long; none is looked into deeper than a program would.
+    let read = if is_array {
+        documents.deserialize_seq(&mut rows).and_then(|()| documents.end())
+    } else {
+        let mut values = documents.into_iter::<Box<RawValue>>();
+        values.try_for_each(|value| {
+            let value = value?;
+            rows.add(&value).map_err(|error| {
+                rows.failure.get_or_insert(error);
+                Error::custom("stopped")
+            })
+        })
+    };
+    if let Some(failure) = rows.failure {
+        return Err(failure);
+    }
+    read.map_err(|error| {
+        let name = &input.name;
+        let message = format!("cannot read `{name}` as JSON: {error}");
+        refuse(
+            message,
+            "check how the file was made; each line, or each item of one list, is an object",
+        )
+    })?;
+    let mut names = vec![String::new(); rows.columns.len()];
+    for (name, at) in rows.columns {
+        names[at] = name;
+    }
+    Ok(names)
+}
+
+/// Passes over a byte order mark and blanks; returns whether an array begins.
+fn begins_array(reader: &mut impl BufRead) -> anyhow::Result<bool> {
+    let head = reader.fill_buf()?;
+    let n_mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    reader.consume(n_mark);
+    loop {
+        let head = reader.fill_buf()?;
+        let n_blanks = head.iter().take_while(|it| it.is_ascii_whitespace()).count();
+        let (first, is_end) = (head.get(n_blanks).copied(), head.is_empty());
+        reader.consume(n_blanks);
+        if first.is_some() || is_end {
+            return Ok(first == Some(b'['));
+        }
+    }
+}
+
+struct Rows<'a, 'b> {
+    spool: &'a mut Spool<'b>,
+    input: &'a Input,
+    watch: &'a Watch<'a>,
+    is_flat: bool,
+    columns: HashMap<String, usize>,
+    /// Why reading was stopped, where that is not the fault of the JSON.
+    failure: Option<anyhow::Error>,
+}
+
+impl Rows<'_, '_> {
+    fn add(&mut self, value: &RawValue) -> anyhow::Result<()> {
+        check_cancelled(self.watch.cancelled)?;
+        let text = value.get();
+        if !text.starts_with('{') {
+            return Err(self.refuse_item(text));
+        }
+        if self.spool.n_rows() == 0 {
+            self.check_wrapper(text)?;
+        }
+        let mut cells = Vec::new();
+        self.cells(text, "", 0, &mut cells)?;
+        cells.sort_by_key(|it: &(usize, String)| it.0);
+        // Of a key that comes twice, the last counts, as everywhere.
+        cells.reverse();
+        cells.dedup_by_key(|it| it.0);
+        while let Some((column, value)) = cells.pop() {
+            self.cell(column, &value)?;
+        }
+        self.spool.end_row()
+    }
+
+    /// Collects the values of an object, each with its column.
+    fn cells(
+        &mut self,
+        object: &str,
+        prefix: &str,
+        n_levels: usize,
+        cells: &mut Vec<(usize, String)>,
+    ) -> anyhow::Result<()> {
+        /// Deeper objects are kept as JSON.
+        const LEVELS_MAX: usize = 16;
+        let entries: Entries = serde_json::from_str(object)?;
+        for (key, value) in entries.0 {
+            let name = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+            let value = value.get();
+            let is_nested = self.is_flat && value.starts_with('{') && n_levels < LEVELS_MAX;
+            if is_nested && value[1..].trim_start() != "}" {
+                self.cells(value, &name, n_levels + 1, cells)?;
+                continue;
+            }
+            let column = self.column(name)?;
+            cells.push((column, value.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn column(&mut self, name: String) -> anyhow::Result<usize> {
+        let next = self.columns.len();
+        let at = *self.columns.entry(name).or_insert(next);
+        if at < CSV_COLUMNS_MAX {
+            return Ok(at);
+        }
+        let message = format!(
+            "cannot read `{}`: its objects have more than {CSV_COLUMNS_MAX} keys, as where keys are values",
+            self.input.name
+        );
+        Err(refuse(message, "write each of these as an object with a key and a value"))
+    }
+
+    fn cell(&mut self, column: usize, value: &str) -> anyhow::Result<()> {
+        match value.as_bytes().first() {
+            Some(b'"') => {
+                let text: String = serde_json::from_str(value)?;
+                self.spool.text(column, &text);
+            }
+            Some(b'{' | b'[') => self.spool.text(column, &compact(value)),
+            _ if value == "null" => self.spool.nothing(column),
+            _ => self.spool.value(column, value),
+        }
+        Ok(())
+    }
+
+    fn refuse_item(&self, text: &str) -> anyhow::Error {
+        let kind = match text.as_bytes().first() {
+            Some(b'[') => "a list",
+            Some(b'"') => "text",
+            Some(b't' | b'f') => "a truth value",
+            Some(b'n') => "null",
+            _ => "a number",
+        };
+        let number = self.spool.n_rows() + 1;
+        let message = format!(
+            "cannot read `{}` as a table: item {number} is {kind}, and each must be an object",
+            self.input.name
+        );
+        refuse(message, "write each row as an object: {\"name\": value, …}")
+    }
+
+    /// Fails when the first object holds the table as one of its values.
+    fn check_wrapper(&self, text: &str) -> anyhow::Result<()> {
+        let entries: Entries = serde_json::from_str(text)?;
+        let is_table = |value: &RawValue| is_list(value.get().as_bytes());
+        let mut lists = entries.0.iter().filter(|it| is_table(&it.1)).map(|it| it.0.as_str());
+        let is_only = entries.0.len() <= 8 && self.input.bytes < text.len() as u64 + 16;
+        let (Some(key), true) = (lists.next(), is_only) else { return Ok(()) };
+        let name = &self.input.name;
+        let message = format!(
+            "cannot read `{name}` as a table: it is one object, and `{key}` in it is a list of objects"
+        );
+        let filter = serde_json::to_string(key).unwrap_or_default();
+        let hint =
+            format!("take the list out: `jq '.[{filter}]' FILE | csv-agent ingest --name NAME -`");
+        Err(refuse(message, &hint))
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Rows<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(value) = items.next_element::<Box<RawValue>>()? {
+            if let Err(error) = self.add(&value) {
+                self.failure = Some(error);
+                return Err(Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The keys and values of an object, in their order, values as they are written.
+struct Entries(Vec<(String, Box<RawValue>)>);
+
+impl<'de> serde::Deserialize<'de> for Entries {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(KeepEntries)
+    }
+}
+
+struct KeepEntries;
+
+impl<'de> Visitor<'de> for KeepEntries {
+    type Value = Entries;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Entries(entries))
+    }
+}
+
+/// Returns JSON without blanks between its parts.
+fn compact(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for it in json.chars() {
+        if !is_quoted && it.is_ascii_whitespace() {
+            continue;
+        }
+        if it == '"' && !is_escaped {
+            is_quoted = !is_quoted;
+        }
+        is_escaped = it == '\\' && !is_escaped;
+        text.push(it);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{compact, is_list};
+
+    #[test]
+    fn blanks_go_only_where_they_mean_nothing() {
+        assert_eq!(compact("[ 1,\n { \"a b\" : \"c \\\" d\" } ]"), "[1,{\"a b\":\"c \\\" d\"}]");
+    }
+
+    #[test]
+    fn a_list_of_objects_may_be_a_table() {
+        assert!(is_list(b" [ {\"a\": 1}]"));
+        assert!(!is_list(b"[1, 2]"));
+        assert!(!is_list(b"{\"name\": \"x\"}"));
+    }
+}

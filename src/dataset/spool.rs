@@ -1,0 +1,478 @@
+//! Rows of something else than text, written as the text that an ingest reads.
+//!
+//! Workbooks, databases and JSON have rows of cells whose kinds are known. They are written as CSV of one record
+//! a row, so that everything holds for them that holds for text: where the table lies, what it is called, what is
+//! left out, which type holds all values of a column. What text cannot say is beside it in [`Written`].
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::decide::Reading;
+use super::infer::{Evidence, Nulls, classify};
+use super::source::{Input, refuse};
+use super::wanted::Wants;
+use super::workbook::cell_name;
+use crate::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat};
+
+/// What is known of rows beside the text that was written of them.
+#[derive(Debug, Clone, Default)]
+pub struct Written {
+    /// What the rows come from.
+    pub format: SourceFormat,
+    /// Where they lie, if that is a sheet.
+    pub sheet: Option<SheetPlace>,
+    /// The first row has the names, and every other one is a row of the table.
+    pub is_table: bool,
+    /// One sentence for each thing that a user might question.
+    pub reasons: Vec<String>,
+    columns: Vec<Known>,
+}
+
+/// What is known of a column.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// Rows whose cells are text that looks like a number, a day or a truth value: first and last, in order.
+    texts: Vec<(u64, u64)>,
+    notes: Vec<String>,
+    meaning: Option<Meaning>,
+}
+
+impl Known {
+    fn add_text(&mut self, row: u64) {
+        match self.texts.last_mut() {
+            Some(run) if run.1 + 1 == row => run.1 = row,
+            _ => self.texts.push((row, row)),
+        }
+    }
+
+    fn has_text_in(&self, rows: &Range<u64>) -> bool {
+        let at = self.texts.partition_point(|it| it.1 < rows.start);
+        self.texts.get(at).is_some_and(|it| it.0 < rows.end)
+    }
+}
+
+impl Written {
+    /// Returns the columns that are text because cells of `rows` are, though every value looks like another type.
+    fn texts_in<'a>(&'a self, rows: &'a Range<u64>) -> impl Iterator<Item = usize> + 'a {
+        let columns = self.columns.iter().enumerate();
+        columns.filter(|it| it.1.has_text_in(rows)).map(|it| it.0)
+    }
+
+    /// Makes the columns text whose cells are, unless the user wants something else.
+    pub fn decide(&self, readings: &mut [Reading], wants: &Wants, rows: &Range<u64>) {
+        for at in self.texts_in(rows) {
+            let Some(reading) = readings.get_mut(at) else { continue };
+            if wants.of_column(at).is_some() || reading.dtype() == DType::String {
+                continue;
+            }
+            let dtype = reading.dtype().name();
+            let note = format!(
+                "stored as text, and kept so; `--dtype COLUMN={dtype}` reads it as {dtype}"
+            );
+            *reading = Reading { note: Some(note), ..Reading::default() };
+        }
+    }
+
+    /// Adds to the evidence of columns that they are text.
+    pub fn testify(&self, evidence: &mut [Evidence], wants: &Wants, rows: &Range<u64>) {
+        for at in self.texts_in(rows).filter(|at| wants.of_column(*at).is_none()) {
+            evidence.get_mut(at).into_iter().for_each(|it| it.add(Evidence::TEXT));
+        }
+    }
+
+    /// Names the place that a record of the text came from; the first is 0.
+    pub fn place(&self, column: usize, record: u64) -> String {
+        match &self.sheet {
+            Some(sheet) => cell_name(&sheet.name, record, sheet.first_column + column as u64),
+            // The names come first.
+            None if self.is_table => {
+                format!("{} {record}", self.format.place().unwrap_or("row"))
+            }
+            None => format!("line {}", record + 1),
+        }
+    }
+
+    /// Adds to columns what is known of them.
+    pub fn describe(&self, columns: &mut [Column]) {
+        for (column, known) in columns.iter_mut().zip(&self.columns) {
+            let notes: Vec<String> =
+                column.note.take().into_iter().chain(known.notes.clone()).collect();
+            column.note = (!notes.is_empty()).then(|| notes.join("; "));
+            if matches!(column.dtype, DType::Int64 | DType::Float64) {
+                column.meaning = known.meaning.clone().or(column.meaning.take());
+            }
+        }
+    }
+
+    fn column(&mut self, at: usize) -> &mut Known {
+        if self.columns.len() <= at {
+            self.columns.resize_with(at + 1, Known::default);
+        }
+        &mut self.columns[at]
+    }
+}
+
+/// Rows on their way into a text: each cell as it comes, then what all rows have in common.
+pub struct Spool<'a> {
+    input: &'a Input,
+    dir: &'a Path,
+    bytes_max: u64,
+    nulls: Nulls,
+    /// Text that looks like a day is text.
+    days_are_text: bool,
+    framed: BufWriter<File>,
+    row: Vec<u8>,
+    /// The column of the first cell of the row, and the one behind its last cell.
+    span: Option<(usize, usize)>,
+    /// Rows that have been written.
+    n_rows: u64,
+    n_bytes: u64,
+    n_filled: u64,
+    /// The first column, and the one behind the last.
+    columns: Option<(usize, usize)>,
+    table: TableColumns,
+    /// What is known of the columns, by their place in the source.
+    pub written: Written,
+}
+
+/// Where the rows of several cells begin. Titles above them and notes below may begin before.
+#[derive(Debug, Default)]
+struct TableColumns {
+    first: Option<usize>,
+    /// Of the rows of one cell since the last of several.
+    first_between: Option<usize>,
+}
+
+impl TableColumns {
+    fn add(&mut self, first: usize, end: usize) {
+        let least = |it: Option<usize>| Some(it.map_or(first, |it| it.min(first)));
+        if end - first == 1 {
+            self.first_between = least(self.first_between);
+            return;
+        }
+        let between = self.first_between.take().filter(|_| self.first.is_some());
+        self.first = least(self.first).into_iter().chain(between).min();
+    }
+}
+
+/// Bytes before each row: of the row, its first column and the one behind its last.
+const FRAME_BYTES: usize = 12;
+
+impl<'a> Spool<'a> {
+    /// Begins a text beside the dataset; it may take `bytes_max`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no file can be made in `dir`.
+    pub fn new(
+        input: &'a Input,
+        dir: &'a Path,
+        bytes_max: u64,
+        format: SourceFormat,
+    ) -> anyhow::Result<Self> {
+        Ok(Spool {
+            input,
+            dir,
+            bytes_max,
+            nulls: Nulls::new(None),
+            days_are_text: true,
+            framed: BufWriter::new(temporary(dir, &input.name)?),
+            row: Vec::new(),
+            span: None,
+            n_rows: 0,
+            n_bytes: 0,
+            n_filled: 0,
+            columns: None,
+            table: TableColumns::default(),
+            written: Written { format, ..Written::default() },
+        })
+    }
+
+    /// Begins a text of a table that a program wrote: its names come first, all else is rows, and days are
+    /// days, since there is no other way to write them.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no file can be made in `dir`.
+    pub fn of_table(
+        input: &'a Input,
+        dir: &'a Path,
+        bytes_max: u64,
+        format: SourceFormat,
+    ) -> anyhow::Result<Self> {
+        let spool = Spool::new(input, dir, bytes_max, format)?;
+        Ok(Spool { days_are_text: false, nulls: Nulls::of_programs(), ..spool })
+    }
+
+    /// Returns how many rows have been written.
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Adds a cell of text, behind those that the row has.
+    pub fn text(&mut self, column: usize, text: &str) {
+        self.place(column);
+        let seen = classify(text.as_bytes(), &self.nulls);
+        let days = Evidence::DATE
+            .and(Evidence::TIMESTAMP)
+            .and(Evidence::INSTANT)
+            .and(Evidence::OFFSET)
+            .and(Evidence::TIME);
+        let is_day = !self.days_are_text && seen.is_only(days);
+        if seen != Evidence::default() && !seen.is_settled() && !is_day {
+            self.written.column(column).add_text(self.n_rows);
+        }
+        quote(text, &mut self.row);
+    }
+
+    /// Adds a cell of a number, a day, a time or a truth value, as programs write them.
+    pub fn value(&mut self, column: usize, text: &str) {
+        self.place(column);
+        self.row.extend_from_slice(text.as_bytes());
+    }
+
+    /// Adds a cell as it stands in a text, where nothing is known of it.
+    pub fn field(&mut self, column: usize, text: &str) {
+        self.place(column);
+        if !text.is_empty() {
+            quote(text, &mut self.row);
+        }
+    }
+
+    /// Adds a cell with nothing in it, which belongs to the table nonetheless.
+    pub fn nothing(&mut self, column: usize) {
+        self.place(column);
+    }
+
+    fn place(&mut self, column: usize) {
+        match &mut self.span {
+            None => self.span = Some((column, column + 1)),
+            Some((_, end)) => {
+                for _ in *end..=column {
+                    self.row.push(b',');
+                }
+                *end = column + 1;
+            }
+        }
+    }
+
+    /// Ends a row, which may be empty.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written, or the text becomes too long.
+    pub fn end_row(&mut self) -> anyhow::Result<()> {
+        let (first, end) = self.span.take().unwrap_or_default();
+        if first < end {
+            let (least, most) = self.columns.unwrap_or((first, end));
+            self.columns = Some((least.min(first), most.max(end)));
+            self.table.add(first, end);
+            self.n_filled += 1;
+        }
+        let frame = [self.row.len(), first, end].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+        let doing = || format!("cannot write in {}", self.dir.display());
+        for part in frame {
+            self.framed.write_all(&part.to_le_bytes()).with_context(doing)?;
+        }
+        self.framed.write_all(&self.row).with_context(doing)?;
+        self.n_bytes += self.row.len() as u64 + 1;
+        self.n_rows += 1;
+        self.row.clear();
+        self.check_size()
+    }
+
+    /// Says something of a column, once all rows are there.
+    pub fn note(&mut self, column: usize, note: String) {
+        self.written.column(column).notes.push(note);
+    }
+
+    /// Says what the numbers of a column are.
+    pub fn mean(&mut self, column: usize, meaning: Meaning) {
+        self.written.column(column).meaning = Some(meaning);
+    }
+
+    fn check_size(&self) -> anyhow::Result<()> {
+        let width = self.columns.map_or(0, |it| it.1 - it.0) as u64;
+        let n_bytes = self.n_bytes.saturating_add(self.n_filled.saturating_mul(width));
+        if n_bytes <= self.bytes_max {
+            return Ok(());
+        }
+        let (n_rows, name) = (self.n_rows, &self.input.name);
+        let message = format!(
+            "cannot read `{name}`: {n_rows} rows of {width} columns are more than {} bytes of text",
+            self.bytes_max
+        );
+        Err(refuse(message, "raise the limit with `--max-bytes`, or remove cells that lie far off"))
+    }
+
+    /// Writes the text, with `names` as its first record if there are any. Nothing comes of no cells.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the text cannot be written.
+    pub fn finish(mut self, names: Option<&[String]>) -> anyhow::Result<Option<(File, Written)>> {
+        let columns = match names {
+            Some(names) => Some((0, names.len())),
+            None => self.columns.map(|it| (self.table.first.unwrap_or(it.0), it.1)),
+        };
+        let Some((first, end)) = columns.filter(|it| it.0 < it.1) else { return Ok(None) };
+        self.check_size()?;
+        let doing = || format!("cannot write in {}", self.dir.display());
+        let mut framed = self.framed.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        framed.seek(SeekFrom::Start(0)).with_context(doing)?;
+        let mut framed = BufReader::new(framed);
+        let mut out = BufWriter::new(temporary(self.dir, &self.input.name)?);
+        if let Some(names) = names {
+            let mut record = Vec::new();
+            for (at, name) in names.iter().enumerate() {
+                if 0 < at {
+                    record.push(b',');
+                }
+                quote(name, &mut record);
+            }
+            record.push(b'\n');
+            out.write_all(&record).with_context(doing)?;
+        }
+        let mut row = Vec::new();
+        for _ in 0..self.n_rows {
+            let mut frame = [0; FRAME_BYTES];
+            framed.read_exact(&mut frame)?;
+            let part = |at: usize| {
+                let bytes = [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]];
+                u32::from_le_bytes(bytes) as usize
+            };
+            let (n_bytes, row_first, row_end) = (part(0), part(4), part(8));
+            row.clear();
+            // A title or a note lies where the table does.
+            let row_end = if row_first < row_end { row_end.max(first + 1) } else { row_end };
+            let row_first = if row_first < row_end { row_first.max(first) } else { row_first };
+            if row_first < row_end {
+                row.resize(row_first - first, b',');
+            } else if names.is_some() && 1 < end {
+                // A row of nothing is one nonetheless.
+                row.resize(end - 1, b',');
+            }
+            let start = row.len();
+            row.resize(start + n_bytes, 0);
+            framed.read_exact(&mut row[start..])?;
+            if row_first < row_end {
+                row.resize(row.len() + end - row_end, b',');
+            }
+            row.push(b'\n');
+            out.write_all(&row).with_context(doing)?;
+        }
+        let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        let n_before = first.min(self.written.columns.len());
+        self.written.columns.drain(..n_before);
+        if names.is_some() {
+            // The names take a row of the text.
+            let runs = self.written.columns.iter_mut().flat_map(|it| &mut it.texts);
+            runs.for_each(|it| *it = (it.0 + 1, it.1 + 1));
+            self.written.is_table = true;
+        }
+        if let Some(sheet) = &mut self.written.sheet {
+            sheet.first_column = first as u64;
+        }
+        Ok(Some((file, self.written)))
+    }
+}
+
+/// Writes a cell of text. What is empty is quoted, as nothing else is.
+fn quote(text: &str, record: &mut Vec<u8>) {
+    let is_bare =
+        !text.is_empty() && !text.starts_with('\u{feff}') && !text.contains([',', '"', '\n', '\r']);
+    if is_bare {
+        record.extend_from_slice(text.as_bytes());
+        return;
+    }
+    record.push(b'"');
+    for part in text.split_inclusive('"') {
+        record.extend_from_slice(part.as_bytes());
+        if part.ends_with('"') {
+            record.push(b'"');
+        }
+    }
+    record.push(b'"');
+}
+
+/// Returns a number as programs write it: with a point unless it is whole, and as short as it can be.
+pub fn number(value: f64) -> Option<String> {
+    /// Above it, not every whole number is one of these.
+    const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+    if !value.is_finite() {
+        return None;
+    }
+    if value.fract() == 0.0 && value.abs() <= WHOLE_MAX {
+        return Some(format!("{value:.0}").trim_start_matches("-0").to_owned())
+            .map(|it| if it.is_empty() { "0".to_owned() } else { it });
+    }
+    let text = format!("{value:?}");
+    Some(match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        _ => text,
+    })
+}
+
+fn temporary(dir: &Path, name: &str) -> anyhow::Result<File> {
+    tempfile::tempfile_in(dir)
+        .with_context(|| format!("cannot read `{name}`: no file can be made in {}", dir.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TableColumns, number, quote};
+
+    #[test]
+    fn a_title_or_a_note_is_no_column() {
+        let check = |rows: &[(usize, usize)], expected: Option<usize>| {
+            let mut columns = TableColumns::default();
+            for (first, end) in rows {
+                columns.add(*first, *end);
+            }
+            assert_eq!(columns.first, expected, "{rows:?}");
+        };
+        check(&[(0, 1), (1, 4), (1, 4), (0, 1)], Some(1));
+        // The name of a group between rows is a value.
+        check(&[(1, 4), (0, 1), (1, 4)], Some(0));
+        check(&[(0, 1), (0, 1)], None);
+        check(&[(2, 4), (1, 4)], Some(1));
+    }
+
+    #[test]
+    fn numbers_are_written_so_that_they_are_read_back() {
+        let check = |value: f64, expected: &str| {
+            let text = number(value).unwrap();
+            assert_eq!(text, expected);
+            let read: f64 = text.parse().unwrap();
+            assert_eq!((read + 0.0).to_bits(), (value + 0.0).to_bits());
+        };
+        check(5.0, "5");
+        check(-12.0, "-12");
+        check(0.0, "0");
+        check(-0.0, "0");
+        check(0.1 + 0.2, "0.30000000000000004");
+        check(1e-7, "1.0e-7");
+        check(1.5e300, "1.5e300");
+        check(9_007_199_254_740_992.0, "9007199254740992");
+        check(1e20, "1.0e20");
+        assert_eq!(number(f64::NAN), None);
+    }
+
+    #[test]
+    fn text_is_quoted_where_it_must_be() {
+        let check = |text: &str, expected: &str| {
+            let mut record = Vec::new();
+            quote(text, &mut record);
+            assert_eq!(String::from_utf8(record).unwrap(), expected);
+        };
+        check("a b", "a b");
+        check("", "\"\"");
+        check("a,b", "\"a,b\"");
+        check("a\nb", "\"a\nb\"");
+        check("\"a\" b", "\"\"\"a\"\" b\"");
+    }
+}

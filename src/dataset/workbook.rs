@@ -1,0 +1,668 @@
+//! Workbooks: Excel's `.xlsx`, `.xlsb` and `.xls`, and OpenDocument's `.ods`.
+//!
+//! A workbook has sheets, and a sheet is read as CSV is: it may have titles above its table, totals and notes
+//! below, headers of several rows. What a cell is, is known: text that looks like a number stays text, days are
+//! days, and a whole number is one though spreadsheets know none. Errors such as `#N/A` are nothing, and counted.
+//!
+//! The bytes need not be those of a spreadsheet program: what a file would take is found out before it is read,
+//! and it is read on a thread whose panic is an error of the file.
+
+mod compound;
+mod content;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::atomic::AtomicBool;
+
+use calamine::{
+    CellErrorType, Data, DataRef, DataType as _, ExcelDateTime, Ods, Range, Reader, SheetType,
+    SheetVisible, Xls, Xlsb, Xlsx,
+};
+use jiff::ToSpan;
+use zip::ZipArchive;
+
+use super::Watch;
+use super::columnar::guard;
+use super::foreign::Part;
+use super::sniff::binary_kind;
+use super::source::{Input, check_cancelled, refuse};
+use super::spool::{Spool, number};
+use crate::catalog::{Meaning, SheetPlace};
+use crate::limits::SHEET_CELLS_MAX;
+
+/// Rows and columns of a sheet, as every spreadsheet program bounds them.
+const ROWS_MAX: u32 = 1_048_576;
+const COLUMNS_MAX: u32 = 16_384;
+
+/// What kind of file a workbook is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `.xlsx` or `.xlsb`, and what else is made of them.
+    Office,
+    /// `.xls`
+    Old,
+    /// `.ods`
+    OpenDocument,
+}
+
+impl Kind {
+    /// Returns what workbook a file is, from its first bytes.
+    pub fn of(head: &[u8]) -> Option<Self> {
+        match binary_kind(head)? {
+            "an Excel workbook" => Some(Kind::Office),
+            "an old Excel or Office file" => Some(Kind::Old),
+            "an OpenDocument spreadsheet" => Some(Kind::OpenDocument),
+            _ => None,
+        }
+    }
+}
+
+type Source = BufReader<File>;
+
+/// Takes a cell with its number format, where that is known; says whether it wants more.
+type Each<'a> = dyn FnMut(Place, DataRef<'_>, Option<&str>) -> anyhow::Result<bool> + 'a;
+
+/// A workbook that is open.
+enum Book {
+    Xlsx(Box<Xlsx<Source>>),
+    Xlsb(Box<Xlsb<Source>>),
+    Xls(Box<Xls<Source>>),
+    Ods(Box<Ods<Source>>),
+}
+
+impl Book {
+    fn open(
+        input: &Input,
+        kind: Kind,
+        bytes_max: u64,
+        cancelled: &AtomicBool,
+    ) -> anyhow::Result<Book> {
+        let failed = |found: String| unreadable(&input.name, &found);
+        let source = || -> anyhow::Result<Source> {
+            let mut file = input.file()?;
+            file.seek(SeekFrom::Start(0))?;
+            Ok(BufReader::new(file))
+        };
+        if kind == Kind::Old {
+            compound::check(&mut source()?, &input.name)?;
+            let book = Xls::new(source()?).map_err(|it| failed(it.to_string()))?;
+            return Ok(Book::Xls(Box::new(book)));
+        }
+        let has_binary = check_parts(source()?, &input.name, bytes_max, cancelled)?;
+        Ok(match kind {
+            Kind::OpenDocument => {
+                content::check(source()?, &input.name, cancelled)?;
+                Book::Ods(Box::new(Ods::new(source()?).map_err(|it| failed(it.to_string()))?))
+            }
+            _ if has_binary => {
+                Book::Xlsb(Box::new(Xlsb::new(source()?).map_err(|it| failed(it.to_string()))?))
+            }
+            _ => Book::Xlsx(Box::new(Xlsx::new(source()?).map_err(|it| failed(it.to_string()))?)),
+        })
+    }
+
+    fn sheets(&self) -> Vec<Part> {
+        let sheets = match self {
+            Book::Xlsx(book) => book.sheets_metadata(),
+            Book::Xlsb(book) => book.sheets_metadata(),
+            Book::Xls(book) => book.sheets_metadata(),
+            Book::Ods(book) => book.sheets_metadata(),
+        };
+        let left_out = |sheet: &calamine::Sheet| match (sheet.typ, sheet.visible) {
+            (SheetType::ChartSheet, _) => Some("a chart"),
+            (SheetType::DialogSheet | SheetType::MacroSheet | SheetType::Vba, _) => Some("a macro"),
+            (SheetType::WorkSheet, SheetVisible::Visible) => None,
+            (SheetType::WorkSheet, _) => Some("hidden"),
+        };
+        let sheet = |it: &calamine::Sheet| Part { name: it.name.clone(), left_out: left_out(it) };
+        sheets.iter().map(sheet).collect()
+    }
+
+    /// Hands on every cell of a sheet that has something in it, row by row, until `each` wants no more.
+    fn cells(&mut self, sheet: &str, name: &str, each: &mut Each<'_>) -> anyhow::Result<()> {
+        let failed = |found: String| unreadable(name, &format!("sheet `{sheet}`: {found}"));
+        match self {
+            Book::Xlsx(book) => {
+                let mut cells =
+                    book.worksheet_cells_reader(sheet).map_err(|it| failed(it.to_string()))?;
+                let styles = cells.styles().to_vec();
+                let formats: Vec<Option<String>> = styles
+                    .iter()
+                    .map(|it| Some(it.number_format.as_ref()?.format_code.clone()))
+                    .collect();
+                while let Some((cell, style)) =
+                    cells.next_cell_with_style_id().map_err(|it| failed(it.to_string()))?
+                {
+                    let format = formats.get(style).and_then(Option::as_deref);
+                    let place = Place::of(cell.get_position(), name)?;
+                    if !each(place, cell.get_value().clone(), format)? {
+                        break;
+                    }
+                }
+            }
+            Book::Xlsb(book) => {
+                let mut cells =
+                    book.worksheet_cells_reader(sheet).map_err(|it| failed(it.to_string()))?;
+                while let Some(cell) = cells.next_cell().map_err(|it| failed(it.to_string()))? {
+                    let place = Place::of(cell.get_position(), name)?;
+                    if !each(place, cell.get_value().clone(), None)? {
+                        break;
+                    }
+                }
+            }
+            Book::Xls(book) => {
+                let range = book.worksheet_range(sheet).map_err(|it| failed(it.to_string()))?;
+                in_range(&range, name, each)?;
+            }
+            Book::Ods(book) => {
+                let range = book.worksheet_range(sheet).map_err(|it| failed(it.to_string()))?;
+                in_range(&range, name, each)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the columns that have a duration of a day or more. OpenDocument does not tell durations from times
+    /// of day, and no time of day is so long.
+    fn long_durations(&mut self, sheet: &str, name: &str) -> anyhow::Result<HashSet<u32>> {
+        let mut columns = HashSet::new();
+        if matches!(self, Book::Ods(_)) {
+            self.cells(sheet, name, &mut |place, value, _| {
+                let is_long = |it: &String| iso_duration(it).is_some_and(|it| DAY_MS <= it);
+                if matches!(&value, DataRef::DurationIso(text) if is_long(text)) {
+                    columns.insert(place.column);
+                }
+                Ok(true)
+            })?;
+        }
+        Ok(columns)
+    }
+
+    fn is_1904(&self) -> bool {
+        match self {
+            Book::Xlsx(book) => book.has_1904_epoch(),
+            Book::Xlsb(book) => book.has_1904_epoch(),
+            Book::Xls(book) => book.has_1904_epoch(),
+            Book::Ods(_) => false,
+        }
+    }
+}
+
+fn in_range(range: &Range<Data>, name: &str, each: &mut Each<'_>) -> anyhow::Result<()> {
+    let (first_row, first_column) = range.start().unwrap_or_default();
+    for (row, cells) in (first_row..).zip(range.rows()) {
+        for (column, cell) in (first_column..).zip(cells) {
+            let value = match cell {
+                Data::Empty => continue,
+                Data::Int(it) => DataRef::Int(*it),
+                Data::Float(it) => DataRef::Float(*it),
+                Data::String(it) => DataRef::SharedString(it),
+                Data::Bool(it) => DataRef::Bool(*it),
+                Data::DateTime(it) => DataRef::DateTime(*it),
+                Data::DateTimeIso(it) => DataRef::DateTimeIso(it.clone()),
+                Data::DurationIso(it) => DataRef::DurationIso(it.clone()),
+                Data::Error(it) => DataRef::Error(it.clone()),
+            };
+            if !each(Place::of((row, column), name)?, value, None)? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a cell is; the first row and the first column are 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    row: u32,
+    column: u32,
+}
+
+impl Place {
+    fn of((row, column): (u32, u32), name: &str) -> anyhow::Result<Place> {
+        if row < ROWS_MAX && column < COLUMNS_MAX {
+            return Ok(Place { row, column });
+        }
+        Err(unreadable(name, "a cell lies beyond what a sheet has"))
+    }
+}
+
+/// Returns the sheets of a workbook, in their order.
+///
+/// # Errors
+///
+/// Fails when the file is damaged, encrypted, or would take more memory than any workbook should.
+pub fn sheets(
+    input: &Input,
+    kind: Kind,
+    bytes_max: u64,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Vec<Part>> {
+    guarded(input, || {
+        let mut book = Book::open(input, kind, bytes_max, cancelled)?;
+        let mut sheets = book.sheets();
+        for sheet in sheets.iter_mut().filter(|it| it.left_out.is_none()) {
+            check_cancelled(cancelled)?;
+            let mut is_empty = true;
+            book.cells(&sheet.name, &input.name, &mut |_, value, _| {
+                is_empty = is_nothing(&value) || matches!(value, DataRef::Error(_));
+                Ok(is_empty)
+            })?;
+            sheet.left_out = is_empty.then_some("empty");
+        }
+        Ok(sheets)
+    })
+}
+
+fn is_nothing(value: &DataRef<'_>) -> bool {
+    match value {
+        DataRef::Empty => true,
+        DataRef::String(text) => text.trim().is_empty(),
+        DataRef::SharedString(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// Writes the rows of a sheet.
+///
+/// # Errors
+///
+/// Fails as [`sheets`] does.
+pub fn write(
+    spool: &mut Spool<'_>,
+    input: &Input,
+    kind: Kind,
+    sheet: &str,
+    bytes_max: u64,
+    watch: &Watch<'_>,
+) -> anyhow::Result<()> {
+    let cancelled = watch.cancelled;
+    guarded(input, || {
+        let mut book = Book::open(input, kind, bytes_max, cancelled)?;
+        let place = SheetPlace { name: sheet.to_owned(), first_column: 0 };
+        spool.written.sheet = Some(place);
+        let long = book.long_durations(sheet, &input.name)?;
+        let (is_1904, columns, row) = (book.is_1904(), Vec::new(), Vec::new());
+        let mut rows = Rows { spool, is_1904, long, columns, row };
+        book.cells(sheet, &input.name, &mut |place, value, format| {
+            // What formulas leave empty is nothing; blanks are text.
+            if !matches!(value, DataRef::Empty) && value.get_string() != Some("") {
+                rows.add(place, value, format, input, cancelled)?;
+            }
+            Ok(true)
+        })?;
+        rows.end_row()?;
+        rows.finish(sheet);
+        Ok(())
+    })
+}
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, Default)]
+struct ColumnSeen {
+    n_numbers: u64,
+    n_durations: u64,
+    n_percents: u64,
+    /// How many are of the currency.
+    n_money: u64,
+    currency: Option<&'static str>,
+    n_errors: u64,
+    first_error: Option<Place>,
+    /// What the errors are called.
+    errors: Vec<String>,
+}
+
+struct Rows<'a, 'b> {
+    spool: &'a mut Spool<'b>,
+    is_1904: bool,
+    /// Columns of durations, which would else be times of day.
+    long: HashSet<u32>,
+    columns: Vec<ColumnSeen>,
+    /// The cells of the row that is read, by their columns.
+    row: Vec<(u32, Cell)>,
+}
+
+enum Cell {
+    Text(String),
+    Value(String),
+    Nothing,
+}
+
+impl Rows<'_, '_> {
+    fn add(
+        &mut self,
+        place: Place,
+        value: DataRef<'_>,
+        format: Option<&str>,
+        input: &Input,
+        cancelled: &AtomicBool,
+    ) -> anyhow::Result<()> {
+        let row = u64::from(place.row);
+        if row < self.spool.n_rows() {
+            return Err(unreadable(&input.name, "its rows are not in their order"));
+        }
+        if self.spool.n_rows() < row {
+            self.end_row()?;
+            check_cancelled(cancelled)?;
+        }
+        while self.spool.n_rows() < row {
+            self.spool.end_row()?;
+        }
+        let cell = self.cell(place, value, format);
+        self.row.push((place.column, cell));
+        Ok(())
+    }
+
+    fn cell(&mut self, place: Place, value: DataRef<'_>, format: Option<&str>) -> Cell {
+        let at = place.column as usize;
+        if self.columns.len() <= at {
+            self.columns.resize_with(at + 1, ColumnSeen::default);
+        }
+        let is_1904 = self.is_1904;
+        let seen = &mut self.columns[at];
+        match value {
+            DataRef::Empty => Cell::Nothing,
+            DataRef::Int(value) => {
+                seen.add_number(format);
+                Cell::Value(value.to_string())
+            }
+            DataRef::Float(value) => {
+                seen.add_number(format);
+                number(value).map_or(Cell::Nothing, Cell::Value)
+            }
+            DataRef::String(text) => Cell::Text(text),
+            DataRef::SharedString(text) => Cell::Text(text.to_owned()),
+            DataRef::Bool(value) => Cell::Value(value.to_string()),
+            DataRef::DateTime(value) if value.is_duration() => {
+                let Some(ms) = milliseconds(value.as_f64()) else {
+                    return number(value.as_f64()).map_or(Cell::Nothing, Cell::Value);
+                };
+                seen.n_durations += 1;
+                Cell::Value(seconds(ms))
+            }
+            DataRef::DateTime(value) => moment(value, is_1904)
+                .or_else(|| number(value.as_f64()))
+                .map_or(Cell::Nothing, Cell::Value),
+            DataRef::DateTimeIso(text) => Cell::Value(iso_moment(&text)),
+            DataRef::DurationIso(text) => match iso_duration(&text) {
+                Some(ms) if self.long.contains(&place.column) || DAY_MS <= ms => {
+                    seen.n_durations += 1;
+                    Cell::Value(seconds(ms))
+                }
+                Some(ms) => Cell::Value(clock(ms)),
+                None => Cell::Text(text),
+            },
+            DataRef::Error(error) => {
+                seen.add_error(place, &error);
+                Cell::Nothing
+            }
+        }
+    }
+
+    fn end_row(&mut self) -> anyhow::Result<()> {
+        if self.row.is_empty() {
+            return Ok(());
+        }
+        // Not every program writes the cells of a row in their order, or each once.
+        self.row.sort_by_key(|it| it.0);
+        self.row.reverse();
+        self.row.dedup_by_key(|it| it.0);
+        while let Some((column, cell)) = self.row.pop() {
+            let column = column as usize;
+            match cell {
+                Cell::Text(text) => self.spool.text(column, &text),
+                Cell::Value(text) => self.spool.value(column, &text),
+                Cell::Nothing => self.spool.nothing(column),
+            }
+        }
+        self.spool.end_row()
+    }
+
+    /// Says what is known of the columns.
+    fn finish(self, sheet: &str) {
+        for (at, seen) in self.columns.iter().enumerate() {
+            let spool = &mut *self.spool;
+            if let (Some(place), n) = (seen.first_error, seen.n_errors) {
+                let names: Vec<String> = seen.errors.iter().map(|it| format!("`{it}`")).collect();
+                let cell = cell_name(sheet, u64::from(place.row), at as u64);
+                let names = names.join(", ");
+                spool.note(
+                    at,
+                    match n {
+                        1 => format!("1 error cell ({names}) is null, {cell}"),
+                        n => format!("{n} error cells ({names}) are null, the first is {cell}"),
+                    },
+                );
+            }
+            if 0 < seen.n_durations && seen.n_numbers == 0 {
+                spool.note(at, "durations, in seconds".to_owned());
+            }
+            if seen.n_numbers == 0 {
+                continue;
+            }
+            if seen.n_percents == seen.n_numbers {
+                spool.note(at, "shown as percentages in the workbook: 0.25 is 25 %".to_owned());
+            } else if let (Some(currency), true) = (seen.currency, seen.n_money == seen.n_numbers) {
+                spool.mean(at, Meaning::Money { currency: Some(currency.to_owned()) });
+            }
+        }
+    }
+}
+
+impl ColumnSeen {
+    fn add_number(&mut self, format: Option<&str>) {
+        self.n_numbers += 1;
+        let Some(format) = format else { return };
+        // Text in quotes is shown as it is.
+        let is_percent = format.split('"').step_by(2).any(|it| it.contains('%'));
+        self.n_percents += u64::from(is_percent);
+        let currency = currency(format);
+        if currency.is_some() && (self.currency.is_none() || self.currency == currency) {
+            self.currency = currency;
+            self.n_money += 1;
+        }
+    }
+
+    fn add_error(&mut self, place: Place, error: &CellErrorType) {
+        /// There are hardly more.
+        const ERRORS_MAX: usize = 8;
+        self.n_errors += 1;
+        self.first_error.get_or_insert(place);
+        let name = error.to_string();
+        if self.errors.len() < ERRORS_MAX && !self.errors.contains(&name) {
+            self.errors.push(name);
+        }
+    }
+}
+
+/// Returns the currency of a number format, by its code.
+fn currency(format: &str) -> Option<&'static str> {
+    const SIGNS: [(&str, &str); 6] =
+        [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₽", "RUB"), ("₩", "KRW"), ("₺", "TRY")];
+    const CODES: [&str; 10] =
+        ["USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "CAD", "AUD", "SEK"];
+    let code = CODES.into_iter().find(|it| format.contains(it));
+    let sign = || SIGNS.into_iter().find(|it| format.contains(it.0)).map(|it| it.1);
+    // `[$-409]` names a language, and `$` alone is what most call dollars; others are told by a code.
+    let is_dollar = || {
+        format.contains("[$$-409]")
+            || format.contains("\"$\"")
+            || format.contains("\\$")
+            || format.starts_with('$')
+    };
+    code.or_else(sign).or_else(|| is_dollar().then_some("USD"))
+}
+
+/// Returns the name of a cell: `Sheet1!B12`. The first row and the first column are 0.
+pub fn cell_name(sheet: &str, row: u64, column: u64) -> String {
+    format!("{}!{}{}", quoted(sheet), column_letters(column), row + 1)
+}
+
+/// Returns the name of a row: `Sheet1!12:12`. The first row is 1.
+pub fn row_name(sheet: &str, row: u64) -> String {
+    format!("{}!{row}:{row}", quoted(sheet))
+}
+
+fn quoted(sheet: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || it == '_';
+    let begins_plain = sheet.starts_with(|it: char| it.is_alphabetic() || it == '_');
+    if begins_plain && sheet.chars().all(is_plain) {
+        return sheet.to_owned();
+    }
+    format!("'{}'", sheet.replace('\'', "''"))
+}
+
+/// Returns the letters of a column; the first is 0.
+fn column_letters(column: u64) -> String {
+    let mut letters = Vec::new();
+    let mut rest = column + 1;
+    while 0 < rest {
+        let digit = u8::try_from((rest - 1) % 26).unwrap_or_default();
+        letters.insert(0, b'A' + digit);
+        rest = (rest - 1) / 26;
+    }
+    String::from_utf8_lossy(&letters).into_owned()
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Returns days as milliseconds: nothing finer is kept of a moment.
+#[expect(clippy::cast_possible_truncation, reason = "it is bounded before")]
+fn milliseconds(days: f64) -> Option<i64> {
+    /// The day behind 9999-12-31.
+    const DAYS_MAX: f64 = 2_958_466.0;
+    let is_held = days.is_finite() && days.abs() < DAYS_MAX;
+    is_held.then(|| (days * 86_400_000.0).round() as i64)
+}
+
+/// Returns a day, a time of day, or both, as ISO 8601 writes them.
+fn moment(value: ExcelDateTime, is_1904: bool) -> Option<String> {
+    let ms = milliseconds(value.as_f64()).filter(|it| 0 <= *it)?;
+    let (days, rest) = (ms / DAY_MS, ms % DAY_MS);
+    let clock = clock(rest);
+    if days == 0 {
+        return Some(clock);
+    }
+    let (year, month, day) = match (is_1904, days) {
+        (true, _) => (1904, 1, 1),
+        (false, ..60) => (1899, 12, 31),
+        (false, _) => (1899, 12, 30),
+    };
+    let day = if (is_1904, days) == (false, 60) {
+        // Lotus 1-2-3 took 1900 for a leap year, and every spreadsheet does so since.
+        "1900-02-29".to_owned()
+    } else {
+        jiff::civil::date(year, month, day).checked_add(days.days()).ok()?.to_string()
+    };
+    Some(if rest == 0 { day } else { format!("{day}T{clock}") })
+}
+
+fn clock(ms: i64) -> String {
+    let (seconds, ms) = (ms / 1_000, ms % 1_000);
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    let fraction = if ms == 0 { String::new() } else { format!(".{ms:03}") };
+    format!("{hours:02}:{minutes:02}:{seconds:02}{fraction}")
+}
+
+/// Returns a duration in seconds.
+fn seconds(ms: i64) -> String {
+    let sign = if ms < 0 { "-" } else { "" };
+    let (seconds, ms) = (ms.abs() / 1_000, ms.abs() % 1_000);
+    if ms == 0 {
+        return format!("{sign}{seconds}");
+    }
+    format!("{sign}{seconds}.{ms:03}").trim_end_matches('0').to_owned()
+}
+
+/// Returns a moment of ISO 8601 in as few digits as it takes.
+fn iso_moment(text: &str) -> String {
+    let text = match text.split_once('.') {
+        Some((before, fraction)) => {
+            let fraction = fraction.trim_end_matches('0');
+            if fraction.is_empty() { before.to_owned() } else { format!("{before}.{fraction}") }
+        }
+        None => text.to_owned(),
+    };
+    text.strip_suffix("T00:00:00").unwrap_or(&text).to_owned()
+}
+
+/// Reads a duration such as `PT10H30M00.5S`, in milliseconds.
+fn iso_duration(text: &str) -> Option<i64> {
+    let (hours, rest) = text.strip_prefix("PT")?.split_once('H')?;
+    let (minutes, rest) = rest.split_once('M')?;
+    let seconds = rest.strip_suffix('S')?.replace(',', ".");
+    let number = |it: &str| it.parse::<u32>().ok();
+    let hours = f64::from(number(hours)?) + f64::from(number(minutes)?) / 60.0;
+    milliseconds((hours + seconds.parse::<f64>().ok()? / 3_600.0) / 24.0)
+}
+
+/// Looks how much the parts of a workbook hold, unpacked. Returns whether it is a binary one.
+fn check_parts(
+    source: Source,
+    name: &str,
+    bytes_max: u64,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<bool> {
+    let failed = |it: &dyn std::fmt::Display| unreadable(name, &it.to_string());
+    let too_large = || {
+        let message = format!("cannot read `{name}`: unpacked it has more than {bytes_max} bytes");
+        refuse(message, "raise the limit with `--max-bytes`")
+    };
+    let mut zip = ZipArchive::new(source).map_err(|it| failed(&it))?;
+    let mut n_left = bytes_max;
+    let mut has_binary = false;
+    for at in 0..zip.len() {
+        let mut part = zip.by_index(at).map_err(|it| failed(&it))?;
+        let part_name = part.name().map_err(|it| failed(&it))?.to_lowercase();
+        has_binary |= part_name.ends_with("workbook.bin");
+        // Pictures are not read.
+        if ![".xml", ".rels", ".bin"].iter().any(|it| part_name.ends_with(it)) {
+            continue;
+        }
+        if n_left < part.size() {
+            return Err(too_large());
+        }
+        // What it says need not be so.
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            check_cancelled(cancelled)?;
+            let n = match part.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => n as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(failed(&error)),
+            };
+            n_left = n_left.checked_sub(n).ok_or_else(too_large)?;
+        }
+    }
+    Ok(has_binary)
+}
+
+/// Makes the error for a sheet that would take more memory than any should.
+fn too_many_cells(name: &str) -> anyhow::Error {
+    let message = format!(
+        "cannot read `{name}`: a sheet reaches over more than {SHEET_CELLS_MAX} cells, empty ones included"
+    );
+    refuse(message, "save it as .xlsx or CSV")
+}
+
+fn unreadable(name: &str, found: &str) -> anyhow::Error {
+    if found.to_lowercase().contains("password") {
+        let message = format!("cannot read `{name}`: it is encrypted");
+        return refuse(message, "save it without a password");
+    }
+    let message = format!("cannot read `{name}` as a workbook: {found}");
+    refuse(message, "open it in a spreadsheet program and save it again, or save the sheet as CSV")
+}
+
+fn guarded<T: Send>(
+    input: &Input,
+    work: impl FnOnce() -> anyhow::Result<T> + Send,
+) -> anyhow::Result<T> {
+    let done = std::thread::scope(|scope| anyhow::Ok(guard::spawn(scope, work)?.join()))?;
+    done.unwrap_or_else(|_| Err(unreadable(&input.name, "its data is damaged")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,451 @@
+//! Sources that are no text: workbooks, JSON, databases, Arrow files.
+
+use std::fs::{self, File};
+use std::io::{Cursor, Write};
+use std::sync::Arc;
+
+use arrow_array::{Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::bench::Bench;
+
+/// The styles of cells: 1 a day, 2 a duration, 3 a percentage, 4 euros.
+const STYLES: &str = r##"<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
+<numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="[h]:mm:ss"/>
+<numFmt numFmtId="166" formatCode="#,##0.00 &quot;€&quot;"/></numFmts>
+<cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/>
+<xf numFmtId="10" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/></cellXfs></styleSheet>"##;
+
+/// A sheet: its name, its state, and its cells as XML.
+type Sheet<'a> = (&'a str, &'a str, String);
+
+/// Makes a workbook as programs write them, without shared strings.
+fn workbook(sheets: &[Sheet<'_>]) -> Vec<u8> {
+    const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
+    let numbered = || sheets.iter().enumerate().map(|(at, it)| (at + 1, it));
+    let entries: Vec<String> = numbered()
+        .map(|(n, (name, state, _))| {
+            format!(r#"<sheet name="{name}" sheetId="{n}" state="{state}" r:id="rId{n}"/>"#)
+        })
+        .collect();
+    let links: Vec<String> = numbered()
+        .map(|(n, _)| {
+            format!(r#"<Relationship Id="rId{n}" Type="{OFFICE}/worksheet" Target="worksheets/sheet{n}.xml"/>"#)
+        })
+        .collect();
+    let (entries, links) = (entries.concat(), links.concat());
+    let mut parts = vec![
+        ("[Content_Types].xml".to_owned(), format!(r#"<Types xmlns="{PACKAGE}/content-types"/>"#)),
+        (
+            "_rels/.rels".to_owned(),
+            format!(
+                r#"<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="rId1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>"#
+            ),
+        ),
+        (
+            "xl/workbook.xml".to_owned(),
+            format!(
+                r#"<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{entries}</sheets></workbook>"#
+            ),
+        ),
+        (
+            "xl/_rels/workbook.xml.rels".to_owned(),
+            format!(
+                r#"<Relationships xmlns="{PACKAGE}/relationships">{links}<Relationship Id="rId0" Type="{OFFICE}/styles" Target="styles.xml"/></Relationships>"#
+            ),
+        ),
+        ("xl/styles.xml".to_owned(), STYLES.to_owned()),
+    ];
+    for (n, (_, _, rows)) in numbered() {
+        let text =
+            format!(r#"<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>"#);
+        parts.push((format!("xl/worksheets/sheet{n}.xml"), text));
+    }
+    zip(&parts)
+}
+
+fn zip(parts: &[(String, String)]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in parts {
+        zip.start_file(name.as_str(), SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// Makes the XML of a row: numbers with their style as `5:1`, text as it is, nothing of `-`.
+fn row(number: u32, cells: &[&str]) -> String {
+    let cells = ('A'..).zip(cells).map(|(column, cell)| {
+        let place = format!("{column}{number}");
+        let (value, style) = cell.split_once(':').unwrap_or((cell, "0"));
+        match value.as_bytes() {
+            b"-" => String::new(),
+            [b'#', ..] => format!(r#"<c r="{place}" t="e"><v>{value}</v></c>"#),
+            [b'0'..=b'9', ..] => format!(r#"<c r="{place}" s="{style}"><v>{value}</v></c>"#),
+            _ => {
+                let text = cell.trim_start_matches('\'');
+                format!(r#"<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>"#)
+            }
+        }
+    });
+    format!(r#"<row r="{number}">{}</row>"#, cells.collect::<String>())
+}
+
+fn report() -> String {
+    let rows = [
+        row(1, &["Sales of the agency"]),
+        row(3, &["-", "id", "code", "day", "time spent", "share", "price", "note"]),
+        row(4, &["-", "1", "'00123", "45292:1", "1.5:2", "0.25:3", "9.5:4", "a"]),
+        row(5, &["-", "2", "'00124", "45293:1", "0.5:2", "0.5:3", "#N/A", "b"]),
+        row(6, &["-", "3", "'00125", "45294:1", "0.25:2", "1:3", "12:4", "c"]),
+        row(7, &["-", "4", "'00126", "45295:1", "1:2", "0.75:3", "13:4", "d"]),
+        row(9, &["Source: the agency"]),
+    ];
+    rows.concat()
+}
+
+fn plain(cells: &[&[&str]]) -> String {
+    (1..).zip(cells).map(|(number, cells)| row(number, cells)).collect()
+}
+
+/// Returns the columns of a dataset with their types, and its rows as CSV.
+fn shown(bench: &Bench, name: &str) -> String {
+    let run = bench.run(["datasets", "--json", name]).succeeds();
+    let documents: Value = serde_json::from_str(run.stdout()).unwrap();
+    let columns: Vec<String> = documents[0]["columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| format!("{}:{}", it["name"].as_str().unwrap(), it["dtype"].as_str().unwrap()))
+        .collect();
+    let rows = bench.run(["datasets", name, "--head", "9", "--format", "csv"]).succeeds();
+    let rows: Vec<&str> = rows.stdout().lines().skip(1).collect();
+    format!("{}\n{}", columns.join(" "), rows.join("\n"))
+}
+
+#[test]
+fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
+    let bench = Bench::with([]);
+    let book = workbook(&[
+        ("Report", "visible", report()),
+        ("Plain", "visible", plain(&[&["k", "v"], &["a", "1"], &["b", "2.5"]])),
+        ("Secret", "hidden", plain(&[&["x"], &["1"]])),
+        ("Blank", "visible", String::new()),
+    ]);
+    fs::write(bench.path("book.xlsx"), book).unwrap();
+    let run = bench.run(["ingest", "book.xlsx"]).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r##"
+    name | rows | columns | status | source
+    book_report | 4 | 7 | added | book.xlsx/Report
+    book_plain | 2 | 2 | added | book.xlsx/Plain
+    "##);
+    insta::assert_snapshot!(run.stderr(), @r##"
+    warning: `book_report`: column `price`: 1 error cell (`#N/A`) is null, Report!G5; 1 footer line; 1 preamble line
+    note: `book.xlsx`: not read: sheets `Secret` (hidden), `Blank` (empty); `--sheet NAME` reads one nonetheless
+    note: 2 tables: 2 added
+    "##);
+    insta::assert_snapshot!(shown(&bench, "book_report"), @r##"
+    id:int64 code:string day:date time spent:int64 share:float64 price:float64 note:string
+    1,00123,2024-01-01,129600,0.25,9.5,a
+    2,00124,2024-01-02,43200,0.5,,b
+    3,00125,2024-01-03,21600,1.0,12.0,c
+    4,00126,2024-01-04,86400,0.75,13.0,d
+    "##);
+    insta::assert_snapshot!(shown(&bench, "book_plain"), @r##"
+    k:string v:float64
+    a,1.0
+    b,2.5
+    "##);
+    // The same again is nothing new, and a hidden sheet is read when it is named.
+    let run = bench.run(["ingest", "book.xlsx"]).succeeds();
+    assert_eq!(run.stdout().matches("unchanged").count(), 2, "{}", run.stdout());
+    bench.run(["ingest", "book.xlsx", "--sheet", "secret"]).succeeds();
+    assert_eq!(shown(&bench, "book_secret"), "x:int64\n1");
+    let run = bench.run(["ingest", "book.xlsx", "--sheet", "Nope"]).fails_with(5);
+    insta::assert_snapshot!(run.stderr(), @r##"
+    error: `book.xlsx` has no sheet called `Nope`
+      hint: it has `Report`, `Plain`, `Secret`, `Blank`
+    "##);
+    let script = "cat book.xlsx | csv-agent ingest --name piped --sheet Plain -";
+    bench.shell(script, &[]).succeeds();
+    assert_eq!(shown(&bench, "piped"), shown(&bench, "book_plain"));
+    let run = bench.run(["ingest", "book.xlsx", "--delimiter", ";"]).fails_with(2);
+    assert!(run.stderr().contains("is a workbook, whose cells are known"), "{}", run.stderr());
+}
+
+#[test]
+fn a_workbook_of_one_sheet_is_called_as_its_file_and_read_wherever_a_file_is() {
+    let bench = Bench::with([]);
+    let book = workbook(&[("Sheet1", "visible", plain(&[&["k", "n"], &["a", "1"], &["b", "2"]]))]);
+    fs::create_dir(bench.path("data")).unwrap();
+    fs::write(bench.path("data/one.xlsx"), &book).unwrap();
+    fs::write(bench.path("data/two.csv"), "k,n\nc,3\n").unwrap();
+    fs::write(bench.path("data/rows.jsonl"), "{\"k\": \"d\", \"n\": 4}\n").unwrap();
+    fs::write(bench.path("data/package.json"), "{\"name\": \"x\"}\n").unwrap();
+    let run = bench.run(["ingest", "data"]).succeeds();
+    assert!(run.stderr().contains("not read: 1 .json"), "{}", run.stderr());
+    let run = bench.run(["datasets", "--names"]).succeeds();
+    assert_eq!(run.stdout(), "one\nrows\ntwo\n");
+    bench.run(["ingest", "all=data/[ort]*.*"]).succeeds();
+    let script = "cat data/one.xlsx | csv-agent ingest --name piped -";
+    bench.shell(script, &[]).succeeds();
+    assert_eq!(shown(&bench, "piped"), "k:string n:int64\na,1\nb,2");
+}
+
+#[test]
+fn an_old_workbook_is_read_as_a_new_one() {
+    let bench = Bench::with([]);
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/inputs/old.xls");
+    fs::copy(old, bench.path("old.xls")).unwrap();
+    bench.run(["ingest", "old.xls"]).succeeds();
+    assert_eq!(
+        shown(&bench, "old"),
+        "id:int64 code:string day:date share:float64\n1,007,2024-01-05,0.0\n2,008,2024-01-06,0.25\n\
+         3,009,2024-01-07,0.5"
+    );
+}
+
+#[test]
+fn columns_of_a_text_may_have_widths() {
+    let bench = Bench::with([]);
+    let text = "id   name  amount\n1    Zo\u{eb}   12.5\n2    Bo\u{d8}    7\n";
+    fs::write(bench.path("t.txt"), text).unwrap();
+    let run = bench.run(["ingest", "t.txt", "--widths", "5,6,6", "-v"]).succeeds();
+    assert!(run.stderr().contains("columns of 5, 6, 6 letters: as told"), "{}", run.stderr());
+    assert_eq!(
+        shown(&bench, "t"),
+        "id:int64 name:string amount:float64\n1,Zo\u{eb},12.5\n2,Bo\u{d8},7.0"
+    );
+    let latin: Vec<u8> = text.chars().map(|it| u8::try_from(u32::from(it)).unwrap()).collect();
+    fs::write(bench.path("l.txt"), latin).unwrap();
+    bench.run(["ingest", "l.txt", "--widths", "5,6,6", "--encoding", "latin1"]).succeeds();
+    assert_eq!(shown(&bench, "l"), shown(&bench, "t"));
+    bench.run(["ingest", "t.txt", "--widths", "5,0"]).fails_with(2);
+    bench.run(["ingest", "t.txt", "--widths", "5,6", "--delimiter", ","]).fails_with(2);
+}
+
+#[test]
+fn the_parts_of_a_table_are_one_dataset() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("a.csv"), "k,n\na,1\n").unwrap();
+    fs::write(bench.path("b.csv"), "k,n\nb,2\n").unwrap();
+    bench.run(["ingest", "a.csv", "b.csv"]).succeeds();
+    fs::create_dir(bench.path("sales.parquet")).unwrap();
+    fs::write(bench.path("sales.parquet/_SUCCESS"), "").unwrap();
+    for (at, name) in ["a", "b"].into_iter().enumerate() {
+        let part = bench.path(&format!("sales.parquet/part-0000{at}.parquet"));
+        fs::copy(bench.session().join(format!("datasets/{name}.parquet")), part).unwrap();
+    }
+    let run = bench.run(["ingest", "sales.parquet"]).succeeds();
+    assert!(run.stderr().contains("read as one table of parts"), "{}", run.stderr());
+    let rows = bench.run(["datasets", "sales", "--head", "9", "--format", "csv"]).succeeds();
+    assert_eq!(
+        rows.stdout(),
+        "k,n,_file\na,1,sales.parquet/part-00000.parquet\nb,2,sales.parquet/part-00001.parquet\n"
+    );
+}
+
+#[test]
+fn the_sheets_of_a_workbook_can_be_joined() {
+    let bench = Bench::with([]);
+    let sheet = |name, value| (name, "visible", plain(&[&["k", "n"], &[value, "1"]]));
+    fs::write(bench.path("book.xlsx"), workbook(&[sheet("May", "a"), sheet("June", "b")])).unwrap();
+    bench.run(["ingest", "all=book.xlsx"]).succeeds();
+    let rows = bench.run(["datasets", "all", "--head", "9", "--format", "csv"]).succeeds();
+    assert_eq!(rows.stdout(), "k,n,_file\na,1,book.xlsx/May\nb,1,book.xlsx/June\n");
+}
+
+#[test]
+fn a_finding_names_the_cells_of_a_workbook() {
+    let bench = Bench::with([]);
+    let rows =
+        plain(&[&["-", "id", "total"], &["-", "1", "5"], &["-", "2", "0"], &["-", "3", "9"]]);
+    fs::write(bench.path("orders.xlsx"), workbook(&[("May 24", "visible", rows)])).unwrap();
+    let script =
+        "csv-agent ask --model builtin -f orders.xlsx --json --fail-on bad 'no total below 1'";
+    let run = bench.shell(script, &[]).fails_with(11);
+    let document: Value = serde_json::from_str(run.stdout()).unwrap();
+    let finding = &document["findings"][0];
+    assert_eq!(finding["source_file"], "orders.xlsx");
+    assert_eq!(finding["source_lines"], json!([3]));
+    assert_eq!(finding["source_cells"], json!(["'May 24'!C3"]));
+    let run = bench.shell("csv-agent show last", &[]).succeeds();
+    assert!(run.stdout().contains("(orders.xlsx, 'May 24'!C3)"), "{}", run.stdout());
+}
+
+#[test]
+fn a_workbook_that_would_fill_the_memory_is_refused() {
+    let bench = Bench::with([]);
+    let check = |name: &str, bytes: &[u8], expected: &str| {
+        fs::write(bench.path(name), bytes).unwrap();
+        let run = bench.run(["ingest", "--max-bytes", "1MiB", name]).fails_with(5);
+        assert!(run.stderr().contains(expected), "{}", run.stderr());
+    };
+    let long = "a".repeat(2 << 20);
+    let bomb = workbook(&[("S", "visible", plain(&[&["k"], &[&long]]))]);
+    check("bomb.xlsx", &bomb, "unpacked it has more than 1048576 bytes");
+    let rows: String = (2..100).map(|it| row(it, &["1"])).collect();
+    let far = r#"<row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>1</v></c></row>"#;
+    let far = workbook(&[("S", "visible", format!("{far}{rows}"))]);
+    check("far.xlsx", &far, "are more than 1048576 bytes of text");
+    let beyond = workbook(&[(
+        "S",
+        "visible",
+        r#"<row r="1"><c r="A99999999"><v>1</v></c></row>"#.to_owned(),
+    )]);
+    check("beyond.xlsx", &beyond, "a cell lies beyond what a sheet has");
+    check("cut.xlsx", &bomb[..bomb.len() / 2], "cannot read `cut.xlsx` as a workbook");
+    let content = r#"<office:document-content><office:body><office:spreadsheet><table:table table:name="S">
+<table:table-row table:number-rows-repeated="1000000"><table:table-cell office:value-type="float" office:value="1"
+table:number-columns-repeated="10000"/></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>"#;
+    let mimetype = "application/vnd.oasis.opendocument.spreadsheet".to_owned();
+    let mut stored = ZipWriter::new(Cursor::new(Vec::new()));
+    let method = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, text) in [("mimetype", &mimetype), ("content.xml", &content.to_owned())] {
+        stored.start_file(name, method).unwrap();
+        stored.write_all(text.as_bytes()).unwrap();
+    }
+    check("repeated.ods", &stored.finish().unwrap().into_inner(), "a sheet reaches over more than");
+}
+
+#[test]
+fn json_objects_are_rows_and_no_value_is_changed() {
+    let bench = Bench::with([]);
+    let lines = concat!(
+        "{\"id\": 1, \"big\": 12345678901234567890, \"price\": 1.10, \"code\": \"007\", \"day\": \"2024-01-05\"}\n",
+        "\n",
+        "{\"id\": 2, \"big\": 1, \"price\": 2, \"code\": \"8\", \"at\": {\"city\": \"Oslo\", \"tags\": [1, 2]}}\n",
+        "{\"id\": 3, \"day\": null, \"mixed\": true, \"code\": \"a,\\\"b\\\"\\nc\"}\n",
+        "{}\n",
+    );
+    fs::write(bench.path("rows.jsonl"), lines).unwrap();
+    bench.run(["ingest", "rows.jsonl"]).succeeds();
+    insta::assert_snapshot!(shown(&bench, "rows"), @r##"
+    id:int64 big:string price:float64 code:string day:date at:string mixed:bool
+    1,12345678901234567890,1.1,007,2024-01-05,,
+    2,1,2.0,8,,"{""city"":""Oslo"",""tags"":[1,2]}",
+    3,,,"a,""b""
+    c",,,true
+    ,,,,,,
+    "##);
+    bench.run(["ingest", "rows.jsonl", "--name", "flat", "--flatten"]).succeeds();
+    insta::assert_snapshot!(shown(&bench, "flat"), @r##"
+    id:int64 big:string price:float64 code:string day:date at.city:string at.tags:string mixed:bool
+    1,12345678901234567890,1.1,007,2024-01-05,,,
+    2,1,2.0,8,,Oslo,"[1,2]",
+    3,,,"a,""b""
+    c",,,,true
+    ,,,,,,,
+    "##);
+    let list = "[{\"a\": \"1\"},\n {\"a\": \"2\", \"b\": 1e3}]";
+    fs::write(bench.path("list.json.zst"), zstd::encode_all(list.as_bytes(), 1).unwrap()).unwrap();
+    bench.run(["ingest", "list.json.zst"]).succeeds();
+    insta::assert_snapshot!(shown(&bench, "list"), @r##"
+    a:string b:float64
+    1,
+    2,1000.0
+    "##);
+}
+
+#[test]
+fn json_of_another_form_is_refused_with_what_to_do() {
+    let bench = Bench::with([]);
+    let refused = |text: &str| {
+        fs::write(bench.path("x.json"), text).unwrap();
+        bench.run(["ingest", "x.json"]).fails_with(5).stderr().to_owned()
+    };
+    insta::assert_snapshot!(refused("{\"n\": 1, \"data\": [{\"a\": 1}]}"), @r##"
+    error: cannot read `x.json` as a table: it is one object, and `data` in it is a list of objects
+      hint: take the list out: `jq '.["data"]' FILE | csv-agent ingest --name NAME -`
+    "##);
+    insta::assert_snapshot!(refused("[{\"a\": 1}, [2]]"), @r##"
+    error: cannot read `x.json` as a table: item 2 is a list, and each must be an object
+      hint: write each row as an object: {"name": value, …}
+    "##);
+    insta::assert_snapshot!(refused("[{\"a\": 1}, {\"a\": ]"), @r##"
+    error: cannot read `x.json` as JSON: expected value at line 1 column 18
+      hint: check how the file was made; each line, or each item of one list, is an object
+    "##);
+    insta::assert_snapshot!(refused("{\"a\": 1}\n{\"a\": 2"), @r##"
+    error: cannot read `x.json` as JSON: EOF while parsing an object at line 2 column 7
+      hint: check how the file was made; each line, or each item of one list, is an object
+    "##);
+    insta::assert_snapshot!(refused("[{}]"), @r##"
+    error: cannot read `x.json` as a table: it has no values
+      hint: check how the file was made
+    "##);
+}
+
+#[test]
+fn each_table_of_a_database_is_a_dataset() {
+    let bench = Bench::with([]);
+    let database = rusqlite::Connection::open(bench.path("shop.db")).unwrap();
+    database
+        .execute_batch(
+            "create table orders (id integer primary key, price real, note text, day text, raw blob);
+             insert into orders values (1, 5.0, '007', '2024-01-05', x'00ff'),
+                                       (9007199254740993, 2.5, null, '2024-01-06', null);
+             create table \"odd name\" (x); insert into \"odd name\" values (1), ('b'), (2.5);
+             create view dear as select * from orders where price > 3;
+             create table vacant (a);
+             create view endless as with recursive n(i) as (select 1 union all select i + 1 from n) select i from n;",
+        )
+        .unwrap();
+    drop(database);
+    let before = fs::read(bench.path("shop.db")).unwrap();
+    let tables = ["--table", "orders", "--table", "odd*", "--table", "dear"];
+    let run = bench.run(["ingest", "shop.db"].into_iter().chain(tables)).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r##"
+    name | rows | columns | status | source
+    shop_dear | 1 | 5 | added | shop.db/dear
+    shop_odd_name | 3 | 1 | added | shop.db/odd name
+    shop_orders | 2 | 5 | added | shop.db/orders
+    "##);
+    insta::assert_snapshot!(shown(&bench, "shop_orders"), @r##"
+    id:int64 price:float64 note:string day:date raw:string
+    1,5.0,007,2024-01-05,00ff
+    9007199254740993,2.5,,2024-01-06,
+    "##);
+    insta::assert_snapshot!(shown(&bench, "shop_odd_name"), @r##"
+    x:string
+    1
+    b
+    2.5
+    "##);
+    assert_eq!(fs::read(bench.path("shop.db")).unwrap(), before);
+    fs::write(bench.path("shop.db-wal"), "x").unwrap();
+    let run = bench.run(["ingest", "shop.db"]).fails_with(5);
+    assert!(run.stderr().contains("a program has it open"), "{}", run.stderr());
+}
+
+#[test]
+fn an_arrow_file_keeps_its_types() {
+    let bench = Bench::with([]);
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("n", DataType::Int64, true),
+        Field::new("s", DataType::Utf8, true),
+    ]));
+    let columns: Vec<arrow_array::ArrayRef> = vec![
+        Arc::new(Int64Array::from(vec![Some(1), None])),
+        Arc::new(StringArray::from(vec!["007", "b"])),
+    ];
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+    let file = File::create(bench.path("t.arrow")).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &schema).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    bench.run(["ingest", "t.arrow"]).succeeds();
+    assert_eq!(shown(&bench, "t"), "n:int64 s:string\n1,007\n,b");
+    let bytes = fs::read(bench.path("t.arrow")).unwrap();
+    for n_bytes in [7, bytes.len() / 2, bytes.len() - 3] {
+        fs::write(bench.path("cut.feather"), &bytes[..n_bytes]).unwrap();
+        let run = bench.run(["ingest", "cut.feather"]).fails_with(5);
+        assert!(run.stderr().contains("its Arrow data is damaged"), "{}", run.stderr());
+    }
+}
