@@ -445,6 +445,10 @@ pub struct Dataset {
     /// The file it came from, as the user named it; `-` for stdin. Of a remote dataset, what Spark is asked
     /// to read.
     pub source: String,
+    /// Where that is from the session's directory, so that the file is known again from any working directory;
+    /// none of what has no place, and where an older version made the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// Of the source's bytes, lower-case hexadecimal. Of a remote dataset, of the names, sizes and times of
     /// its files.
     pub sha256: String,
@@ -491,6 +495,25 @@ pub struct SourceFile {
     pub bytes: u64,
     /// Its rows.
     pub row_count: u64,
+}
+
+impl Dialect {
+    /// Returns how a Parquet file is read, which says itself what is in it.
+    pub fn of_parquet(reasons: Vec<String>) -> Self {
+        Dialect {
+            format: SourceFormat::Parquet,
+            encoding: "utf-8".to_owned(),
+            delimiter: None,
+            quote: None,
+            escape: None,
+            header: true,
+            header_line: None,
+            reasons,
+            told: Vec::new(),
+            damage: None,
+            doubt: None,
+        }
+    }
 }
 
 impl Dataset {

@@ -5,6 +5,7 @@ mod batch;
 mod job;
 mod join;
 mod names;
+mod origin;
 mod pool;
 mod remarks;
 mod remote;
@@ -328,7 +329,7 @@ impl Attempt {
             self.skipped.iter().for_each(|it| report::note(it));
         }
         print(&self.done, flags.dry_run, options)?;
-        if self.is_many && !options.quiet {
+        if self.is_many && !self.done.is_empty() && !options.quiet {
             for family in remarks::families(&self.done) {
                 report::note(&family);
             }
@@ -347,6 +348,7 @@ fn ingest(
     options: &GlobalOptions,
 ) -> anyhow::Result<Attempt> {
     let read = flags.read_options();
+    let session_dir = target.session_dir(options);
     let how = How {
         is_union: flags.union || flags.union_by_name,
         by_name: flags.union_by_name,
@@ -354,6 +356,7 @@ fn ingest(
         name_from: flags.name_from.as_ref(),
         if_exists: flags.if_exists,
         read: &read,
+        session_dir: &session_dir,
     };
     let work = |cancelled: &Arc<AtomicBool>| {
         let mut sources = sources::expand(&flags.paths, !flags.no_recursive, cancelled)?;
@@ -373,7 +376,12 @@ fn ingest(
         }
         let n_planned = plan.jobs.len() + plan.joinings.len();
         let done = run_plan(&plan, &how, target, options, cancelled, &mut fail);
-        let (skipped, is_many) = (sources.skipped, 1 < n_planned);
+        let (mut skipped, is_many) = (sources.skipped, 1 < n_planned);
+        match sources.n_again {
+            0 => {}
+            1 => skipped.push("1 file is named twice and was read once".to_owned()),
+            n => skipped.push(format!("{n} files are named twice and were read once")),
+        }
         let attempt = Attempt { done, status, cut_by: None, skipped, n_failed, is_many };
         anyhow::Ok((attempt, n_planned))
     };
@@ -396,6 +404,8 @@ struct How<'a> {
     name_from: Option<&'a NamePattern>,
     if_exists: IfExists,
     read: &'a IngestOptions,
+    /// The session that datasets are made in.
+    session_dir: &'a Path,
 }
 
 /// What is made of all files.
@@ -439,7 +449,7 @@ impl<'a> Plan<'a> {
             (Some(_), _) if 1 < single.len() => return Err(several_for_one_name().into()),
             (Some(name), _) => vec![name.to_owned(); single.len()],
             (None, Some(pattern)) => names::by_pattern(&single, pattern)?,
-            (None, None) => names::unique(&single, catalog, how.if_exists),
+            (None, None) => names::unique(&single, catalog, how.if_exists, how.session_dir),
         };
         are_named.extend(rest.iter().flat_map(|it| it.inputs.clone().map(|_| it.is_file)));
         for (input, name) in single.into_iter().zip(names) {
@@ -483,7 +493,15 @@ fn join(
     let bar = IngestBar::new("", joining.len().max(2), options);
     let catalog = target.catalog().clone();
     let dir = target.session().map(|it| it.datasets_dir()).transpose()?;
-    let place = Place { catalog: &catalog, dir: dir.as_deref(), options, cancelled };
+    let session_dir = target.session_dir(options);
+    let place = Place {
+        catalog: &catalog,
+        dir: dir.as_deref(),
+        session_dir: &session_dir,
+        are_several: false,
+        options,
+        cancelled,
+    };
     let mut batch = Batch::default();
     batch.add(0, joining.run(&place, how.if_exists, how.read, &bar)?);
     if let Some(error) = batch.commit(target).pop() {
@@ -501,6 +519,7 @@ fn run_jobs(
     fail: &mut (dyn FnMut(anyhow::Error) + Send),
 ) -> Vec<Ingested> {
     let [first, ..] = jobs else { return Vec::new() };
+    let are_several = 1 < jobs.len();
     let bar = IngestBar::new(&first.input.shown_name(), jobs.len(), options);
     let mut fail = |error| bar.suspend(|| fail(error));
     let catalog = target.catalog().clone();
@@ -511,8 +530,16 @@ fn run_jobs(
             return Vec::new();
         }
     };
-    let place = Place { catalog: &catalog, dir: dir.as_deref(), options, cancelled };
-    let mut batch = Batch::default();
+    let session_dir = target.session_dir(options);
+    let place = Place {
+        catalog: &catalog,
+        dir: dir.as_deref(),
+        session_dir: &session_dir,
+        are_several,
+        options,
+        cancelled,
+    };
+    let mut batch = if are_several { Batch::of_several(first.read) } else { Batch::default() };
     let (small, large) = pool::divided(jobs);
     pool::run(jobs, &small, &place, &bar, |at, outcome| {
         match outcome {
@@ -523,7 +550,9 @@ fn run_jobs(
             batch.commit(target).into_iter().for_each(&mut fail);
         }
     });
-    batch.commit(target).into_iter().for_each(&mut fail);
+    if !large.is_empty() {
+        batch.commit(target).into_iter().for_each(&mut fail);
+    }
     for at in large {
         if cancelled.load(Ordering::Relaxed) {
             break;
@@ -536,6 +565,7 @@ fn run_jobs(
         bar.count();
         batch.commit(target).into_iter().for_each(&mut fail);
     }
+    batch.finish(target).into_iter().for_each(&mut fail);
     batch.into_done()
 }
 
@@ -557,6 +587,7 @@ pub fn ingest_for_turn(
 ) -> anyhow::Result<()> {
     let if_exists = if is_ephemeral { IfExists::Replace } else { IfExists::Error };
     let read = IngestOptions::default();
+    let session_dir = session.dir().to_owned();
     let how = How {
         is_union: false,
         by_name: false,
@@ -564,6 +595,7 @@ pub fn ingest_for_turn(
         name_from: None,
         if_exists,
         read: &read,
+        session_dir: &session_dir,
     };
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
@@ -641,7 +673,12 @@ fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
     let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
         .try_get_matches_from(line)
         .and_then(|it| IngestFlags::from_arg_matches(&it))?;
-    Ok(flags.read_options())
+    let mut read = flags.read_options();
+    // Of several files that were read with the same flags, not each has every column.
+    let has =
+        |name: &str| dataset.columns.iter().any(|it| it.name.to_lowercase() == name.to_lowercase());
+    read.dtypes.retain(|it| it.0 == "*" || has(&it.0));
+    Ok(read)
 }
 
 fn check(flags: &IngestFlags) -> anyhow::Result<()> {
@@ -695,6 +732,7 @@ impl IngestFlags {
             comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
+            may_lack: false,
             date_order: self.date_order.map(DateOrder::from),
             decimal: self.decimal,
             bytes_max: self.max_bytes,
@@ -723,6 +761,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     }
     let colour = options.terminal.stderr.colour;
     if !options.quiet {
+        if *change == Change::Updated {
+            report::note(&format!("`{name}`: `{}` has changed: read anew", dataset.source));
+        }
         report::note(&read_as(name, dataset));
     }
     if 0 < options.verbose && !options.quiet {

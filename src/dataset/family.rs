@@ -39,6 +39,7 @@ use super::wanted::Wants;
 use super::write::{BuiltColumn, Encoder, ParquetFile, temporary};
 use crate::catalog::{
     Column, DType, Dataset, Dialect, Location, SetAside, SourceFile, SourceFormat, StrayQuotes,
+    file_of,
 };
 use crate::limits::{NOTES_MAX, SLICE_BYTES_MAX};
 use crate::status::{ExitStatus, Failure};
@@ -156,7 +157,12 @@ pub fn union(
     let (table, n_rows, nulls) = join(&joined, &parts, name, dir, cancelled)?;
     let rejects = rejects_of(union, &parts, name, dir)?;
     let dataset = describe(union, &joined, &columns, &parts, name, n_rows, &nulls, options);
-    let files = DatasetFiles::of_union(Target { dir, name }, table, rejects, &dataset)?;
+    let files = DatasetFiles::of_union(
+        Target { dir, name, is_temporary: false },
+        table,
+        rejects,
+        &dataset,
+    )?;
     Ok((dataset, files))
 }
 
@@ -716,10 +722,9 @@ fn describe(
         }
     }
     Dataset {
-        location: Location::Here {
-            path: PathBuf::from("datasets").join(format!("{name}.parquet")),
-        },
+        location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
+        origin: None,
         sha256: hex(&hash.finalize()),
         bytes: datasets().map(|it| it.bytes).sum(),
         row_count,

@@ -35,7 +35,7 @@ use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
 use super::wrap::{self, Rules, Wrapping};
-use super::write::{BuiltColumn, ParquetFile, keep, temporary};
+use super::write::{BuiltColumn, ParquetFile, keep, sync_files, temporary};
 use super::{Progress, Watch, notes, totals};
 use crate::catalog::{
     Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
@@ -67,6 +67,8 @@ pub struct IngestOptions {
     pub nulls: Option<Vec<String>>,
     /// What columns are to be, by name; `*` names those that are known as that.
     pub dtypes: Vec<(String, Wanted)>,
+    /// Whether the file may lack such columns.
+    pub may_lack: bool,
     /// Of days that can be read in two ways, such as `01/02/2024`.
     pub date_order: Option<DateOrder>,
     /// What precedes the fraction of numbers, in every column.
@@ -98,6 +100,7 @@ impl Default for IngestOptions {
             comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
+            may_lack: false,
             date_order: None,
             decimal: None,
             bytes_max: CSV_BYTES_MAX,
@@ -149,9 +152,9 @@ impl Tuning {
 /// beside it where they say something.
 ///
 /// `shown_name` is the source as the user named it, `dir` the session's directory of datasets,
-/// `name` the dataset's name. The files are complete and on disk, and the footer of the Parquet file
-/// has been read back and counts the rows that were parsed; [`DatasetFiles::keep`] gives them their
-/// names. Without that, and when the ingest fails, nothing is left behind and what was there is
+/// `name` the dataset's name. The files are complete, and the footer of the Parquet file has been read back
+/// and counts the rows that were parsed; [`DatasetFiles::keep_all`] sees that the disk has them, and gives them
+/// their names. Without that, and when the ingest fails, nothing is left behind and what was there is
 /// untouched.
 ///
 /// No value is changed: a column whose values a type would change is text. Missing are empty cells
@@ -233,7 +236,7 @@ pub(super) fn ingest_part(
         return Ok((PartRead { dataset, evidence: Vec::new(), bytes }, files));
     }
     let tuning = Tuning::new(bytes, options.n_at_once);
-    let target = Some(Target { dir, name: NAME });
+    let target = Some(Target { dir, name: NAME, is_temporary: true });
     let (read, files) = ingest_text(&input, shown_name, NAME, target, options, tuning, &watch)?;
     Ok((PartRead { dataset: read.dataset, evidence: read.evidence, bytes }, files))
 }
@@ -250,7 +253,7 @@ pub(super) fn ingest_input(
     if columnar::is_parquet(&input.head(SNIFF_HEAD_BYTES)?) {
         return columnar::ingest(input, name, dir, options, watch);
     }
-    let target = dir.map(|dir| Target { dir, name });
+    let target = dir.map(|dir| Target { dir, name, is_temporary: false });
     let (understood, files) = ingest_text(input, shown_name, name, target, options, tuning, watch)?;
     Ok((understood.dataset, files))
 }
@@ -340,6 +343,7 @@ fn ingest_text(
     let dataset = Dataset {
         location: Location::Here { path: file_of(name) },
         source: shown_name.to_owned(),
+        origin: None,
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: tally.n_rows,
@@ -846,6 +850,8 @@ pub(super) struct Target<'a> {
     pub dir: &'a Path,
     /// The dataset's name.
     pub name: &'a str,
+    /// Whether they are read and go.
+    pub is_temporary: bool,
 }
 
 /// What reading the whole file brought.
@@ -877,10 +883,10 @@ fn read(
         is_plain: options.is_plain,
     };
     let family = options.family.as_deref();
-    // A file may lack columns that others have.
-    let wants = match family {
-        Some(_) => Wants::find_any(&options.dtypes, names)?,
-        None => Wants::find(&options.dtypes, names)?,
+    let wants = if family.is_some() || options.may_lack {
+        Wants::find_any(&options.dtypes, names)?
+    } else {
+        Wants::find(&options.dtypes, names)?
     };
     let decide = |evidence: &[Evidence]| {
         let mut readings = decide_as(evidence, &wants, hints);
@@ -1173,8 +1179,11 @@ impl TempFiles {
         columns: &[BuiltColumn],
         n_header: u64,
     ) -> anyhow::Result<(Self, Output)> {
-        let Target { dir, name } = target;
-        let (parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
+        let Target { dir, name, is_temporary } = target;
+        let (mut parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
+        if is_temporary {
+            parquet.forget();
+        }
         let lines = temporary(dir, &format!("{name}.lines"))?;
         let rejects = temporary(dir, &format!("{name}.rejects.jsonl"))?;
         let writer = |temp: &NamedTempFile| temp.as_file().try_clone().map(BufWriter::<File>::new);
@@ -1199,26 +1208,22 @@ impl TempFiles {
         Ok(())
     }
 
-    /// Writes into the Parquet file what it is, for who finds it without a catalog, and makes sure that all is
-    /// on disk.
+    /// Writes into the Parquet file what it is, for who finds it without a catalog, and completes it.
     ///
     /// # Errors
     ///
-    /// Fails when it is not.
+    /// Fails when it cannot be written.
     pub fn complete(
         self,
         target: Target<'_>,
         has_rejects: bool,
         about: Option<&Dataset>,
     ) -> anyhow::Result<DatasetFiles> {
-        let Target { dir, name } = target;
+        let Target { dir, name, .. } = target;
         let path = |ending: &str| dir.join(format!("{name}.{ending}"));
         let rejects = self.rejects.filter(|_| has_rejects);
         let mut files = DatasetFiles::default();
         for (temp, path) in [(rejects, path("rejects.jsonl")), (self.lines, path("lines"))] {
-            if let Some(temp) = &temp {
-                temp.as_file().sync_all().context("cannot write beside the dataset")?;
-            }
             files.0.push((temp.map(NamedTempFile::into_temp_path), path));
         }
         let mut parquet = self.parquet.context("no pass has built the table")?;
@@ -1241,7 +1246,9 @@ impl DatasetFiles {
     /// Fails when it cannot be renamed.
     pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
         let table = self.0.into_iter().next_back().and_then(|it| it.0);
-        keep(table.context("no pass has built the table")?, path)
+        let table = table.context("no pass has built the table")?;
+        sync_files(&[&table]).into_iter().collect::<anyhow::Result<()>>()?;
+        keep(table, path)
     }
 
     /// Returns the table and the list of repairs, if there is one, under the names that vanish.
@@ -1276,13 +1283,25 @@ impl DatasetFiles {
         files.complete(target, true, Some(about))
     }
 
-    /// Gives the files their names, the Parquet file last; [`sync_dir`](super::sync_dir) makes that
+    /// Keeps the files of datasets, and returns of each whether they were kept, in their order.
+    ///
+    /// The disk has all of them before the first gets its name; [`sync_dir`](super::sync_dir) makes the names
     /// survive a power cut.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file cannot be renamed.
-    pub fn keep(self) -> anyhow::Result<()> {
+    pub fn keep_all(all: Vec<Self>) -> Vec<anyhow::Result<()>> {
+        let there = || all.iter().map(|it| it.0.iter().filter_map(|it| it.0.as_deref()));
+        let paths: Vec<&Path> = there().flatten().collect();
+        let counts: Vec<usize> = there().map(Iterator::count).collect();
+        let mut synced = sync_files(&paths).into_iter();
+        let keep = |(files, n): (Self, usize)| {
+            let synced = synced.by_ref().take(n).collect::<Vec<_>>();
+            synced.into_iter().collect::<anyhow::Result<()>>()?;
+            files.rename()
+        };
+        all.into_iter().zip(counts).map(keep).collect()
+    }
+
+    /// Gives the files their names, the Parquet file last.
+    fn rename(self) -> anyhow::Result<()> {
         for (temp, path) in self.0 {
             match temp {
                 Some(temp) => keep(temp, &path)?,

@@ -200,7 +200,7 @@ fn files_that_drift_are_one_dataset_by_name() {
     assert!(join().stdout().contains("\tunchanged\t"));
     write(&bench, &[("d/year=2022/b.csv", b"id\n13\n")]);
     let run = join();
-    assert!(run.stdout().contains("sales\t7\t6\treplaced"), "{}", run.stdout());
+    assert!(run.stdout().contains("sales\t7\t6\tupdated"), "{}", run.stdout());
     let left = fs::read_dir(bench.session().join("datasets")).unwrap();
     let mut left: Vec<_> = left.map(|it| it.unwrap().file_name()).collect();
     left.sort();
@@ -313,4 +313,94 @@ fn numbers_as_people_write_them_are_read_and_what_is_none_is_told() {
     );
     let script = bench.run(["export", "py"]).succeeds();
     assert!(script.stdout().contains("def num(values"), "{}", script.stdout());
+}
+
+#[test]
+fn members_of_an_archive_are_known_again_whatever_their_paths_are() {
+    let bench = Bench::with([]);
+    let mut tar = tar::Builder::new(fs::File::create(bench.path("a.tar")).unwrap());
+    for (path, text) in [("/srv/Kansas.csv", "n\n1\n"), ("../x//Ohio.csv", "n\n2\n")] {
+        let mut header = tar::Header::new_gnu();
+        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_size(text.len() as u64);
+        header.set_cksum();
+        tar.append(&header, text.as_bytes()).unwrap();
+    }
+    tar.finish().unwrap();
+    let first = bench.run(["ingest", "a.tar"]).succeeds();
+    insta::assert_snapshot!(first.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    kansas | 1 | 1 | added | a.tar/srv/Kansas.csv
+    ohio | 1 | 1 | added | a.tar/x/Ohio.csv
+    ");
+    let again = bench.run(["ingest", "a.tar"]).succeeds();
+    assert!(again.stderr().ends_with("2 files: 2 unchanged\n"), "{}", again.stderr());
+}
+
+#[test]
+fn a_file_that_has_changed_is_read_anew_as_it_was_told_to_be() {
+    let bench = Bench::with([]);
+    write(&bench, &[("d/a.csv", b"id;n\n01;1\n"), ("d/b.csv", b"id;n\n02;2\n")]);
+    bench.run(["ingest", "--delimiter", ";", "--dtype", "id=int", "d"]).succeeds();
+    write(&bench, &[("d/a.csv", b"id;n\n07;1\n08;x\n"), ("d/c.csv", b"n\n1\n")]);
+    let run = bench.run(["ingest", "d"]).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    a | 2 | 2 | updated | d/a.csv
+    b | 1 | 2 | unchanged | d/b.csv
+    c | 1 | 1 | added | d/c.csv
+    ");
+    assert_eq!(head(&bench, "a"), "id,n\n7,1\n8,x\n");
+    write(&bench, &[("d/a.csv", b"id;n\n09;1\n")]);
+    let run = bench.run(["ingest", "d/../d/a.csv"]).succeeds();
+    let said = "note: `a`: `d/../d/a.csv` has changed: read anew\n";
+    assert!(run.stderr().starts_with(said), "{}", run.stderr());
+    assert_eq!(head(&bench, "a"), "id,n\n9,1\n");
+    let skip = bench.run(["ingest", "--if-exists", "skip", "d"]).succeeds();
+    assert!(skip.stderr().ends_with("3 files: 3 unchanged\n"), "{}", skip.stderr());
+}
+
+#[test]
+fn a_file_that_is_called_like_another_has_a_name_of_its_own() {
+    let bench = Bench::with([]);
+    write(&bench, &[("a/Kansas.csv", b"n\n1\n"), ("b/Kansas.csv", b"n\n2\n")]);
+    bench.run(["ingest", "a/Kansas.csv"]).succeeds();
+    bench.run(["ingest", "b/Kansas.csv"]).succeeds();
+    assert_eq!(names(&bench), ["b_kansas", "kansas"]);
+    let again = bench.run(["ingest", "a", "b"]).succeeds();
+    assert!(again.stderr().contains("2 files: 2 unchanged\n"), "{}", again.stderr());
+    // A file elsewhere that is called so from there is another file.
+    write(&bench, &[("c/a/Kansas.csv", b"n\n3\n")]);
+    let run = bench.shell("cd c && csv-agent ingest a/Kansas.csv", &[]).succeeds();
+    assert!(run.stdout().contains("a_kansas\t1\t1\tadded"), "{}", run.stdout());
+}
+
+#[test]
+fn a_type_is_wanted_of_the_files_that_have_the_column() {
+    let bench = Bench::with([]);
+    write(&bench, &[("d/a.csv", b"zip,n\n1,1\n"), ("d/b.csv", b"n\n2\n")]);
+    let run = bench.run(["ingest", "d", "--dtype", "zop=text"]).fails_with(2);
+    insta::assert_snapshot!(run.stderr(), @r"
+    error: none of 2 files has a column `zop`
+      hint: did you mean `zip`? Nothing was ingested
+    ");
+    assert!(!bench.session().join("datasets.json").exists());
+    let run = bench.run(["ingest", "d", "--dtype", "ZIP=text"]).succeeds();
+    assert!(run.stderr().ends_with("2 files: 2 added\n"), "{}", run.stderr());
+    let schema = bench.run(["datasets", "a", "--schema", "--format", "csv"]).succeeds();
+    assert!(schema.stdout().contains("a,zip,string,0"), "{}", schema.stdout());
+    let again = bench.run(["ingest", "d", "--dtype", "ZIP=text"]).succeeds();
+    assert!(again.stderr().ends_with("2 files: 2 unchanged\n"), "{}", again.stderr());
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_read_once() {
+    let bench = Bench::with([]);
+    write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n")]);
+    let run = bench.run(["ingest", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
+    let run = run.succeeds();
+    assert!(run.stderr().contains("note: 2 files are named twice and were read once\n"), "{run}");
+    assert_eq!(head(&bench, "u"), "n,_file\n1,d/a.csv\n2,d/b.csv\n");
+    let run = bench.run(["ingest", "d/a.csv", "./d/a.csv"]).succeeds();
+    assert!(run.stderr().contains("note: 1 file is named twice and was read once\n"), "{run}");
 }

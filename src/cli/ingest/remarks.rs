@@ -49,7 +49,8 @@ pub fn tell(done: &[Ingested], options: &GlobalOptions) {
 /// Returns the line that says how many files became what.
 pub fn counts(done: &[Ingested], n_failed: usize) -> String {
     let count = |change: Change| done.iter().filter(|it| it.change == change).count();
-    let changes = [Change::Added, Change::Replaced, Change::Unchanged, Change::Skipped];
+    let changes =
+        [Change::Added, Change::Updated, Change::Replaced, Change::Unchanged, Change::Skipped];
     let mut parts: Vec<String> = changes
         .iter()
         .map(|change| (count(*change), change.name()))
@@ -65,7 +66,8 @@ pub fn counts(done: &[Ingested], n_failed: usize) -> String {
 /// Returns a line for each family among the datasets, with the command that joins its files where one pattern
 /// names these and no others.
 pub fn families(done: &[Ingested]) -> Vec<String> {
-    let fresh = done.iter().filter(|it| matches!(it.change, Change::Added | Change::Replaced));
+    let is_fresh = |it: &&Ingested| !matches!(it.change, Change::Unchanged | Change::Skipped);
+    let fresh = done.iter().filter(is_fresh);
     let (families, _) = families_of(fresh.map(|it| (it.name.as_str(), &it.dataset)));
     let tell = |family: &Family<'_>| {
         let (n, pattern) = (family.members.len(), family.pattern());
@@ -99,6 +101,9 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
     }
     let mut found = Vec::new();
     let mut add = |is_warning, what, n| found.push((Remark { is_warning, what }, n));
+    if *change == Change::Updated {
+        add(false, What::Said("changed, and read anew".to_owned()), 1);
+    }
     for (n, one, many) in dataset.set_aside.counts() {
         add(true, What::Counted(one, many), n);
     }

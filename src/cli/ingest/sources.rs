@@ -35,6 +35,8 @@ pub struct Sources {
     pub groups: Vec<Group>,
     /// What was left in each directory or archive that has something else.
     pub skipped: Vec<String>,
+    /// Files that are named again, and read once.
+    pub n_again: usize,
     /// Why a path names nothing.
     pub errors: Vec<anyhow::Error>,
     seen: HashSet<PathBuf>,
@@ -337,6 +339,8 @@ impl Finder<'_> {
                     let (archive, of) = (Arc::clone(&archive), path.to_owned());
                     if is_new {
                         self.put(Input::Member(Member { archive, of, entry }))?;
+                    } else {
+                        self.sources.n_again += 1;
                     }
                 }
                 FileKind::Archive => others.add("archive"),
@@ -354,8 +358,9 @@ impl Finder<'_> {
 
     fn add(&mut self, path: &Path) -> anyhow::Result<()> {
         if self.sources.seen.insert(canonical(path)) {
-            self.put(Input::File(path.to_owned()))?;
+            return self.put(Input::File(path.to_owned()));
         }
+        self.sources.n_again += 1;
         Ok(())
     }
 
