@@ -229,6 +229,9 @@ pub struct SetAside {
     /// Of tables below the first one.
     #[serde(default)]
     pub other_tables: u64,
+    /// The line on which the next table begins; 0 when there is none. Of several files none is told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub next_table: u64,
     /// Totals below the table.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub totals: u64,
@@ -244,8 +247,8 @@ impl SetAside {
 
     /// Returns how many there are of each kind, as far as there are any, with what one and many are called.
     pub fn counts(&self) -> Vec<(u64, &'static str, &'static str)> {
-        let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables, totals } =
-            *self;
+        let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = *self;
+        let SetAside { other_tables, totals, .. } = *self;
         let mut kinds = vec![
             (preamble, "preamble line", "preamble lines"),
             (comments, "comment line", "comment lines"),
@@ -684,6 +687,13 @@ pub enum Query {
         /// As the user wrote it: `7`, `7.0`, `2013-01-01`, `true`, or text.
         value: String,
     },
+    /// The columns of several datasets in which some cell equals a value.
+    FindValueIn {
+        /// The datasets, each with its file relative to the session directory.
+        datasets: Vec<(String, PathBuf)>,
+        /// As for one dataset.
+        value: String,
+    },
     /// How many values of a column are good, worth a warning, or bad.
     Rate {
         /// Relative to the session directory.
@@ -702,6 +712,13 @@ pub enum Facts {
     Whole,
     /// The answer to [`Query::FindValue`], in the order of the columns; empty when there is none.
     Matches(Vec<ValueMatch>),
+    /// The answer to [`Query::FindValueIn`].
+    MatchesIn {
+        /// The datasets that hold the value, each with its columns.
+        found: Vec<(String, Vec<ValueMatch>)>,
+        /// Datasets that were not searched, since there was no time or enough had been found.
+        n_left: usize,
+    },
     /// The answer to [`Query::Rate`]; none when the column holds no numbers.
     Rated(Option<Rated>),
 }

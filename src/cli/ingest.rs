@@ -42,6 +42,7 @@ use batch::Batch;
 use job::{Change, Ingested, Input, Job, Place, Target};
 use join::Joining;
 use names::NamePattern;
+use origin::origin;
 use sources::{Group, Sources};
 
 pub use remote::{heads, take_places};
@@ -137,6 +138,17 @@ pub struct IngestFlags {
     )]
     pub skip_rows: Option<u64>,
 
+    /// Which tables of a file that has several, one below the other, are read
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_enum,
+        default_value_t,
+        conflicts_with_all = ["union", "union_by_name", "remote", "skip_rows"],
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub tables: Tables,
+
     /// What begins a comment line: a character, or none
     #[arg(
         long,
@@ -214,6 +226,16 @@ pub enum IfExists {
     Replace,
     /// Keep the dataset and leave the file
     Skip,
+}
+
+/// Which tables of a file become datasets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Tables {
+    /// The first one; where the next begins is told
+    #[default]
+    First,
+    /// Each one, the second as `NAME_2`
+    All,
 }
 
 /// What comes first in a day.
@@ -320,10 +342,18 @@ impl Attempt {
 
     /// Prints what was done, and returns the status that it means.
     fn tell(&self, flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+        let mut told = self.done.iter().map(Ingested::shown).collect::<Vec<_>>();
+        if flags.tables == Tables::All {
+            // They are datasets as well.
+            let asides = told.iter_mut().map(|it| &mut it.dataset.set_aside);
+            asides.for_each(|it| (it.other_tables, it.next_table) = (0, 0));
+        }
         if self.is_many {
-            remarks::tell(&self.done, options);
+            remarks::tell(&told, options);
         } else {
-            self.done.iter().for_each(|it| tell_repairs(it, options));
+            for it in &told {
+                tell_repairs(it, options);
+            }
         }
         if !options.quiet {
             self.skipped.iter().for_each(|it| report::note(it));
@@ -333,7 +363,11 @@ impl Attempt {
             for family in remarks::families(&self.done) {
                 report::note(&family);
             }
-            report::note(&remarks::counts(&self.done, self.n_failed));
+            let what = match flags.tables {
+                Tables::First => ("file", "files"),
+                Tables::All => ("table", "tables"),
+            };
+            report::note(&remarks::counts(&self.done, self.n_failed, what));
         }
         let Some(signal) = self.cut_by else { return Ok(self.status) };
         let message = "interrupted; nothing is kept of a file that was not finished";
@@ -356,6 +390,7 @@ fn ingest(
         name_from: flags.name_from.as_ref(),
         if_exists: flags.if_exists,
         read: &read,
+        tables: flags.tables,
         session_dir: &session_dir,
     };
     let work = |cancelled: &Arc<AtomicBool>| {
@@ -376,7 +411,7 @@ fn ingest(
         }
         let n_planned = plan.jobs.len() + plan.joinings.len();
         let done = run_plan(&plan, &how, target, options, cancelled, &mut fail);
-        let (mut skipped, is_many) = (sources.skipped, 1 < n_planned);
+        let (mut skipped, is_many) = (sources.skipped, 1 < n_planned.max(done.len()));
         match sources.n_again {
             0 => {}
             1 => skipped.push("1 file is named twice and was read once".to_owned()),
@@ -404,6 +439,7 @@ struct How<'a> {
     name_from: Option<&'a NamePattern>,
     if_exists: IfExists,
     read: &'a IngestOptions,
+    tables: Tables,
     /// The session that datasets are made in.
     session_dir: &'a Path,
 }
@@ -479,7 +515,65 @@ fn run_plan(
         }
     }
     done.extend(run_jobs(&plan.jobs, target, options, cancelled, fail));
+    if how.tables == Tables::All {
+        let first =
+            done.len() - done.iter().rev().take_while(|it| it.dataset.files.is_empty()).count();
+        let further = further(&plan.jobs, &done[first..], how, target, options, cancelled, fail);
+        done.extend(further);
+    }
     done
+}
+
+/// Reads the tables below the first ones, each as a dataset of its own. Returns what became of them.
+fn further(
+    jobs: &[Job<'_>],
+    first: &[Ingested],
+    how: &How<'_>,
+    target: &mut Target,
+    options: &GlobalOptions,
+    cancelled: &Arc<AtomicBool>,
+    fail: &mut (dyn FnMut(anyhow::Error) + Send),
+) -> Vec<Ingested> {
+    let next = |it: &Ingested| (it.name.clone(), it.dataset.set_aside.next_table);
+    let input_of = |name: &str| Some(jobs.iter().find(|it| it.name == name)?.input);
+    // The tables to read: the input, the name of its first dataset, the number, and the line that it begins on.
+    let mut wanted: Vec<(&Input, String, usize, u64)> = Vec::new();
+    for (name, line) in first.iter().map(next) {
+        wanted.extend(input_of(&name).map(|input| (input, name, 2, line)));
+    }
+    let mut done = Vec::new();
+    loop {
+        wanted.retain(|it| 0 < it.3);
+        if wanted.is_empty() || cancelled.load(Ordering::Relaxed) {
+            return done;
+        }
+        let reads: Vec<IngestOptions> = wanted
+            .iter()
+            .map(|(.., line)| {
+                let skip_lines = Some(line - 1);
+                IngestOptions { skip_lines, is_further: true, may_lack: true, ..how.read.clone() }
+            })
+            .collect();
+        let mut jobs = Vec::new();
+        for ((input, name, number, _), read) in wanted.iter_mut().zip(&reads) {
+            let origin = origin(input, how.session_dir);
+            let is_free =
+                |name: &str| target.catalog().get(name).is_none_or(|it| it.origin == origin);
+            // A name that other data has is left to it.
+            while !is_free(&format!("{name}_{number}")) {
+                *number += 1;
+            }
+            let (name, if_exists) = (format!("{name}_{number}"), how.if_exists);
+            jobs.push(Job { input, name, if_exists, read });
+        }
+        let found = run_jobs(&jobs, target, options, cancelled, fail);
+        for (job, (_, _, number, line)) in jobs.iter().zip(&mut wanted) {
+            let found = found.iter().find(|it| it.name == job.name);
+            *line = found.map_or(0, |it| it.dataset.set_aside.next_table);
+            *number += 1;
+        }
+        done.extend(found);
+    }
 }
 
 /// Joins files and registers what they become.
@@ -539,7 +633,11 @@ fn run_jobs(
         options,
         cancelled,
     };
-    let mut batch = if are_several { Batch::of_several(first.read) } else { Batch::default() };
+    let mut batch = if are_several && !first.read.is_further {
+        Batch::of_several(first.read)
+    } else {
+        Batch::default()
+    };
     let (small, large) = pool::divided(jobs);
     pool::run(jobs, &small, &place, &bar, |at, outcome| {
         match outcome {
@@ -595,6 +693,7 @@ pub fn ingest_for_turn(
         name_from: None,
         if_exists,
         read: &read,
+        tables: Tables::First,
         session_dir: &session_dir,
     };
     let mut target = Target::Open(session);
@@ -729,6 +828,7 @@ impl IngestFlags {
             encoding: self.encoding.clone().filter(|it| it != "auto"),
             header: self.no_header.then_some(false),
             skip_lines: self.skip_rows,
+            is_further: false,
             comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
@@ -814,9 +914,11 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     };
     let set_aside = dataset.set_aside.words();
     if !set_aside.is_empty() {
-        let hint = match dataset.set_aside.other_tables {
-            0 => "",
-            _ => "; `--skip-rows` begins at another table",
+        let hint = match dataset.set_aside.next_table {
+            0 => String::new(),
+            line => {
+                format!("; another table begins on line {line}, which `--tables all` reads as well")
+            }
         };
         let (kinds, place) = (set_aside.join(", "), place(false));
         let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");

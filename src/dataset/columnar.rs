@@ -99,7 +99,8 @@ pub fn ingest(
     };
     let files = match (read.file, target) {
         (Some(file), Some(target)) => {
-            TempFiles::of_parquet(file).complete(target, false, Some(&dataset))?
+            let about = (!is_temporary).then_some(&dataset);
+            TempFiles::of_parquet(file).complete(target, false, about)?
         }
         _ => DatasetFiles::default(),
     };

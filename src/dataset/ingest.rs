@@ -1,7 +1,6 @@
 //! A source to a dataset: look, read, and read again if the first guess of a type was wrong.
 
-use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +34,7 @@ use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
 use super::wrap::{self, Rules, Wrapping};
-use super::write::{BuiltColumn, ParquetFile, keep, sync_files, temporary};
+use super::write::{BuiltColumn, LateFile, ParquetFile, keep, sync_files};
 use super::{Progress, Watch, notes, totals};
 use crate::catalog::{
     Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
@@ -48,6 +47,7 @@ use crate::status::{ExitStatus, Failure};
 
 /// What the user said about the file; everything else is found out.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct IngestOptions {
     /// What separates cells: a few characters.
     pub delimiter: Option<String>,
@@ -61,6 +61,8 @@ pub struct IngestOptions {
     pub header: Option<bool>,
     /// Lines before the table, which then begins with the next record.
     pub skip_lines: Option<u64>,
+    /// Whether these lines are of other tables.
+    pub is_further: bool,
     /// What begins a comment line.
     pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
@@ -97,6 +99,7 @@ impl Default for IngestOptions {
             encoding: None,
             header: None,
             skip_lines: None,
+            is_further: false,
             comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
@@ -366,7 +369,7 @@ fn ingest_text(
         },
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,
-        set_aside: tally.set_aside,
+        set_aside: SetAside { next_table: tally.table_line.unwrap_or(0), ..tally.set_aside },
         stray_quotes,
         notes: notes::of(
             &layout.asides,
@@ -379,8 +382,8 @@ fn ingest_text(
     };
     let files = match (files, target) {
         (Some(files), Some(target)) => {
-            // What was saved in a turn is no dataset.
-            let about = (!options.is_plain).then_some(&dataset);
+            // What was saved in a turn, or is a part of one, is no dataset.
+            let about = (!options.is_plain && !target.is_temporary).then_some(&dataset);
             files.complete(target, has_rejects, about)?
         }
         _ => DatasetFiles::default(),
@@ -441,8 +444,8 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
 
 /// Returns a sentence for each kind of line that is no row.
 fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
-    let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables, totals } =
-        counts;
+    let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = counts;
+    let SetAside { other_tables, totals, .. } = counts;
     let mut sentences = Vec::new();
     if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
         let text = &first.text[..first.text.floor_char_boundary(60)];
@@ -471,7 +474,7 @@ fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
         ));
     }
     if 0 < other_tables {
-        sentences.push(format!("other tables below the first: {other_tables} lines"));
+        sentences.push(format!("lines of other tables: {other_tables}"));
     }
     sentences
 }
@@ -607,7 +610,8 @@ impl Layout {
             check_width(shown_name, header.names.len())?;
             let n_lines = n_lines + u64::from(0 < n_declared);
             let mut asides = Asides::default();
-            asides.add_all(Kind::Preamble, &skipped, Syntax::usual(Delimiter::NONE));
+            let kind = if options.is_further { Kind::OtherTable } else { Kind::Preamble };
+            asides.add_all(kind, &skipped, Syntax::usual(Delimiter::NONE));
             asides.append(std::mem::take(&mut header.asides), n_lines);
             return Ok(Layout {
                 found,
@@ -1184,23 +1188,26 @@ impl TempFiles {
         if is_temporary {
             parquet.forget();
         }
-        let lines = temporary(dir, &format!("{name}.lines"))?;
-        let rejects = temporary(dir, &format!("{name}.rejects.jsonl"))?;
-        let writer = |temp: &NamedTempFile| temp.as_file().try_clone().map(BufWriter::<File>::new);
+        let late = |ending: &str| BufWriter::new(LateFile::new(dir, format!("{name}.{ending}")));
         let output = Output {
             parquet,
             encoder,
-            lines: LineWriter::new(writer(&lines)?, n_header)?,
-            rejects: writer(&rejects)?,
+            lines: LineWriter::new(late("lines"), n_header)?,
+            rejects: late("rejects.jsonl"),
         };
-        Ok((TempFiles { parquet: None, lines: Some(lines), rejects: Some(rejects) }, output))
+        Ok((TempFiles { parquet: None, lines: None, rejects: None }, output))
     }
 
     /// Completes what a pass wrote, unless another pass follows.
-    fn finish(&mut self, mut output: Output, is_built: bool) -> anyhow::Result<()> {
-        output.flush()?;
-        if output.lines.finish()?.is_none() {
-            self.lines = None;
+    fn finish(&mut self, output: Output, is_built: bool) -> anyhow::Result<()> {
+        self.rejects =
+            output.rejects.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
+        let (lines, is_needed) = output.lines.finish();
+        if is_needed {
+            self.lines = lines.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
+        } else {
+            // Dropped, it would be written first.
+            drop(lines.into_parts());
         }
         if is_built {
             self.parquet = Some(output.parquet);

@@ -1,8 +1,8 @@
 //! Columns to row groups of zstd Parquet, under a temporary name until all is well.
 
 use std::fs::File;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
@@ -227,6 +227,10 @@ impl ParquetFile {
     pub fn finish(self) -> anyhow::Result<NamedTempFile> {
         let mut temp = self.writer.into_inner()?;
         temp.flush()?;
+        if self.n_synced.is_none() {
+            // Who reads it counts the rows.
+            return Ok(temp);
+        }
         let footer = SerializedFileReader::new(temp.reopen()?)?;
         let n_rows = footer.metadata().file_metadata().num_rows();
         ensure!(
@@ -235,6 +239,39 @@ impl ParquetFile {
             self.n_rows
         );
         Ok(temp)
+    }
+}
+
+/// A temporary file that is made when something is written to it.
+pub struct LateFile {
+    dir: PathBuf,
+    name: String,
+    temp: Option<NamedTempFile>,
+}
+
+impl LateFile {
+    /// Names a file in `dir`, and makes none yet.
+    pub fn new(dir: &Path, name: String) -> Self {
+        LateFile { dir: dir.to_owned(), name, temp: None }
+    }
+
+    /// Returns the file, if anything was written.
+    pub fn into_temporary(self) -> Option<NamedTempFile> {
+        self.temp
+    }
+}
+
+impl Write for LateFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let temp = match self.temp.take() {
+            Some(temp) => temp,
+            None => temporary(&self.dir, &self.name).map_err(io::Error::other)?,
+        };
+        self.temp.insert(temp).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.temp.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 

@@ -108,6 +108,14 @@ pub struct Ingested {
     pub files: Option<DatasetFiles>,
 }
 
+impl Ingested {
+    /// Returns what is told of it, with no files to be kept.
+    pub fn shown(&self) -> Ingested {
+        let (name, dataset) = (self.name.clone(), self.dataset.clone());
+        Ingested { name, dataset, change: self.change, files: None }
+    }
+}
+
 /// What was done to the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
@@ -275,7 +283,7 @@ impl Job<'_> {
         };
         let IngestOptions { bytes_max, strict, .. } = *self.read;
         let read = told.unwrap_or_else(|| self.read.clone());
-        let may_lack = place.are_several;
+        let may_lack = place.are_several || self.read.may_lack;
         let read = IngestOptions { may_lack, bytes_max, strict, n_at_once, ..read };
         let progress = |it| bar.show(it);
         let (mut dataset, files) = match dir {
