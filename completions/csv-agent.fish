@@ -76,6 +76,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l quote -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l escape -d 'What makes a quote within quotes text: a sign before it, backslash, doubled, none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l encoding -d 'Encoding of the text, such as utf-8, latin1, utf-16le' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l skip-rows -d 'Lines to skip before the table, which then begins with its header' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l tables -d 'Which tables of a file that has several, one below the other, are read' -r -f -a "first\t'The first one; where the next begins is told'
+all\t'Each one, the second as `NAME_2`'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l comment -d 'What begins a comment line: a character, or none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l null -d 'Cells that mean nothing is there, separated by commas, such as NA,-' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dtype -d 'Type of a column, such as zip=text or amount=money. May be repeated' -r
@@ -119,7 +121,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s o -l output 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l report -d 'Write the findings for CI: `junit=FILE`, `sarif=FILE`, `md=FILE`, or `github` for annotations on stderr; implies `--verdict`. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Which table `--format csv` and `tsv` write [default: the last]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this CSV file, directory or pattern first; `-` reads stdin. May be repeated' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Let the model see only this dataset, or those of a pattern such as \'fraud_*\'. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l redact -d 'Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for them. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
@@ -210,7 +212,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l input -d 'W
 nul\t'Each up to a NUL, or to the end'
 jsonl\t'One JSON value a line'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this CSV file, directory or pattern first; `-` reads stdin. May be repeated' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Let the model see only this dataset, or those of a pattern such as \'fraud_*\'. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l redact -d 'Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for them. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write the JSONL events to a file, or to an open descriptor: `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l schema -d 'Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9 when the answer does not hold to it' -r
@@ -297,7 +299,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s v -l verbos
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l head -d 'Print the first N rows of each' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l rm -d 'Remove this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l rm -d 'Remove this dataset, or those that match a pattern. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F

@@ -265,6 +265,9 @@ pub struct SetAside {
     /// Of tables below the first one.
     #[serde(default)]
     pub other_tables: u64,
+    /// The line on which the next table begins; 0 when there is none. Of several files none is told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub next_table: u64,
     /// Totals below the table.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub totals: u64,
@@ -280,8 +283,8 @@ impl SetAside {
 
     /// Returns how many there are of each kind, as far as there are any, with what one and many are called.
     pub fn counts(&self) -> Vec<(u64, &'static str, &'static str)> {
-        let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables, totals } =
-            *self;
+        let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = *self;
+        let SetAside { other_tables, totals, .. } = *self;
         let mut kinds = vec![
             (preamble, "preamble line", "preamble lines"),
             (comments, "comment line", "comment lines"),
@@ -481,6 +484,10 @@ pub struct Dataset {
     /// The file it came from, as the user named it; `-` for stdin. Of a remote dataset, what Spark is asked
     /// to read.
     pub source: String,
+    /// Where that is from the session's directory, so that the file is known again from any working directory;
+    /// none of what has no place, and where an older version made the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// Of the source's bytes, lower-case hexadecimal. Of a remote dataset, of the names, sizes and times of
     /// its files.
     pub sha256: String,
@@ -527,6 +534,26 @@ pub struct SourceFile {
     pub bytes: u64,
     /// Its rows.
     pub row_count: u64,
+}
+
+impl Dialect {
+    /// Returns how a Parquet file is read, which says itself what is in it.
+    pub fn of_parquet(reasons: Vec<String>) -> Self {
+        Dialect {
+            format: SourceFormat::Parquet,
+            sheet: None,
+            encoding: "utf-8".to_owned(),
+            delimiter: None,
+            quote: None,
+            escape: None,
+            header: true,
+            header_line: None,
+            reasons,
+            told: Vec::new(),
+            damage: None,
+            doubt: None,
+        }
+    }
 }
 
 impl Dataset {
@@ -697,6 +724,13 @@ pub enum Query {
         /// As the user wrote it: `7`, `7.0`, `2013-01-01`, `true`, or text.
         value: String,
     },
+    /// The columns of several datasets in which some cell equals a value.
+    FindValueIn {
+        /// The datasets, each with its file relative to the session directory.
+        datasets: Vec<(String, PathBuf)>,
+        /// As for one dataset.
+        value: String,
+    },
     /// How many values of a column are good, worth a warning, or bad.
     Rate {
         /// Relative to the session directory.
@@ -715,6 +749,13 @@ pub enum Facts {
     Whole,
     /// The answer to [`Query::FindValue`], in the order of the columns; empty when there is none.
     Matches(Vec<ValueMatch>),
+    /// The answer to [`Query::FindValueIn`].
+    MatchesIn {
+        /// The datasets that hold the value, each with its columns.
+        found: Vec<(String, Vec<ValueMatch>)>,
+        /// Datasets that were not searched, since there was no time or enough had been found.
+        n_left: usize,
+    },
     /// The answer to [`Query::Rate`]; none when the column holds no numbers.
     Rated(Option<Rated>),
 }

@@ -94,6 +94,15 @@ impl Family<'_> {
         format!("{before}*{behind}")
     }
 
+    /// Returns what the members are called together: by their pattern, or by the first where they have nothing in
+    /// common.
+    pub fn name(&self) -> String {
+        match self.pattern() {
+            pattern if pattern == "*" => format!("{}, …", self.members[0].0),
+            pattern => pattern,
+        }
+    }
+
     /// Returns what is before and behind the part of the names that differs.
     pub fn ends(&self) -> (String, String) {
         let pattern = self.pattern();
@@ -152,13 +161,14 @@ fn common<'a>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use serde_json::{Value, json};
 
     use super::families;
     use crate::catalog::{Catalog, DType, Dataset};
 
-    fn dataset(n_columns: usize) -> Dataset {
+    /// Returns a dataset of so many columns, `column 0` and on, and three rows.
+    pub fn dataset(n_columns: usize) -> Dataset {
         let column =
             |at: usize| json!({"name": format!("column {at}"), "dtype": "float64", "nulls": 0});
         let columns: Vec<Value> = (0..n_columns).map(column).collect();

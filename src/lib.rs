@@ -18,6 +18,7 @@ pub mod conversation;
 pub mod event;
 pub mod render;
 pub mod dataset;
+pub mod chosen;
 pub mod families;
 pub mod provider;
 pub mod spark;

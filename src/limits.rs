@@ -163,7 +163,11 @@ pub const STASH_HEAD_ROWS_MAX: usize = 20;
 pub const STASH_HEAD_BYTES_MAX: usize = 4 * 1024;
 /// Whole datasets that a question may load. More would not fit into the worker's memory either.
 pub const FULL_LOADS_MAX: u32 = 10;
-/// Searches for a value in all columns that one question may make: each reads a dataset.
+/// Time that a search in several datasets takes before it ends with what it has found.
+pub const FIND_TIME_MAX: Duration = Duration::from_secs(10);
+/// Datasets that a search in several names: more would say that the value is everywhere.
+pub const FOUND_DATASETS_MAX: usize = 50;
+/// Searches for a value in all columns that one question may make: each reads a dataset, or several.
 pub const FINDS_MAX: u32 = 30;
 /// Bytes that a long tool output is shortened to when there is no room for the conversation.
 pub const OLD_OUTPUT_BYTES_MAX: usize = 1024;

@@ -37,6 +37,7 @@ mod turn;
 mod untooled;
 pub mod verdict;
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::path::Path;
 use std::rc::Rc;
@@ -60,6 +61,7 @@ use crate::agent::standing::{Next, Standing};
 use crate::agent::turn::{Ended, Turn};
 use crate::agent::verdict::Gates;
 use crate::catalog::Catalog;
+use crate::chosen::chosen;
 use crate::conversation::{
     Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
@@ -534,17 +536,9 @@ impl Agent {
         catalog: &Catalog,
         session_dir: &Path,
     ) -> anyhow::Result<(Catalog, Vec<String>)> {
-        if let Some(name) = self.options.datasets.iter().find(|it| catalog.get(it).is_none()) {
-            let message = format!("no dataset `{name}` in this session");
-            let names = catalog.names().collect::<Vec<_>>().join(", ");
-            let hint = match names.as_str() {
-                "" => "add one with `csv-agent ingest FILE.csv`".to_owned(),
-                names => format!("there are {names}"),
-            };
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
-        }
         let names = &self.options.datasets;
-        let wanted = catalog.filtered(|it| names.is_empty() || names.iter().any(|name| name == it));
+        let wanted: HashSet<&str> = chosen(catalog, names)?.into_iter().map(|it| it.0).collect();
+        let wanted = catalog.filtered(|it| names.is_empty() || wanted.contains(it));
         let mut hurt = Session::hurt_datasets(session_dir, &wanted)?;
         let chosen = wanted.filtered(|it| !hurt.contains_key(it));
         // What was named is wanted, and without any dataset there is no answer.

@@ -17,6 +17,7 @@ use tokio::runtime::Runtime;
 
 use crate::agent::Agent;
 use crate::catalog::Dataset;
+use crate::chosen::is_named;
 use crate::cli::ask::{open, settle};
 use crate::cli::flags::InputForm;
 use crate::cli::options::ask::BUILTIN;
@@ -232,10 +233,9 @@ impl Chat<'_> {
     /// Returns the datasets that the model may see.
     fn visible(&self) -> impl Iterator<Item = (&str, &Dataset)> {
         let wanted = &self.options.datasets;
-        self.session
-            .catalog()
-            .iter()
-            .filter(move |(name, _)| wanted.is_empty() || wanted.iter().any(|it| it == name))
+        self.session.catalog().iter().filter(move |(name, _)| {
+            wanted.is_empty() || wanted.iter().any(|it| is_named(it, name))
+        })
     }
 
     /// Returns what Tab can complete by now.

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Args;
-use glob::Pattern;
 use serde_json::{Map, Value, json};
 
 use super::confirm::confirm;
 use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
-use super::{ingest, out, report, usage};
+use super::{ingest, out, report};
 use crate::catalog::{Catalog, Column, Dataset};
+use crate::chosen::{chosen, is_named};
 use crate::dataset::head;
 use crate::families::families_of;
 use crate::frame::Frame;
@@ -21,10 +21,13 @@ use crate::render::sanitize;
 use crate::session::departed;
 use crate::session::{Access, Session};
 use crate::sink::Format;
-use crate::status::{ExitStatus, Failure};
+use crate::status::ExitStatus;
 
 /// Datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;
+
+/// Datasets that a question names before they are removed.
+const NAMED_MAX: usize = 10;
 
 /// Flags of `datasets`.
 #[derive(Debug, Clone, Args)]
@@ -54,7 +57,7 @@ pub struct DatasetsFlags {
     #[arg(long, value_name = "N", value_parser = n_rows, conflicts_with = "rm")]
     pub head: Option<usize>,
 
-    /// Remove this dataset. May be repeated
+    /// Remove this dataset, or those that match a pattern. May be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "names")]
     pub rm: Vec<String>,
 
@@ -275,7 +278,7 @@ fn folded_frame(chosen: &[(&str, &Dataset)]) -> Frame {
     for family in &families {
         let files = family.joining();
         rows.push(vec![
-            json!(family.pattern()),
+            json!(family.name()),
             json!(family.members.len()),
             json!(family.row_count()),
             json!(family.columns().len()),
@@ -290,15 +293,19 @@ fn folded_frame(chosen: &[(&str, &Dataset)]) -> Frame {
     listing::frame(&columns, &["datasets", "rows", "columns"], rows)
 }
 
-/// Draws the directories of the sources.
+/// Draws the directories of the sources. What was joined is in the directory that all of its files have in common.
 fn tree(chosen: &[(&str, &Dataset)]) -> String {
-    let mut by_source: Vec<(Vec<&str>, &str, &Dataset)> =
-        chosen.iter().map(|(name, it)| (it.source.split('/').collect(), *name, *it)).collect();
-    by_source.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    let mut by_source: Vec<(Vec<&str>, String, &str, &Dataset)> = chosen
+        .iter()
+        .map(|(name, it)| {
+            let (dirs, leaf) = leaf_of(it);
+            (dirs, leaf, *name, *it)
+        })
+        .collect();
+    by_source.sort_by(|a, b| (&a.0, &a.1, a.2).cmp(&(&b.0, &b.1, b.2)));
     let mut text = String::new();
     let mut before: &[&str] = &[];
-    for (parts, name, dataset) in &by_source {
-        let (dirs, file) = parts.split_at(parts.len() - 1);
+    for (dirs, leaf, name, dataset) in &by_source {
         let n_shared = dirs.iter().zip(before).take_while(|(a, b)| a == b).count();
         for (level, dir) in dirs.iter().enumerate().skip(n_shared) {
             let indent = "  ".repeat(level);
@@ -306,12 +313,35 @@ fn tree(chosen: &[(&str, &Dataset)]) -> String {
             let _ = writeln!(text, "{indent}{}/", sanitize::one_line(dir));
         }
         before = dirs;
-        let (indent, file) = ("  ".repeat(dirs.len()), sanitize::one_line(file[0]));
+        let (indent, leaf) = ("  ".repeat(dirs.len()), sanitize::one_line(leaf));
         let about = if dataset.is_estimate() { "~" } else { "" };
         let (rows, columns) = (dataset.row_count, dataset.columns.len());
-        let _ = writeln!(text, "{indent}{file}  {name}, {about}{rows} × {columns}");
+        let _ = writeln!(text, "{indent}{leaf}  {name}, {about}{rows} × {columns}");
     }
     text
+}
+
+/// Returns the directories of a dataset's source, and what is in the last of them.
+fn leaf_of(dataset: &Dataset) -> (Vec<&str>, String) {
+    let dirs_of = |source| -> Vec<&str> {
+        let mut parts: Vec<&str> = str::split(source, '/').collect();
+        parts.pop();
+        parts
+    };
+    let [first, rest @ ..] = &dataset.files[..] else {
+        let file = dataset.source.rsplit('/').next().unwrap_or_default().to_owned();
+        return (dirs_of(&dataset.source), file);
+    };
+    let mut dirs = dirs_of(&first.source);
+    for file in rest {
+        let n = dirs.iter().zip(dirs_of(&file.source)).take_while(|(a, b)| **a == *b).count();
+        dirs.truncate(n);
+    }
+    let leaf = match dataset.files.len() {
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    };
+    (dirs, leaf)
 }
 
 /// Returns how many rows a dataset has, with `~` before an estimate.
@@ -320,50 +350,12 @@ pub fn rows_shown(dataset: &Dataset) -> Value {
     if dataset.is_estimate() { json!(format!("~{n_rows}")) } else { json!(n_rows) }
 }
 
-/// Returns the datasets of these names, in that order; all when there are no names.
+/// Returns the datasets that are named, in that order; all when nothing is.
 fn choose<'a>(
     catalog: &'a Catalog,
-    names: &'a [String],
+    names: &[String],
 ) -> anyhow::Result<Vec<(&'a str, &'a Dataset)>> {
-    if names.is_empty() {
-        return Ok(catalog.iter().collect());
-    }
-    let mut chosen: Vec<(&str, &Dataset)> = Vec::new();
-    for name in names {
-        let pattern = Pattern::new(name).ok().filter(|_| name.contains(['*', '?', '[']));
-        let Some(pattern) = pattern else {
-            chosen.push((name, find(catalog, name)?));
-            continue;
-        };
-        let n_before = chosen.len();
-        chosen.extend(catalog.iter().filter(|it| pattern.matches(it.0)));
-        if chosen.len() == n_before {
-            let message = format!("no dataset matches `{name}`");
-            let hint = "`csv-agent datasets --names` lists them";
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
-        }
-    }
-    Ok(chosen)
-}
-
-/// Returns the dataset of that name.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Input`] when there is none; the message has those that there are.
-pub fn find<'a>(catalog: &'a Catalog, name: &str) -> anyhow::Result<&'a Dataset> {
-    if let Some(dataset) = catalog.get(name) {
-        return Ok(dataset);
-    }
-    let known: Vec<String> = catalog.names().map(str::to_owned).collect();
-    let hint = match usage::nearest(name, &known).first() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => {
-            "the session has none; see `csv-agent ingest --help`".to_owned()
-        }
-        None => format!("the session has {}", known.join(", ")),
-    };
-    Err(Failure::new(ExitStatus::Input, format!("no dataset `{name}`")).hint(hint).into())
+    if names.is_empty() { Ok(catalog.iter().collect()) } else { chosen(catalog, names) }
 }
 
 fn print_heads(
@@ -413,10 +405,13 @@ fn may_remove(
     catalog: &Catalog,
     confirm: impl FnOnce(&str) -> anyhow::Result<bool>,
 ) -> anyhow::Result<bool> {
-    for name in &flags.rm {
-        find(catalog, name)?;
-    }
-    let may = confirm(&format!("remove {} from the session", flags.rm.join(", ")))?;
+    let names: Vec<&str> = chosen(catalog, &flags.rm)?.into_iter().map(|it| it.0).collect();
+    let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    let what = match names.len().saturating_sub(NAMED_MAX) {
+        0 => shown,
+        n => format!("{shown} and {n} more datasets"),
+    };
+    let may = confirm(&format!("remove {what} from the session"))?;
     if !may {
         report::note("nothing was removed");
     }
@@ -428,9 +423,12 @@ fn remove(
     session: &mut Session,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    let is_meant = |name: &str| flags.rm.iter().any(|it| is_named(it, name));
+    // Another process may have removed some while the lock was waited for.
+    let names: Vec<String> =
+        session.catalog().names().filter(|it| is_meant(it)).map(str::to_owned).collect();
     let mut removed = Vec::new();
-    for name in &flags.rm {
-        // Another process may have removed it while the lock was waited for.
+    for name in &names {
         if session.remove_dataset(name)? {
             removed.push(vec![json!(name), json!("removed")]);
         }
@@ -448,17 +446,7 @@ fn n_rows(text: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{find, n_rows};
-    use crate::catalog::Catalog;
-    use crate::status::{ExitStatus, Failure};
-
-    #[test]
-    fn an_unknown_dataset_is_an_input_error_that_says_what_there_is() {
-        let error = find(&Catalog::default(), "sales").unwrap_err();
-        let failure = error.downcast_ref::<Failure>().unwrap();
-        assert_eq!(failure.status, ExitStatus::Input);
-        assert_eq!(failure.message, "no dataset `sales`");
-    }
+    use super::n_rows;
 
     #[test]
     fn a_head_has_a_bound() {

@@ -227,7 +227,7 @@ pub struct TurnFlags {
     #[arg(short, long, value_name = "CSV", help_heading = "Input")]
     pub file: Vec<PathBuf>,
 
-    /// Let the model see only this dataset. May be repeated
+    /// Let the model see only this dataset, or those of a pattern such as 'fraud_*'. May be repeated
     #[arg(short, long, value_name = "NAME", help_heading = "Input")]
     pub dataset: Vec<String>,
 

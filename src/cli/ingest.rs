@@ -5,6 +5,7 @@ mod batch;
 mod job;
 mod join;
 mod names;
+mod origin;
 mod pool;
 mod remarks;
 mod remote;
@@ -42,6 +43,7 @@ use batch::Batch;
 use job::{Change, Ingested, Input, Job, Place, Target};
 use join::Joining;
 use names::NamePattern;
+use origin::origin;
 use sources::{Group, Sources};
 
 pub use remote::{heads, take_places};
@@ -156,6 +158,17 @@ pub struct IngestFlags {
     )]
     pub skip_rows: Option<u64>,
 
+    /// Which tables of a file that has several, one below the other, are read
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_enum,
+        default_value_t,
+        conflicts_with_all = ["union", "union_by_name", "remote", "skip_rows"],
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub tables: Tables,
+
     /// What begins a comment line: a character, or none
     #[arg(
         long,
@@ -233,6 +246,16 @@ pub enum IfExists {
     Replace,
     /// Keep the dataset and leave the file
     Skip,
+}
+
+/// Which tables of a file become datasets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Tables {
+    /// The first one; where the next begins is told
+    #[default]
+    First,
+    /// Each one, the second as `NAME_2`
+    All,
 }
 
 /// What comes first in a day.
@@ -339,20 +362,32 @@ impl Attempt {
 
     /// Prints what was done, and returns the status that it means.
     fn tell(&self, flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+        let mut told = self.done.iter().map(Ingested::shown).collect::<Vec<_>>();
+        if flags.tables == Tables::All {
+            // They are datasets as well.
+            let asides = told.iter_mut().map(|it| &mut it.dataset.set_aside);
+            asides.for_each(|it| (it.other_tables, it.next_table) = (0, 0));
+        }
         if self.is_many {
-            remarks::tell(&self.done, options);
+            remarks::tell(&told, options);
         } else {
-            self.done.iter().for_each(|it| tell_repairs(it, options));
+            for it in &told {
+                tell_repairs(it, options);
+            }
         }
         if !options.quiet {
             self.skipped.iter().for_each(|it| report::note(it));
         }
         print(&self.done, flags.dry_run, options)?;
-        if self.is_many && !options.quiet {
+        if self.is_many && !self.done.is_empty() && !options.quiet {
             for family in remarks::families(&self.done) {
                 report::note(&family);
             }
-            report::note(&remarks::counts(&self.done, self.n_failed));
+            let what = match flags.tables {
+                Tables::First => ("file", "files"),
+                Tables::All => ("table", "tables"),
+            };
+            report::note(&remarks::counts(&self.done, self.n_failed, what));
         }
         let Some(signal) = self.cut_by else { return Ok(self.status) };
         let message = "interrupted; nothing is kept of a file that was not finished";
@@ -367,6 +402,7 @@ fn ingest(
     options: &GlobalOptions,
 ) -> anyhow::Result<Attempt> {
     let read = flags.read_options();
+    let session_dir = target.session_dir(options);
     let how = How {
         is_union: flags.union || flags.union_by_name,
         by_name: flags.union_by_name,
@@ -374,6 +410,8 @@ fn ingest(
         name_from: flags.name_from.as_ref(),
         if_exists: flags.if_exists,
         read: &read,
+        tables: flags.tables,
+        session_dir: &session_dir,
     };
     let work = |cancelled: &Arc<AtomicBool>| {
         let search = sources::Search {
@@ -405,7 +443,12 @@ fn ingest(
         }
         let n_planned = plan.jobs.len() + plan.joinings.len();
         let done = run_plan(&plan, &how, target, options, cancelled, &mut fail);
-        let (skipped, is_many) = (sources.skipped, 1 < n_planned);
+        let (mut skipped, is_many) = (sources.skipped, 1 < n_planned.max(done.len()));
+        match sources.n_again {
+            0 => {}
+            1 => skipped.push("1 file is named twice and was read once".to_owned()),
+            n => skipped.push(format!("{n} files are named twice and were read once")),
+        }
         let attempt = Attempt { done, status, cut_by: None, skipped, n_failed, is_many };
         anyhow::Ok((attempt, n_planned))
     };
@@ -428,6 +471,9 @@ struct How<'a> {
     name_from: Option<&'a NamePattern>,
     if_exists: IfExists,
     read: &'a IngestOptions,
+    tables: Tables,
+    /// The session that datasets are made in.
+    session_dir: &'a Path,
 }
 
 /// What is made of all files.
@@ -471,7 +517,7 @@ impl<'a> Plan<'a> {
             (Some(_), _) if 1 < single.len() => return Err(several_for_one_name().into()),
             (Some(name), _) => vec![name.to_owned(); single.len()],
             (None, Some(pattern)) => names::by_pattern(&single, pattern)?,
-            (None, None) => names::unique(&single, catalog, how.if_exists),
+            (None, None) => names::unique(&single, catalog, how.if_exists, how.session_dir),
         };
         are_named.extend(rest.iter().flat_map(|it| it.inputs.clone().map(|_| it.is_file)));
         for (input, name) in single.into_iter().zip(names) {
@@ -501,7 +547,65 @@ fn run_plan(
         }
     }
     done.extend(run_jobs(&plan.jobs, target, options, cancelled, fail));
+    if how.tables == Tables::All {
+        let first =
+            done.len() - done.iter().rev().take_while(|it| it.dataset.files.is_empty()).count();
+        let further = further(&plan.jobs, &done[first..], how, target, options, cancelled, fail);
+        done.extend(further);
+    }
     done
+}
+
+/// Reads the tables below the first ones, each as a dataset of its own. Returns what became of them.
+fn further(
+    jobs: &[Job<'_>],
+    first: &[Ingested],
+    how: &How<'_>,
+    target: &mut Target,
+    options: &GlobalOptions,
+    cancelled: &Arc<AtomicBool>,
+    fail: &mut (dyn FnMut(anyhow::Error) + Send),
+) -> Vec<Ingested> {
+    let next = |it: &Ingested| (it.name.clone(), it.dataset.set_aside.next_table);
+    let input_of = |name: &str| Some(jobs.iter().find(|it| it.name == name)?.input);
+    // The tables to read: the input, the name of its first dataset, the number, and the line that it begins on.
+    let mut wanted: Vec<(&Input, String, usize, u64)> = Vec::new();
+    for (name, line) in first.iter().map(next) {
+        wanted.extend(input_of(&name).map(|input| (input, name, 2, line)));
+    }
+    let mut done = Vec::new();
+    loop {
+        wanted.retain(|it| 0 < it.3);
+        if wanted.is_empty() || cancelled.load(Ordering::Relaxed) {
+            return done;
+        }
+        let reads: Vec<IngestOptions> = wanted
+            .iter()
+            .map(|(.., line)| {
+                let skip_lines = Some(line - 1);
+                IngestOptions { skip_lines, is_further: true, may_lack: true, ..how.read.clone() }
+            })
+            .collect();
+        let mut jobs = Vec::new();
+        for ((input, name, number, _), read) in wanted.iter_mut().zip(&reads) {
+            let origin = origin(input, how.session_dir);
+            let is_free =
+                |name: &str| target.catalog().get(name).is_none_or(|it| it.origin == origin);
+            // A name that other data has is left to it.
+            while !is_free(&format!("{name}_{number}")) {
+                *number += 1;
+            }
+            let (name, if_exists) = (format!("{name}_{number}"), how.if_exists);
+            jobs.push(Job { input, name, if_exists, read });
+        }
+        let found = run_jobs(&jobs, target, options, cancelled, fail);
+        for (job, (_, _, number, line)) in jobs.iter().zip(&mut wanted) {
+            let found = found.iter().find(|it| it.name == job.name);
+            *line = found.map_or(0, |it| it.dataset.set_aside.next_table);
+            *number += 1;
+        }
+        done.extend(found);
+    }
 }
 
 /// Joins files and registers what they become.
@@ -515,7 +619,15 @@ fn join(
     let bar = IngestBar::new("", joining.len().max(2), options);
     let catalog = target.catalog().clone();
     let dir = target.session().map(|it| it.datasets_dir()).transpose()?;
-    let place = Place { catalog: &catalog, dir: dir.as_deref(), options, cancelled };
+    let session_dir = target.session_dir(options);
+    let place = Place {
+        catalog: &catalog,
+        dir: dir.as_deref(),
+        session_dir: &session_dir,
+        are_several: false,
+        options,
+        cancelled,
+    };
     let mut batch = Batch::default();
     batch.add(0, joining.run(&place, how.if_exists, how.read, &bar)?);
     if let Some(error) = batch.commit(target).pop() {
@@ -533,6 +645,7 @@ fn run_jobs(
     fail: &mut (dyn FnMut(anyhow::Error) + Send),
 ) -> Vec<Ingested> {
     let [first, ..] = jobs else { return Vec::new() };
+    let are_several = 1 < jobs.len();
     let bar = IngestBar::new(&first.input.shown_name(), jobs.len(), options);
     let mut fail = |error| bar.suspend(|| fail(error));
     let catalog = target.catalog().clone();
@@ -543,8 +656,20 @@ fn run_jobs(
             return Vec::new();
         }
     };
-    let place = Place { catalog: &catalog, dir: dir.as_deref(), options, cancelled };
-    let mut batch = Batch::default();
+    let session_dir = target.session_dir(options);
+    let place = Place {
+        catalog: &catalog,
+        dir: dir.as_deref(),
+        session_dir: &session_dir,
+        are_several,
+        options,
+        cancelled,
+    };
+    let mut batch = if are_several && !first.read.is_further {
+        Batch::of_several(first.read)
+    } else {
+        Batch::default()
+    };
     let (small, large) = pool::divided(jobs);
     pool::run(jobs, &small, &place, &bar, |at, outcome| {
         match outcome {
@@ -555,7 +680,9 @@ fn run_jobs(
             batch.commit(target).into_iter().for_each(&mut fail);
         }
     });
-    batch.commit(target).into_iter().for_each(&mut fail);
+    if !large.is_empty() {
+        batch.commit(target).into_iter().for_each(&mut fail);
+    }
     for at in large {
         if cancelled.load(Ordering::Relaxed) {
             break;
@@ -568,6 +695,7 @@ fn run_jobs(
         bar.count();
         batch.commit(target).into_iter().for_each(&mut fail);
     }
+    batch.finish(target).into_iter().for_each(&mut fail);
     batch.into_done()
 }
 
@@ -589,6 +717,7 @@ pub fn ingest_for_turn(
 ) -> anyhow::Result<()> {
     let if_exists = if is_ephemeral { IfExists::Replace } else { IfExists::Error };
     let read = IngestOptions::default();
+    let session_dir = session.dir().to_owned();
     let how = How {
         is_union: false,
         by_name: false,
@@ -596,6 +725,8 @@ pub fn ingest_for_turn(
         name_from: None,
         if_exists,
         read: &read,
+        tables: Tables::First,
+        session_dir: &session_dir,
     };
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
@@ -676,7 +807,12 @@ fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
     let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
         .try_get_matches_from(line)
         .and_then(|it| IngestFlags::from_arg_matches(&it))?;
-    Ok(flags.read_options())
+    let mut read = flags.read_options();
+    // Of several files that were read with the same flags, not each has every column.
+    let has =
+        |name: &str| dataset.columns.iter().any(|it| it.name.to_lowercase() == name.to_lowercase());
+    read.dtypes.retain(|it| it.0 == "*" || has(&it.0));
+    Ok(read)
 }
 
 fn check(flags: &IngestFlags) -> anyhow::Result<()> {
@@ -727,9 +863,11 @@ impl IngestFlags {
             encoding: self.encoding.clone().filter(|it| it != "auto"),
             header: self.no_header.then_some(false),
             skip_lines: self.skip_rows,
+            is_further: false,
             comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
+            may_lack: false,
             date_order: self.date_order.map(DateOrder::from),
             decimal: self.decimal,
             bytes_max: self.max_bytes,
@@ -759,6 +897,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     }
     let colour = options.terminal.stderr.colour;
     if !options.quiet {
+        if *change == Change::Updated {
+            report::note(&format!("`{name}`: `{}` has changed: read anew", dataset.source));
+        }
         report::note(&read_as(name, dataset));
     }
     if 0 < options.verbose && !options.quiet {
@@ -810,9 +951,11 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     };
     let set_aside = dataset.set_aside.words();
     if !set_aside.is_empty() {
-        let hint = match dataset.set_aside.other_tables {
-            0 => "",
-            _ => "; `--skip-rows` begins at another table",
+        let hint = match dataset.set_aside.next_table {
+            0 => String::new(),
+            line => {
+                format!("; another table begins on line {line}, which `--tables all` reads as well")
+            }
         };
         let (kinds, place) = (set_aside.join(", "), place(false));
         let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");

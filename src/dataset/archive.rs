@@ -4,6 +4,7 @@
 //! decompressed to a file without a name first, which takes no more passes however many files are wanted.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -41,7 +42,7 @@ enum Kind {
 /// A file in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// As the archive has it: `2024/sales.csv`.
+    /// Below the archive: `2024/sales.csv`.
     pub path: String,
     /// Of its content.
     pub bytes: u64,
@@ -153,19 +154,15 @@ fn copy(
 /// Returns the files of a zip archive; nothing when it holds one, which is then no more than compressed.
 fn zip_entries(zip: &ZipArchive<Part>, name: &str) -> anyhow::Result<Option<Vec<Entry>>> {
     let mut zip = zip.clone();
-    let mut entries = Vec::new();
+    let mut entries = BTreeMap::new();
     for number in 0..zip.len() {
         let Ok(file) = zip.by_index_raw(number) else { return Ok(None) };
         let Ok(path) = file.name().map(Cow::into_owned) else { continue };
-        if file.is_file() && !is_of_system(&path) {
-            add(
-                &mut entries,
-                Entry { path, bytes: file.size(), place: Place::Number(number) },
-                name,
-            )?;
+        if file.is_file() {
+            add(&mut entries, &path, file.size(), Place::Number(number), name)?;
         }
     }
-    Ok((1 < entries.len()).then_some(entries))
+    Ok((1 < entries.len()).then(|| entries.into_values().collect()))
 }
 
 fn tar_entries(tar: &Part, name: &str) -> anyhow::Result<Vec<Entry>> {
@@ -182,27 +179,49 @@ fn tar_entries(tar: &Part, name: &str) -> anyhow::Result<Vec<Entry>> {
         return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
     }
     let mut archive = tar::Archive::new(tar.clone());
-    let mut entries = Vec::new();
+    let mut entries = BTreeMap::new();
     for entry in archive.entries_with_seek().map_err(damaged)? {
         let entry = entry.map_err(damaged)?;
-        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        if entry.header().entry_type().is_file() && !is_of_system(&path) {
+        if entry.header().entry_type().is_file() {
+            let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             let place = Place::Offset(entry.raw_file_position());
-            add(&mut entries, Entry { path, bytes: entry.size(), place }, name)?;
+            add(&mut entries, &path, entry.size(), place, name)?;
         }
     }
-    Ok(entries)
+    Ok(entries.into_values().collect())
 }
 
-fn add(entries: &mut Vec<Entry>, mut entry: Entry, name: &str) -> anyhow::Result<()> {
-    if ARCHIVE_FILES_MAX <= entries.len() {
+/// Adds a file by its path. Where an archive has a path again, the last one is meant, as for who unpacks it.
+fn add(
+    entries: &mut BTreeMap<String, Entry>,
+    path: &str,
+    bytes: u64,
+    place: Place,
+    name: &str,
+) -> anyhow::Result<()> {
+    let path = within(path);
+    if is_of_system(&path) {
+        return Ok(());
+    }
+    entries.insert(path.clone(), Entry { path, bytes, place });
+    if ARCHIVE_FILES_MAX < entries.len() {
         let message = format!("cannot read `{name}`: it holds more than {ARCHIVE_FILES_MAX} files");
         return Err(refuse(message, "unpack it, and name the directories one by one"));
     }
-    let path = entry.path.trim_start_matches("./");
-    entry.path.drain(..entry.path.len() - path.len());
-    entries.push(entry);
     Ok(())
+}
+
+/// Returns a path as it is below the archive: neither `/` before it nor `..` leads out.
+fn within(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// macOS adds files of its own.
@@ -365,6 +384,17 @@ mod tests {
             let found = open(&written(&dir, &bytes)).unwrap().unwrap();
             assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn no_path_leads_out_of_an_archive_and_the_last_of_a_path_is_meant() {
+        let dir = TempDir::new().unwrap();
+        let paths = ["/srv/a.csv", "../../b.csv", "c//./d/../d.csv", "b.csv"];
+        let texts = ["n\n1\n", "n\n2\n", "n\n3\n", "n\n4\n"];
+        let files: Vec<_> = paths.into_iter().zip(texts).collect();
+        let found = open(&written(&dir, &zip(&files))).unwrap().unwrap();
+        let expected = [("srv/a.csv", "n\n1\n"), ("c/d.csv", "n\n3\n"), ("b.csv", "n\n4\n")];
+        assert_eq!(found, expected.map(|(path, text)| (path.to_owned(), text.to_owned())));
     }
 
     #[test]

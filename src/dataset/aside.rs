@@ -82,6 +82,8 @@ pub struct Asides {
     pub counts: SetAside,
     /// The first of them.
     pub listed: Vec<Repair>,
+    /// The line on which a table below begins.
+    pub table_line: Option<u64>,
     /// Byte order marks that begin a record, and so are no part of its first cell.
     pub n_marks: u64,
     /// The line of the first of them.
@@ -106,6 +108,9 @@ impl Asides {
         {
             let mut behind = Asides::default();
             behind.add_all(kind, text, syntax);
+            if kind == Kind::OtherTable {
+                behind.table_line = records(text, syntax, 1).first().map(|it| it.line.into());
+            }
             self.append(behind, n_lines);
             n_lines += n_lines_of(text, syntax);
         }
@@ -114,6 +119,7 @@ impl Asides {
     /// Adds what lies `n_lines` lines further on.
     pub fn append(&mut self, behind: Asides, n_lines: u64) {
         self.counts.add(behind.counts);
+        self.table_line = self.table_line.or(behind.table_line.map(|it| it + n_lines));
         let moved = behind.listed.into_iter().map(|it| Repair { line: it.line + n_lines, ..it });
         self.listed.extend(moved);
         self.n_marks += behind.n_marks;

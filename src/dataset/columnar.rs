@@ -15,7 +15,7 @@ mod thrift;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -28,7 +28,7 @@ use super::Watch;
 use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
 use super::source::{Input, check_cancelled, refuse};
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
-use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes};
+use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of};
 use crate::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
 use crate::status::{ExitStatus, Failure};
 use convert::{Way, repeats};
@@ -60,7 +60,8 @@ pub fn ingest(
         Some(archive) => archive.sha256.clone(),
         None => input.sha256(watch.cancelled)?,
     };
-    let target = dir.map(|dir| Target { dir, name });
+    let is_temporary = options.family.is_some();
+    let target = dir.map(|dir| Target { dir, name, is_temporary });
     let first: Vec<Way> = table.sources.iter().map(|it| it.way).collect();
     let mut ways = first.clone();
     let mut read = read(&table, &mut ways, target, watch)?;
@@ -77,28 +78,16 @@ pub fn ingest(
         ..Column::new(name, way.dtype(), Some(*nulls))
     });
     let dataset = Dataset {
-        location: Location::Here {
-            path: PathBuf::from("datasets").join(format!("{name}.parquet")),
-        },
+        location: Location::Here { path: file_of(name) },
         source: input.name.clone(),
+        origin: None,
         sha256,
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: read.n_rows,
         columns: columns.collect(),
-        dialect: Dialect {
-            format: SourceFormat::Parquet,
-            sheet: None,
-            encoding: "utf-8".to_owned(),
-            delimiter: None,
-            quote: None,
-            escape: None,
-            header: true,
-            header_line: None,
-            reasons: [input.archive_reason().into_iter().collect(), table.reasons()].concat(),
-            damage: None,
-            doubt: None,
-            told: Vec::new(),
-        },
+        dialect: Dialect::of_parquet(
+            [input.archive_reason().into_iter().collect(), table.reasons()].concat(),
+        ),
         padded_rows: 0,
         surplus_rows: 0,
         set_aside: SetAside::default(),
@@ -110,7 +99,8 @@ pub fn ingest(
     };
     let files = match (read.file, target) {
         (Some(file), Some(target)) => {
-            TempFiles::of_parquet(file).complete(target, false, Some(&dataset))?
+            let about = (!is_temporary).then_some(&dataset);
+            TempFiles::of_parquet(file).complete(target, false, about)?
         }
         _ => DatasetFiles::default(),
     };
@@ -289,7 +279,10 @@ struct Output {
 impl Output {
     fn create(target: Target<'_>, columns: &[BuiltColumn]) -> anyhow::Result<Self> {
         let name = format!("{}.parquet", target.name);
-        let (file, encoder) = ParquetFile::create(target.dir, &name, columns)?;
+        let (mut file, encoder) = ParquetFile::create(target.dir, &name, columns)?;
+        if target.is_temporary {
+            file.forget();
+        }
         Ok(Output { file, encoder, group: None, n_bytes: 0, n_rows: 0 })
     }
 

@@ -4,6 +4,8 @@
 //! hold something, whether a blank line precedes them. Types decide in `header` where shape leaves
 //! a doubt.
 
+use std::cell::OnceCell;
+
 use super::aside::{Comment, is_marked};
 use super::dialect::mode;
 use super::records::{Cell, Tokeniser, count_line_ends, texts_of};
@@ -194,8 +196,8 @@ struct Below<'a> {
     width: usize,
     comment: Option<&'a Comment>,
     shapes: Vec<Shape>,
-    /// What each column holds, by the records that have as many cells as the table.
-    classes: Vec<Class>,
+    /// What each column holds, by the records that have as many cells as the table. Few files need it.
+    classes: OnceCell<Vec<Class>>,
     /// Whether most records stand behind a blank line, so that one more says nothing.
     has_blanks: bool,
 }
@@ -205,10 +207,7 @@ impl<'a> Below<'a> {
         let shapes = records(tail, syntax, usize::MAX);
         let n_behind_blank = shapes.iter().skip(1).filter(|it| it.is_behind_blank).count();
         let has_blanks = shapes.len() < 2 * n_behind_blank;
-        let classes = vec![Class::Unknown; width];
-        let mut below = Below { tail, syntax, width, comment, shapes, classes, has_blanks };
-        below.classes = below.classes_of_rows();
-        below
+        Below { tail, syntax, width, comment, shapes, classes: OnceCell::new(), has_blanks }
     }
 
     fn texts(&self, shape: &Shape) -> Vec<String> {
@@ -261,8 +260,8 @@ impl<'a> Below<'a> {
                 found == Class::Values
             }
         };
-        self.classes.contains(&Class::Values)
-            && !self.classes.iter().zip(&self.texts(shape)).any(holds_value)
+        let classes = self.classes.get_or_init(|| self.classes_of_rows());
+        classes.contains(&Class::Values) && !classes.iter().zip(&self.texts(shape)).any(holds_value)
     }
 
     /// Returns whether a blank line, a row of empty cells or a line of strokes stands before a record, or it

@@ -21,6 +21,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array,
 };
+use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
@@ -39,6 +40,7 @@ use super::wanted::Wants;
 use super::write::{BuiltColumn, Encoder, ParquetFile, temporary};
 use crate::catalog::{
     Column, DType, Dataset, Dialect, Location, SetAside, SourceFile, SourceFormat, StrayQuotes,
+    file_of,
 };
 use crate::limits::{NOTES_MAX, SLICE_BYTES_MAX};
 use crate::status::{ExitStatus, Failure};
@@ -159,7 +161,12 @@ pub fn union(
     let (table, n_rows, nulls) = join(&joined, &parts, name, dir, cancelled)?;
     let rejects = rejects_of(union, &parts, name, dir)?;
     let dataset = describe(union, &joined, &columns, &parts, name, n_rows, &nulls, options);
-    let files = DatasetFiles::of_union(Target { dir, name }, table, rejects, &dataset)?;
+    let files = DatasetFiles::of_union(
+        Target { dir, name, is_temporary: false },
+        table,
+        rejects,
+        &dataset,
+    )?;
     Ok((dataset, files))
 }
 
@@ -208,12 +215,9 @@ fn side_by_side<T: Send>(
 fn whole(union: &Union<'_>, read: Vec<anyhow::Result<Part>>) -> anyhow::Result<Vec<Part>> {
     let n_failed = read.iter().filter(|it| it.is_err()).count();
     let n = union.files.len();
-    let doing = || {
-        let which = match n_failed {
-            1 => "1 of them".to_owned(),
-            _ => format!("{n_failed} of them, the first of which is told"),
-        };
-        format!("cannot join {n} files, since {which} cannot be read")
+    let doing = || match n_failed {
+        1 => format!("cannot join {n} files, since one of them cannot be read"),
+        _ => format!("cannot join {n} files, since {n_failed} of them cannot be read; the first"),
     };
     read.into_iter().collect::<anyhow::Result<_>>().with_context(doing)
 }
@@ -625,13 +629,20 @@ fn encode(
     let mut n_rows = 0;
     for piece in group {
         let part = &parts[piece.part];
-        let file = File::open(&part.table)?;
-        let mut reader =
-            ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
-        if let Some(group) = piece.group {
-            reader = reader.with_row_groups(vec![group]);
-        }
-        for batch in reader.build()? {
+        let reader = match piece.group {
+            // In one go: there are thousands of small ones.
+            None => {
+                let all = Bytes::from(std::fs::read(&part.table)?);
+                ParquetRecordBatchReaderBuilder::try_new(all)?
+                    .with_batch_size(BATCH_ROWS)
+                    .build()?
+            }
+            Some(group) => ParquetRecordBatchReaderBuilder::try_new(File::open(&part.table)?)?
+                .with_batch_size(BATCH_ROWS)
+                .with_row_groups(vec![group])
+                .build()?,
+        };
+        for batch in reader {
             let batch = batch?;
             let rows = joined.rows(&batch, piece.part, part)?;
             nulls.iter_mut().zip(&rows).for_each(|(all, it)| *all += it.null_count() as u64);
@@ -719,10 +730,9 @@ fn describe(
         }
     }
     Dataset {
-        location: Location::Here {
-            path: PathBuf::from("datasets").join(format!("{name}.parquet")),
-        },
+        location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
+        origin: None,
         sha256: hex(&hash.finalize()),
         bytes: datasets().map(|it| it.bytes).sum(),
         row_count,

@@ -11,9 +11,7 @@ use parquet::file::metadata::ParquetMetaData;
 use super::columnar::guard;
 use super::scan::{dtype_of, is_whole};
 use super::write::ABOUT_KEY;
-use crate::catalog::{
-    Column, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
-};
+use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of};
 use crate::limits::PARQUET_FOOTER_BYTES_MAX;
 
 /// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
@@ -57,25 +55,15 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
     Ok(Dataset {
         location: Location::Here { path: file_of(name) },
         source: path.display().to_string(),
+        origin: None,
         // Of no file: whatever is ingested under the name is other data.
         sha256: String::new(),
         bytes: stat.len(),
         row_count,
         columns: columns.collect(),
-        dialect: Dialect {
-            format: SourceFormat::Parquet,
-            sheet: None,
-            encoding: "utf-8".to_owned(),
-            delimiter: None,
-            quote: None,
-            escape: None,
-            header: true,
-            header_line: None,
-            reasons: vec!["found without a catalog, which had its source".to_owned()],
-            told: Vec::new(),
-            damage: None,
-            doubt: None,
-        },
+        dialect: Dialect::of_parquet(vec![
+            "found without a catalog, which had its source".to_owned(),
+        ]),
         padded_rows: 0,
         surplus_rows: 0,
         set_aside: SetAside::default(),

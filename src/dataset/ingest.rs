@@ -1,7 +1,6 @@
 //! A source to a dataset: look, read, and read again if the first guess of a type was wrong.
 
-use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +37,7 @@ use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
 use super::wrap::{self, Rules, Wrapping};
-use super::write::{BuiltColumn, ParquetFile, keep, temporary};
+use super::write::{BuiltColumn, LateFile, ParquetFile, keep, sync_files};
 use super::{Progress, Watch, notes, totals};
 use crate::catalog::{
     Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
@@ -51,6 +50,7 @@ use crate::status::{ExitStatus, Failure};
 
 /// What the user said about the file; everything else is found out.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct IngestOptions {
     /// What separates cells: a few characters.
     pub delimiter: Option<String>,
@@ -64,12 +64,16 @@ pub struct IngestOptions {
     pub header: Option<bool>,
     /// Lines before the table, which then begins with the next record.
     pub skip_lines: Option<u64>,
+    /// Whether these lines are of other tables.
+    pub is_further: bool,
     /// What begins a comment line.
     pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
     pub nulls: Option<Vec<String>>,
     /// What columns are to be, by name; `*` names those that are known as that.
     pub dtypes: Vec<(String, Wanted)>,
+    /// Whether the file may lack such columns.
+    pub may_lack: bool,
     /// Of days that can be read in two ways, such as `01/02/2024`.
     pub date_order: Option<DateOrder>,
     /// What precedes the fraction of numbers, in every column.
@@ -106,9 +110,11 @@ impl Default for IngestOptions {
             encoding: None,
             header: None,
             skip_lines: None,
+            is_further: false,
             comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
+            may_lack: false,
             date_order: None,
             decimal: None,
             bytes_max: CSV_BYTES_MAX,
@@ -171,9 +177,9 @@ impl Tuning {
 /// beside it where they say something.
 ///
 /// `shown_name` is the source as the user named it, `dir` the session's directory of datasets,
-/// `name` the dataset's name. The files are complete and on disk, and the footer of the Parquet file
-/// has been read back and counts the rows that were parsed; [`DatasetFiles::keep`] gives them their
-/// names. Without that, and when the ingest fails, nothing is left behind and what was there is
+/// `name` the dataset's name. The files are complete, and the footer of the Parquet file has been read back
+/// and counts the rows that were parsed; [`DatasetFiles::keep_all`] sees that the disk has them, and gives them
+/// their names. Without that, and when the ingest fails, nothing is left behind and what was there is
 /// untouched.
 ///
 /// No value is changed: a column whose values a type would change is text. Missing are empty cells
@@ -253,7 +259,7 @@ pub(super) fn ingest_part(
     if let Some((dataset, files)) = ingest_columnar(&input, NAME, Some(dir), options, &watch)? {
         return Ok((PartRead { dataset, evidence: Vec::new(), bytes }, files));
     }
-    let target = Some(Target { dir, name: NAME });
+    let target = Some(Target { dir, name: NAME, is_temporary: true });
     let written = foreign::as_text(&input, dir, options, &watch)?;
     let (input, options) = written.as_ref().map_or((&input, options), |it| (&it.0, &it.1));
     let tuning = Tuning::new(input.bytes, options.n_at_once);
@@ -273,7 +279,7 @@ pub(super) fn ingest_input(
     if let Some(read) = ingest_columnar(input, name, dir, options, watch)? {
         return Ok(read);
     }
-    let target = dir.map(|dir| Target { dir, name });
+    let target = dir.map(|dir| Target { dir, name, is_temporary: false });
     let temp = std::env::temp_dir();
     if let Some((input, options)) = foreign::as_text(input, dir.unwrap_or(&temp), options, watch)? {
         let tuning = Tuning::new(input.bytes, options.n_at_once);
@@ -397,6 +403,7 @@ fn ingest_text(
     let dataset = Dataset {
         location: Location::Here { path: file_of(name) },
         source: shown_name.to_owned(),
+        origin: None,
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: tally.n_rows,
@@ -420,7 +427,7 @@ fn ingest_text(
         },
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,
-        set_aside: tally.set_aside,
+        set_aside: SetAside { next_table: tally.table_line.unwrap_or(0), ..tally.set_aside },
         stray_quotes,
         notes: notes::of(
             &layout.asides,
@@ -433,8 +440,8 @@ fn ingest_text(
     };
     let files = match (files, target) {
         (Some(files), Some(target)) => {
-            // What was saved in a turn is no dataset.
-            let about = (!options.is_plain).then_some(&dataset);
+            // What was saved in a turn, or is a part of one, is no dataset.
+            let about = (!options.is_plain && !target.is_temporary).then_some(&dataset);
             files.complete(target, has_rejects, about)?
         }
         _ => DatasetFiles::default(),
@@ -495,8 +502,8 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
 
 /// Returns a sentence for each kind of line that is no row.
 fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
-    let SetAside { preamble, comments, rules, repeated_headers, footer, other_tables, totals } =
-        counts;
+    let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = counts;
+    let SetAside { other_tables, totals, .. } = counts;
     let mut sentences = Vec::new();
     if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
         let text = &first.text[..first.text.floor_char_boundary(60)];
@@ -525,7 +532,7 @@ fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
         ));
     }
     if 0 < other_tables {
-        sentences.push(format!("other tables below the first: {other_tables} lines"));
+        sentences.push(format!("lines of other tables: {other_tables}"));
     }
     sentences
 }
@@ -661,7 +668,8 @@ impl Layout {
             check_width(shown_name, header.names.len())?;
             let n_lines = n_lines + u64::from(0 < n_declared);
             let mut asides = Asides::default();
-            asides.add_all(Kind::Preamble, &skipped, Syntax::usual(Delimiter::NONE));
+            let kind = if options.is_further { Kind::OtherTable } else { Kind::Preamble };
+            asides.add_all(kind, &skipped, Syntax::usual(Delimiter::NONE));
             asides.append(std::mem::take(&mut header.asides), n_lines);
             return Ok(Layout {
                 found,
@@ -942,6 +950,8 @@ pub(super) struct Target<'a> {
     pub dir: &'a Path,
     /// The dataset's name.
     pub name: &'a str,
+    /// Whether they are read and go.
+    pub is_temporary: bool,
 }
 
 /// What reading the whole file brought.
@@ -977,10 +987,10 @@ fn read(
         is_plain: options.is_plain,
     };
     let family = options.family.as_deref();
-    // A file may lack columns that others have.
-    let wants = match family {
-        Some(_) => Wants::find_any(&options.dtypes, names)?,
-        None => Wants::find(&options.dtypes, names)?,
+    let wants = if family.is_some() || options.may_lack {
+        Wants::find_any(&options.dtypes, names)?
+    } else {
+        Wants::find(&options.dtypes, names)?
     };
     let decide = |evidence: &[Evidence], n_lines: u64| {
         let mut readings = decide_as(evidence, &wants, hints);
@@ -1290,25 +1300,31 @@ impl TempFiles {
         columns: &[BuiltColumn],
         n_header: u64,
     ) -> anyhow::Result<(Self, Output)> {
-        let Target { dir, name } = target;
-        let (parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
-        let lines = temporary(dir, &format!("{name}.lines"))?;
-        let rejects = temporary(dir, &format!("{name}.rejects.jsonl"))?;
-        let writer = |temp: &NamedTempFile| temp.as_file().try_clone().map(BufWriter::<File>::new);
+        let Target { dir, name, is_temporary } = target;
+        let (mut parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
+        if is_temporary {
+            parquet.forget();
+        }
+        let late = |ending: &str| BufWriter::new(LateFile::new(dir, format!("{name}.{ending}")));
         let output = Output {
             parquet,
             encoder,
-            lines: LineWriter::new(writer(&lines)?, n_header)?,
-            rejects: writer(&rejects)?,
+            lines: LineWriter::new(late("lines"), n_header)?,
+            rejects: late("rejects.jsonl"),
         };
-        Ok((TempFiles { parquet: None, lines: Some(lines), rejects: Some(rejects) }, output))
+        Ok((TempFiles { parquet: None, lines: None, rejects: None }, output))
     }
 
     /// Completes what a pass wrote, unless another pass follows.
-    fn finish(&mut self, mut output: Output, is_built: bool) -> anyhow::Result<()> {
-        output.flush()?;
-        if output.lines.finish()?.is_none() {
-            self.lines = None;
+    fn finish(&mut self, output: Output, is_built: bool) -> anyhow::Result<()> {
+        self.rejects =
+            output.rejects.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
+        let (lines, is_needed) = output.lines.finish();
+        if is_needed {
+            self.lines = lines.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
+        } else {
+            // Dropped, it would be written first.
+            drop(lines.into_parts());
         }
         if is_built {
             self.parquet = Some(output.parquet);
@@ -1316,26 +1332,22 @@ impl TempFiles {
         Ok(())
     }
 
-    /// Writes into the Parquet file what it is, for who finds it without a catalog, and makes sure that all is
-    /// on disk.
+    /// Writes into the Parquet file what it is, for who finds it without a catalog, and completes it.
     ///
     /// # Errors
     ///
-    /// Fails when it is not.
+    /// Fails when it cannot be written.
     pub fn complete(
         self,
         target: Target<'_>,
         has_rejects: bool,
         about: Option<&Dataset>,
     ) -> anyhow::Result<DatasetFiles> {
-        let Target { dir, name } = target;
+        let Target { dir, name, .. } = target;
         let path = |ending: &str| dir.join(format!("{name}.{ending}"));
         let rejects = self.rejects.filter(|_| has_rejects);
         let mut files = DatasetFiles::default();
         for (temp, path) in [(rejects, path("rejects.jsonl")), (self.lines, path("lines"))] {
-            if let Some(temp) = &temp {
-                temp.as_file().sync_all().context("cannot write beside the dataset")?;
-            }
             files.0.push((temp.map(NamedTempFile::into_temp_path), path));
         }
         let mut parquet = self.parquet.context("no pass has built the table")?;
@@ -1358,7 +1370,9 @@ impl DatasetFiles {
     /// Fails when it cannot be renamed.
     pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
         let table = self.0.into_iter().next_back().and_then(|it| it.0);
-        keep(table.context("no pass has built the table")?, path)
+        let table = table.context("no pass has built the table")?;
+        sync_files(&[&table]).into_iter().collect::<anyhow::Result<()>>()?;
+        keep(table, path)
     }
 
     /// Returns the table and the list of repairs, if there is one, under the names that vanish.
@@ -1393,13 +1407,25 @@ impl DatasetFiles {
         files.complete(target, true, Some(about))
     }
 
-    /// Gives the files their names, the Parquet file last; [`sync_dir`](super::sync_dir) makes that
+    /// Keeps the files of datasets, and returns of each whether they were kept, in their order.
+    ///
+    /// The disk has all of them before the first gets its name; [`sync_dir`](super::sync_dir) makes the names
     /// survive a power cut.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file cannot be renamed.
-    pub fn keep(self) -> anyhow::Result<()> {
+    pub fn keep_all(all: Vec<Self>) -> Vec<anyhow::Result<()>> {
+        let there = || all.iter().map(|it| it.0.iter().filter_map(|it| it.0.as_deref()));
+        let paths: Vec<&Path> = there().flatten().collect();
+        let counts: Vec<usize> = there().map(Iterator::count).collect();
+        let mut synced = sync_files(&paths).into_iter();
+        let keep = |(files, n): (Self, usize)| {
+            let synced = synced.by_ref().take(n).collect::<Vec<_>>();
+            synced.into_iter().collect::<anyhow::Result<()>>()?;
+            files.rename()
+        };
+        all.into_iter().zip(counts).map(keep).collect()
+    }
+
+    /// Gives the files their names, the Parquet file last.
+    fn rename(self) -> anyhow::Result<()> {
         for (temp, path) in self.0 {
             match temp {
                 Some(temp) => keep(temp, &path)?,

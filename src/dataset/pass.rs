@@ -5,8 +5,7 @@
 //! whatever the file's size and however uneven the work.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -25,7 +24,7 @@ use super::slice::{self, Parsed, Plan};
 use super::source::{Slices, check_cancelled};
 use super::spool::Written;
 use super::totals::Sum;
-use super::write::{Encoder, ParquetFile};
+use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
 use crate::catalog::SetAside;
 use crate::status::{ExitStatus, Failure};
@@ -43,9 +42,9 @@ pub struct Output {
     /// Encodes its columns.
     pub encoder: Encoder,
     /// Rows to lines.
-    pub lines: LineWriter<BufWriter<File>>,
+    pub lines: LineWriter<BufWriter<LateFile>>,
     /// The list of repairs.
-    pub rejects: BufWriter<File>,
+    pub rejects: BufWriter<LateFile>,
 }
 
 /// What a pass found.
@@ -65,6 +64,8 @@ pub struct Tally {
     pub any_quoted: bool,
     /// Records that are no rows, those before the table included.
     pub set_aside: SetAside,
+    /// The line on which a table below begins.
+    pub table_line: Option<u64>,
     /// Blank lines, which are no rows.
     pub n_blank: u64,
     /// Records of nothing but delimiters, which are no rows either.
@@ -265,7 +266,7 @@ fn work(
 }
 
 type Sinks<'a> =
-    (&'a mut ParquetFile, &'a mut LineWriter<BufWriter<File>>, &'a mut BufWriter<File>);
+    (&'a mut ParquetFile, &'a mut LineWriter<BufWriter<LateFile>>, &'a mut BufWriter<LateFile>);
 
 /// Takes the results in the order of the file.
 struct Collector<'a> {
@@ -393,6 +394,8 @@ impl<'a> Collector<'a> {
     /// first `n_lines` of the file.
     fn list(&mut self, repairs: &[Repair], asides: &Asides, n_lines: u64) -> anyhow::Result<()> {
         self.tally.set_aside.add(asides.counts);
+        self.tally.table_line =
+            self.tally.table_line.or(asides.table_line.map(|it| n_lines + it + 1));
         self.tally.n_marks += asides.n_marks;
         let mark_line = asides.mark_line.map(|it| n_lines + it + 1);
         self.tally.mark_line = self.tally.mark_line.or(mark_line);
@@ -442,15 +445,4 @@ impl<'a> Collector<'a> {
 /// Cuts text for a message.
 fn shown(text: &str) -> &str {
     &text[..text.floor_char_boundary(80)]
-}
-
-impl Output {
-    /// Ends the list of repairs.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be written.
-    pub fn flush(&mut self) -> anyhow::Result<()> {
-        Ok(self.rejects.flush()?)
-    }
 }

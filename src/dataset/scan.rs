@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Instant;
 
 use anyhow::Context;
 use arrow_schema::DataType;
@@ -11,8 +12,9 @@ use super::columnar::guard;
 use super::find::find;
 use super::rate::rate;
 use crate::catalog::{DType, Facts, Query};
+use crate::limits::{FIND_TIME_MAX, FOUND_DATASETS_MAX};
 
-/// Answers a query about one dataset. Paths of queries are relative to `session_dir`.
+/// Answers a query. Paths of queries are relative to `session_dir`.
 ///
 /// # Errors
 ///
@@ -30,6 +32,22 @@ pub fn answer(query: &Query, session_dir: &Path) -> anyhow::Result<Facts> {
             let matches =
                 find(&path, value).with_context(|| format!("cannot search {}", path.display()))?;
             Ok(Facts::Matches(matches))
+        }
+        Query::FindValueIn { datasets, value } => {
+            let began = Instant::now();
+            let mut found = Vec::new();
+            for (at, (name, path)) in datasets.iter().enumerate() {
+                if FOUND_DATASETS_MAX <= found.len() || FIND_TIME_MAX <= began.elapsed() {
+                    return Ok(Facts::MatchesIn { found, n_left: datasets.len() - at });
+                }
+                let path = session_dir.join(path);
+                let matches = find(&path, value)
+                    .with_context(|| format!("cannot search {}", path.display()))?;
+                if !matches.is_empty() {
+                    found.push((name.clone(), matches));
+                }
+            }
+            Ok(Facts::MatchesIn { found, n_left: 0 })
         }
         Query::Rate { path, column, ratings } => {
             let path = session_dir.join(path);

@@ -33,7 +33,7 @@ pub fn end_of_first(windows: &Windows, syntax: Syntax, nulls: &Nulls) -> Option<
     let place = Places { text, syntax, nulls, shapes: &shapes };
     let at = place.candidates().take(PLACES_MAX).find(|at| place.begins_table(*at))?;
     // Before a table that is much longer, a short one is preamble.
-    (shapes.len() - at <= 2 * at).then(|| shapes[at].start)
+    (place.end(at) - at <= 2 * at).then(|| shapes[at].start)
 }
 
 /// The records of a file, between which tables may begin.
@@ -50,7 +50,7 @@ impl Places<'_> {
         (2..self.shapes.len().saturating_sub(1)).filter(|at| {
             let (before, here) = (&self.shapes[at - 1], &self.shapes[*at]);
             let below = self.shapes[at + 1..].iter().take(2);
-            let is_change = here.width != before.width || here.is_behind_blank;
+            let is_change = here.width != before.width || self.is_apart(*at);
             is_change
                 && 1 < here.width
                 && here.n_filled == here.width
@@ -58,17 +58,32 @@ impl Places<'_> {
         })
     }
 
+    /// Returns whether a blank line stands before a record, or before a title above it.
+    fn is_apart(&self, at: usize) -> bool {
+        let before = &self.shapes[at - 1];
+        let is_title = before.n_filled == 1 && before.is_first_filled;
+        self.shapes[at].is_behind_blank || (is_title && before.is_behind_blank)
+    }
+
+    /// Returns where the table ends that begins at a position: where another may begin behind a blank line.
+    fn end(&self, at: usize) -> usize {
+        let next = self.candidates().find(|it| at + 2 < *it && self.is_apart(*it));
+        next.unwrap_or(self.shapes.len())
+    }
+
     fn begins_table(&self, at: usize) -> bool {
-        let (above, below) = self.shapes.split_at(at);
-        let Some((head, rows)) = below.split_first() else { return false };
+        // Titles are above the first table.
+        let n_titles = self.shapes[..at].iter().take_while(|it| it.n_filled == 1).count();
+        let above = &self.shapes[n_titles..at];
+        let Some((head, rows)) = self.shapes[at..self.end(at)].split_first() else { return false };
         let (width, share) = width_of(above);
         // Names and values above a table leave cells empty.
-        if width < 2 || share < 0.8 || above[0].n_filled < width {
+        if width < 2 || share < 0.8 || above.first().is_none_or(|it| it.n_filled < width) {
             return false;
         }
         // A table of the same width begins behind a blank line; of the other one, nothing comes again.
         let n_back = rows.iter().filter(|it| it.width == width).count();
-        if if width == head.width { !head.is_behind_blank } else { rows.len() < 5 * n_back } {
+        if if width == head.width { !self.is_apart(at) } else { rows.len() < 5 * n_back } {
             return false;
         }
         // Names with their values have a value where a table has a name.
@@ -83,7 +98,8 @@ impl Places<'_> {
         if !labels.iter().all(|it| classify(it.as_bytes(), self.nulls).is_name()) {
             return false;
         }
-        let behind = self.sample(head.after.0, self.text.len(), head.width);
+        let end = rows.last().map_or(self.text.len(), |it| it.after.0);
+        let behind = self.sample(head.after.0, end, head.width);
         let is_named = behind.is_typed() && is_header(&labels, &behind, self.nulls).0;
         if width != head.width {
             // A few names and values above a table are no table.

@@ -1,9 +1,10 @@
 //! Columns to row groups of zstd Parquet, under a temporary name until all is well.
 
 use std::fs::File;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use anyhow::{Context, ensure};
 use arrow_array::ArrayRef;
@@ -151,8 +152,8 @@ pub const ABOUT_KEY: &str = "csv-agent.dataset";
 pub struct ParquetFile {
     writer: SerializedFileWriter<NamedTempFile>,
     n_rows: u64,
-    /// Bytes that the disk surely has.
-    n_synced: usize,
+    /// Bytes that the disk surely has; none of a file that is not kept.
+    n_synced: Option<usize>,
 }
 
 impl ParquetFile {
@@ -179,7 +180,12 @@ impl ParquetFile {
         let root = parquet_schema.root_schema_ptr();
         let writer = SerializedFileWriter::new(temp, root, Arc::new(properties))?;
         let factory = ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&schema));
-        Ok((ParquetFile { writer, n_rows: 0, n_synced: 0 }, Encoder { factory, schema }))
+        Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder { factory, schema }))
+    }
+
+    /// Spares the disk a file that is read and goes.
+    pub fn forget(&mut self) {
+        self.n_synced = None;
     }
 
     /// Appends a row group of `n_rows`.
@@ -195,9 +201,9 @@ impl ParquetFile {
         row_group.close()?;
         self.n_rows += n_rows;
         let n_written = self.writer.bytes_written();
-        if SYNC_BYTES <= n_written - self.n_synced {
+        if self.n_synced.is_some_and(|it| SYNC_BYTES <= n_written - it) {
             self.writer.inner().as_file().sync_data().context(CANNOT_WRITE)?;
-            self.n_synced = n_written;
+            self.n_synced = Some(n_written);
         }
         Ok(())
     }
@@ -213,7 +219,7 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Finishes the file and reads its footer back.
+    /// Finishes the file and reads its footer back. Whether the disk has it is for who keeps it.
     ///
     /// # Errors
     ///
@@ -221,7 +227,10 @@ impl ParquetFile {
     pub fn finish(self) -> anyhow::Result<NamedTempFile> {
         let mut temp = self.writer.into_inner()?;
         temp.flush()?;
-        temp.as_file().sync_all().context(CANNOT_WRITE)?;
+        if self.n_synced.is_none() {
+            // Who reads it counts the rows.
+            return Ok(temp);
+        }
         let footer = SerializedFileReader::new(temp.reopen()?)?;
         let n_rows = footer.metadata().file_metadata().num_rows();
         ensure!(
@@ -230,6 +239,39 @@ impl ParquetFile {
             self.n_rows
         );
         Ok(temp)
+    }
+}
+
+/// A temporary file that is made when something is written to it.
+pub struct LateFile {
+    dir: PathBuf,
+    name: String,
+    temp: Option<NamedTempFile>,
+}
+
+impl LateFile {
+    /// Names a file in `dir`, and makes none yet.
+    pub fn new(dir: &Path, name: String) -> Self {
+        LateFile { dir: dir.to_owned(), name, temp: None }
+    }
+
+    /// Returns the file, if anything was written.
+    pub fn into_temporary(self) -> Option<NamedTempFile> {
+        self.temp
+    }
+}
+
+impl Write for LateFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let temp = match self.temp.take() {
+            Some(temp) => temp,
+            None => temporary(&self.dir, &self.name).map_err(io::Error::other)?,
+        };
+        self.temp.insert(temp).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.temp.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 
@@ -254,6 +296,21 @@ pub fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile> {
 pub fn keep(temp: TempPath, path: &Path) -> anyhow::Result<()> {
     temp.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
+}
+
+/// Makes sure that the disk has each of these files, and returns whether it has, in their order. Many at the same
+/// time take little longer than one.
+pub fn sync_files(paths: &[&Path]) -> Vec<anyhow::Result<()>> {
+    const AT_ONCE_MAX: usize = 16;
+    let sync = |path: &Path| File::open(path).and_then(|it| it.sync_all()).context(CANNOT_WRITE);
+    let share = paths.len().div_ceil(AT_ONCE_MAX).max(1);
+    thread::scope(|scope| {
+        let works = paths
+            .chunks(share)
+            .map(|share| scope.spawn(move || share.iter().map(|it| sync(it)).collect::<Vec<_>>()));
+        let works: Vec<_> = works.collect();
+        works.into_iter().flat_map(|it| it.join().expect("it does not panic")).collect()
+    })
 }
 
 /// Makes renames in `dir` survive a power cut.

@@ -1,14 +1,16 @@
 # A thousand and more by their names; the letters as `$584M` has them.
-_POWERS = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
+_POWERS = {
+    "k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "tn": 12, "trillion": 12
+}
 
 
-# A number as people write it, in lower case; GROUP and MARK stand for what is between thousands and before a
+# A number as people write it, in any case; GROUP and MARK stand for what is between thousands and before a
 # fraction.
 _NUMBER_FORM = (
-    r"(?P<open>\()?\s*(?P<sign>[-+])?\s*(?:[a-z]{0,3}[$€£¥₹₩]|(?:usd|eur|gbp|chf|jpy|cad|aud|inr|cny)\b)?\s*"
+    r"(?P<open>\()?\s*(?P<sign>[-+])?\s*(?P<before>[a-z]{0,3}[$€£¥₹₩]|(?:usd|eur|gbp|chf|jpy|cad|aud|inr|cny)\b)?\s*"
     r"(?P<inner>[-+])?\s*(?P<whole>\d{1,3}(?:GROUP\d{3})+|\d*)(?:MARK(?P<part>\d*))?(?:e(?P<power>[-+]?\d{1,3}))?\s*"
-    r"(?P<unit>thousand|million|billion|trillion|mn|bn|[kmbt])?\s*"
-    r"(?:%|percent|[$€£¥₹₩]|(?:usd|eur|gbp|chf|jpy|cad|aud|inr|cny))?\s*(?P<close>\))?"
+    r"(?P<unit>thousand|million|billion|trillion|mn|bn|tn|[kmbt])?\s*"
+    r"(?:%|percent|(?P<after>[$€£¥₹₩]|(?:usd|eur|gbp|chf|jpy|cad|aud|inr|cny)))?\s*(?P<close>\))?"
 )
 
 
@@ -16,7 +18,7 @@ def _number_of(text, decimal):
     """Returns the number that a text is as people write it, whole where it is; none where it is no number."""
     group, mark = (r"[,\s'’]", r"\.") if decimal == "." else (r"[.\s'’]", ",")
     form = _NUMBER_FORM.replace("GROUP", group).replace("MARK", mark)
-    found = re.fullmatch(form, text.strip().lower().replace("−", "-"))
+    found = re.fullmatch(form, text.strip().replace("−", "-"), re.IGNORECASE)
     if found is None or not (found["whole"] or found["part"]):
         return None
     if (found["open"] is None) != (found["close"] is None) or (found["sign"] and found["inner"]):
@@ -24,9 +26,14 @@ def _number_of(text, decimal):
     is_negative = found["open"] is not None or "-" in (found["sign"], found["inner"])
     if found["open"] is not None and (found["sign"] or found["inner"]):
         return None
+    unit = found["unit"] or ""
+    # A letter alone may be of metres, tonnes or minutes: `5m`, `3t`; `5M` and `£5m` are not.
+    is_money = found["before"] or found["after"]
+    if len(unit) == 1 and not is_money and unit not in ("K", "M", "B"):
+        return None
     whole = re.sub(r"\D", "", found["whole"])
     part = (found["part"] or "").rstrip("0")
-    power = int(found["power"] or 0) + _POWERS.get(found["unit"], 0)
+    power = int(found["power"] or 0) + _POWERS.get(unit.lower(), 0)
     if 300 < len(whole) + power:  # more than a float holds
         return None
     if len(part) <= power:
@@ -37,7 +44,7 @@ def _number_of(text, decimal):
 
 
 def num(values, decimal="."):
-    """Return text as numbers, as people write them: "1,234", "$584M", "32%" (32), "(1.2)" (-1.2), "1.5 million".
+    """Return text as numbers, as people write them: "1,234", "$584M", "32%" (32), "(1.2)" (-1.2), "1.5 million", "3K".
 
     What is no number is missing in the result and told; blank cells are missing. `decimal=","` reads "1.234,5".
     """

@@ -1,11 +1,12 @@
 //! `find_value_columns`: which columns of a dataset hold a value.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Facts, Query};
+use crate::chosen::is_named;
 use crate::event::ToolOutput;
 use crate::limits::FINDS_MAX;
 use crate::python::protocol::Command;
@@ -15,7 +16,8 @@ use crate::tools::{Plan, Tool, ToolError, dataset, succeeded};
 /// The tool.
 pub const TOOL: Tool = Tool {
     name: "find_value_columns",
-    description: "Finds which columns of a dataset hold a value, and in how many rows. Use it when the \
+    description: "Finds which columns of a dataset, or of all that match a pattern, hold a value, and in how \
+many rows. Use it when the \
 question names a value (a product, a code, a day) and not its column. The whole cell must equal the \
 value; text is compared without regard to case and surrounding blanks, numbers by value (7 finds 7.0), \
 days and times in ISO form. It does not search within cells: for that use str.contains in Python. \
@@ -41,7 +43,7 @@ struct Arguments {
 
 fn parameters() -> Value {
     object([
-        ("name", string("the dataset's name, as list_datasets gives it")),
+        ("name", string("the dataset's name, or a pattern such as fraud_*; * for all datasets")),
         ("value", string("the value as text: Anvil, 7, 2013-01-01, true")),
     ])
 }
@@ -52,6 +54,9 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         let message = "`value` is empty; missing cells are not searched: call `get_dataset_info` for how many \
                        each column has, or `load(name).isna().sum()` in Python";
         return Err(ToolError::new("bad_arguments", message));
+    }
+    if name.contains(['*', '?', '[']) {
+        return in_several(catalog, name, value);
     }
     let Some(path) = dataset(catalog, &name)?.path().map(Path::to_owned) else {
         let command = Command::Find { dataset: name.clone(), value: value.clone() };
@@ -65,6 +70,39 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
             return Err(ToolError::new("failed", format!("cannot search `{name}`")));
         };
         Ok(output(&name, &value, &json!(matches), PARTS_HERE))
+    }))
+}
+
+/// Searches the datasets of this machine whose names match.
+fn in_several(catalog: &Catalog, pattern: String, value: String) -> Result<Plan, ToolError> {
+    let here = catalog.iter().filter(|it| is_named(&pattern, it.0));
+    let here = here.filter_map(|(name, it)| Some((name.to_owned(), it.path()?.to_owned())));
+    let datasets: Vec<(String, PathBuf)> = here.collect();
+    let n_datasets = datasets.len();
+    if n_datasets == 0 {
+        let message = format!("no dataset on this machine matches `{pattern}`; call list_datasets");
+        return Err(ToolError::new("unknown_dataset", message));
+    }
+    let query = Query::FindValueIn { datasets, value: value.clone() };
+    Ok(Plan::read(query, move |facts| {
+        let Facts::MatchesIn { found, n_left } = facts else {
+            return Err(ToolError::new("failed", format!("cannot search `{pattern}`")));
+        };
+        let matches: Vec<Value> =
+            found.iter().map(|(name, columns)| json!({"name": name, "columns": columns})).collect();
+        let mut result = json!({"kind": "matches", "name": pattern, "value": value, "datasets": matches,
+            "n_searched": n_datasets - n_left});
+        if 0 < n_left {
+            let note = format!(
+                "{n_left} more datasets were not searched; ask for them by a narrower pattern"
+            );
+            result["note"] = json!(note);
+        } else if matches.is_empty() {
+            result["note"] = json!(format!(
+                "no cell of {n_datasets} datasets equals the value; for a part of a cell use {PARTS_HERE}"
+            ));
+        }
+        Ok(ToolOutput::json(result))
     }))
 }
 

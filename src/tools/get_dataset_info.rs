@@ -3,6 +3,7 @@
 //! It is in the catalog. The footer of the Parquet file says the same, and of a wide file of many row
 //! groups takes a hundred times as long to read.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -17,7 +18,7 @@ use crate::tools::{Plan, Tool, ToolError, dataset, tell_rows};
 pub const TOOL: Tool = Tool {
     name: "get_dataset_info",
     description: "Returns the schema of one dataset: every column with its type, its count of missing \
-values and how its values were read, and the row count. No data is read, so it is fast at any size. Call it before loading a dataset \
+values and how its values were read, the row count, and which columns other datasets have as well. No data is read, so it is fast at any size. Call it before loading a dataset \
 whose columns the instructions do not show.",
     parameters,
     plan,
@@ -64,13 +65,46 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     if let Some(line) = dataset.unclear_total {
         result["line_of_row_called_total"] = json!(line);
     }
+    let shared = shared_columns(catalog, &name, dataset);
+    if !shared.is_empty() {
+        result["columns_of_other_datasets"] = json!(shared);
+    }
     let path = dataset.path().map(Path::to_owned).unwrap_or_default();
     Ok(Plan::read(Query::Check { path }, move |facts| match facts {
         Facts::Whole => Ok(ToolOutput::json(result)),
-        Facts::Matches(_) | Facts::Rated(_) => {
+        Facts::Matches(_) | Facts::MatchesIn { .. } | Facts::Rated(_) => {
             Err(ToolError::new("failed", format!("cannot read the schema of `{name}`")))
         }
     }))
+}
+
+/// Returns the columns that other datasets have as well, with the datasets, so that a join can be found. One with
+/// all the same columns is of the same family, and joined row by row.
+fn shared_columns(catalog: &Catalog, name: &str, dataset: &Dataset) -> Vec<Value> {
+    /// Columns that are told.
+    const COLUMNS_MAX: usize = 20;
+    /// Datasets that are told of a column.
+    const DATASETS_MAX: usize = 5;
+    let key = |it: &Column| it.name.to_lowercase();
+    let all: BTreeSet<String> = dataset.columns.iter().map(key).collect();
+    let mut by_column: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (other, it) in catalog.iter().filter(|it| it.0 != name) {
+        let theirs: BTreeSet<String> = it.columns.iter().map(key).collect();
+        if theirs != all {
+            all.intersection(&theirs)
+                .for_each(|it| by_column.entry(it.clone()).or_default().push(other));
+        }
+    }
+    let columns = dataset.columns.iter().filter_map(|it| Some((it, by_column.get(&key(it))?)));
+    let told = columns.take(COLUMNS_MAX).map(|(column, datasets)| {
+        let named: Vec<&str> = datasets.iter().take(DATASETS_MAX).copied().collect();
+        let mut told = json!({"column": column.name, "datasets": named});
+        if named.len() < datasets.len() {
+            told["more_datasets"] = json!(datasets.len() - named.len());
+        }
+        told
+    });
+    told.collect()
 }
 
 /// Adds what a reader must know of a column before computing with it.

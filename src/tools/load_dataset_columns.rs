@@ -103,6 +103,7 @@ mod tests {
         let dataset = Dataset {
             location: Location::Here { path: "datasets/sales.parquet".into() },
             source: "sales.csv".into(),
+            origin: None,
             sha256: String::new(),
             bytes: 1,
             row_count: 3,

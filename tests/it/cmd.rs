@@ -213,7 +213,7 @@ fn other_data_under_a_name_is_refused_unless_told_otherwise() {
     shell.succeeds(&["ingest", "sales.csv"]);
     fs::create_dir(shell.path("other")).unwrap();
     fs::write(shell.path("other/sales.csv"), "a,b\n1,2\n").unwrap();
-    let stderr = shell.fails(&["ingest", "other/sales.csv"], 5);
+    let stderr = shell.fails(&["ingest", "--name", "sales", "other/sales.csv"], 5);
     assert!(stderr.contains("--if-exists") && stderr.contains("--name"), "{stderr}");
     let skip = ["ingest", "other/sales.csv", "--if-exists", "skip"];
     assert!(shell.succeeds(&skip).contains("skipped"));

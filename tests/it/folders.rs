@@ -52,9 +52,9 @@ fn a_directory_is_one_dataset_a_file_and_a_failure_undoes_no_other() {
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot read `data/broken.csv` as CSV: it is binary (byte 0x00 at offset 0)
       hint: export the table as CSV, or name another file
-    warning: all 6 datasets: 1 footer line; 1 preamble line
-    note: `data`: not read: 1 .txt, 1 hidden
-    note: 6 datasets (`*`) have the same columns; `csv-agent ingest data='data/*/*.csv'` makes one of them
+    warning: all 6 datasets: kept out of the table: 1 preamble line, 1 footer line
+    note: `data`: skipped 1 .txt file, 1 hidden file
+    note: 6 datasets (`fraud_kansas`, `fraud_ohio`, …) have the same columns; `csv-agent ingest data='data/*/*.csv'` joins their files into one
     note: 7 files: 6 added, 1 failed
     ");
 }
@@ -95,7 +95,7 @@ fn a_directory_without_data_says_what_it_has() {
     write(&bench, &[("notes/a.txt", b"x\n1\n"), ("notes/b.txt", b"x\n2\n")]);
     let run = bench.run(["ingest", "notes"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r##"
-    error: no data in `notes`: it has 2 .txt
+    error: no data in `notes`: it has 2 .txt files
       hint: data is called `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`, `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`, `.jsonl`, `.ndjson`, `.db`, `.sqlite`, `.sqlite3`, `.arrow`, `.feather`; name other files, as in `'notes/*.txt'`
     "##);
     bench.run(["ingest", "notes/*.txt"]).succeeds();
@@ -142,7 +142,7 @@ fn a_link_to_a_directory_is_not_followed() {
     write(&bench, &[("data/a.csv", b"n\n1\n")]);
     std::os::unix::fs::symlink(bench.path("data"), bench.path("data/again")).unwrap();
     let run = bench.run(["ingest", "data"]).succeeds();
-    assert!(run.stderr().contains("not read: 1 links to directories"), "{}", run.stderr());
+    assert!(run.stderr().contains("skipped 1 link to a directory"), "{}", run.stderr());
     assert_eq!(names(&bench), ["a"]);
 }
 
@@ -200,7 +200,7 @@ fn files_that_drift_are_one_dataset_by_name() {
     assert!(join().stdout().contains("\tunchanged\t"));
     write(&bench, &[("d/year=2022/b.csv", b"id\n13\n")]);
     let run = join();
-    assert!(run.stdout().contains("sales\t7\t6\treplaced"), "{}", run.stdout());
+    assert!(run.stdout().contains("sales\t7\t6\tupdated"), "{}", run.stdout());
     let left = fs::read_dir(bench.session().join("datasets")).unwrap();
     let mut left: Vec<_> = left.map(|it| it.unwrap().file_name()).collect();
     left.sort();
@@ -250,7 +250,7 @@ fn parts_of_paths_are_columns_and_other_columns_are_refused() {
     ");
     let run = bench.run(["ingest", "--union", "data"]).fails_with(5);
     assert!(
-        run.stderr().contains("1 of them cannot be read: cannot read `data/broken.csv`"),
+        run.stderr().contains("since one of them cannot be read: cannot read `data/broken.csv`"),
         "{}",
         run.stderr()
     );
@@ -288,7 +288,7 @@ fn the_model_is_told_a_family_once_and_can_ask_for_its_members() {
     bench.run(["ask", "-f", "data/fraud", "-f", "data/theft", "how many?"]).succeeds();
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
     let told =
-        "- *: 6 datasets with the same columns, 18 rows in all, 2 columns\n  they are fraud_kansas";
+        "- 6 datasets with the same columns, 18 rows in all, 2 columns\n  they are fraud_kansas";
     assert!(instructions.contains(told), "{instructions}");
     assert_eq!(instructions.matches("\"Reports\" int64").count(), 1);
     let output = bench.request(1).output_of("c1").to_owned();
@@ -298,7 +298,8 @@ fn the_model_is_told_a_family_once_and_can_ask_for_its_members() {
 
 #[test]
 fn numbers_as_people_write_them_are_read_and_what_is_none_is_told() {
-    let code = "num(pd.Series(['1,234', '$584M', '32%', '(1.2)', '1.5 million', None, '*', '*'])).tolist()";
+    let code = "print(num(pd.Series(['1,234', '$584M', '32%', '(1.2)', '1.5 million', None, '*', '*'])).tolist())\n\
+                [None if it is pd.NA else int(it) for it in num(['3t', '5m', '12k', '3T', '5M', '2K', '£5m', '1.5bn', '3t USD'])]";
     let rounds = [round().runs("c1", code), round().says("Done.")];
     let bench = Bench::with(["sales.csv"]).script(rounds);
     bench.ask("What are they?").succeeds();
@@ -311,6 +312,191 @@ fn numbers_as_people_write_them_are_read_and_what_is_none_is_told() {
         output.contains("1234.0, 584000000.0, 32.0, -1.2, 1500000.0, nan, nan, nan"),
         "{output}"
     );
+    assert!(
+        output.contains(
+            "[None, None, None, None, 5000000, 2000, 5000000, 1500000000, 3000000000000]"
+        ),
+        "{output}"
+    );
     let script = bench.run(["export", "py"]).succeeds();
     assert!(script.stdout().contains("def num(values"), "{}", script.stdout());
+}
+
+#[test]
+fn members_of_an_archive_are_known_again_whatever_their_paths_are() {
+    let bench = Bench::with([]);
+    let mut tar = tar::Builder::new(fs::File::create(bench.path("a.tar")).unwrap());
+    for (path, text) in [("/srv/Kansas.csv", "n\n1\n"), ("../x//Ohio.csv", "n\n2\n")] {
+        let mut header = tar::Header::new_gnu();
+        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_size(text.len() as u64);
+        header.set_cksum();
+        tar.append(&header, text.as_bytes()).unwrap();
+    }
+    tar.finish().unwrap();
+    let first = bench.run(["ingest", "a.tar"]).succeeds();
+    insta::assert_snapshot!(first.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    kansas | 1 | 1 | added | a.tar/srv/Kansas.csv
+    ohio | 1 | 1 | added | a.tar/x/Ohio.csv
+    ");
+    let again = bench.run(["ingest", "a.tar"]).succeeds();
+    assert!(again.stderr().ends_with("2 files: 2 unchanged\n"), "{}", again.stderr());
+}
+
+#[test]
+fn a_file_that_has_changed_is_read_anew_as_it_was_told_to_be() {
+    let bench = Bench::with([]);
+    write(&bench, &[("d/a.csv", b"id;n\n01;1\n"), ("d/b.csv", b"id;n\n02;2\n")]);
+    bench.run(["ingest", "--delimiter", ";", "--dtype", "id=int", "d"]).succeeds();
+    write(&bench, &[("d/a.csv", b"id;n\n07;1\n08;x\n"), ("d/c.csv", b"n\n1\n")]);
+    let run = bench.run(["ingest", "d"]).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    a | 2 | 2 | updated | d/a.csv
+    b | 1 | 2 | unchanged | d/b.csv
+    c | 1 | 1 | added | d/c.csv
+    ");
+    assert_eq!(head(&bench, "a"), "id,n\n7,1\n8,x\n");
+    write(&bench, &[("d/a.csv", b"id;n\n09;1\n")]);
+    let run = bench.run(["ingest", "d/../d/a.csv"]).succeeds();
+    let said = "note: `a`: `d/../d/a.csv` has changed: read anew\n";
+    assert!(run.stderr().starts_with(said), "{}", run.stderr());
+    assert_eq!(head(&bench, "a"), "id,n\n9,1\n");
+    let skip = bench.run(["ingest", "--if-exists", "skip", "d"]).succeeds();
+    assert!(skip.stderr().ends_with("3 files: 3 unchanged\n"), "{}", skip.stderr());
+}
+
+#[test]
+fn a_file_that_is_called_like_another_has_a_name_of_its_own() {
+    let bench = Bench::with([]);
+    write(&bench, &[("a/Kansas.csv", b"n\n1\n"), ("b/Kansas.csv", b"n\n2\n")]);
+    bench.run(["ingest", "a/Kansas.csv"]).succeeds();
+    bench.run(["ingest", "b/Kansas.csv"]).succeeds();
+    assert_eq!(names(&bench), ["b_kansas", "kansas"]);
+    let again = bench.run(["ingest", "a", "b"]).succeeds();
+    assert!(again.stderr().contains("2 files: 2 unchanged\n"), "{}", again.stderr());
+    // A file elsewhere that is called so from there is another file.
+    write(&bench, &[("c/a/Kansas.csv", b"n\n3\n")]);
+    let run = bench.shell("cd c && csv-agent ingest a/Kansas.csv", &[]).succeeds();
+    assert!(run.stdout().contains("a_kansas\t1\t1\tadded"), "{}", run.stdout());
+}
+
+#[test]
+fn a_type_is_wanted_of_the_files_that_have_the_column() {
+    let bench = Bench::with([]);
+    write(&bench, &[("d/a.csv", b"zip,n\n1,1\n"), ("d/b.csv", b"n\n2\n")]);
+    let run = bench.run(["ingest", "d", "--dtype", "zop=text"]).fails_with(2);
+    insta::assert_snapshot!(run.stderr(), @r"
+    error: none of 2 files has a column `zop`
+      hint: did you mean `zip`? Nothing was ingested
+    ");
+    assert!(!bench.session().join("datasets.json").exists());
+    let run = bench.run(["ingest", "d", "--dtype", "ZIP=text"]).succeeds();
+    assert!(run.stderr().ends_with("2 files: 2 added\n"), "{}", run.stderr());
+    let schema = bench.run(["datasets", "a", "--schema", "--format", "csv"]).succeeds();
+    assert!(schema.stdout().contains("a,zip,string,0"), "{}", schema.stdout());
+    let again = bench.run(["ingest", "d", "--dtype", "ZIP=text"]).succeeds();
+    assert!(again.stderr().ends_with("2 files: 2 unchanged\n"), "{}", again.stderr());
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_read_once() {
+    let bench = Bench::with([]);
+    write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n")]);
+    let run = bench.run(["ingest", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
+    let run = run.succeeds();
+    assert!(run.stderr().contains("note: 2 files are named twice and were read once\n"), "{run}");
+    assert_eq!(head(&bench, "u"), "n,_file\n1,d/a.csv\n2,d/b.csv\n");
+    let run = bench.run(["ingest", "d/a.csv", "./d/a.csv"]).succeeds();
+    assert!(run.stderr().contains("note: 1 file is named twice and was read once\n"), "{run}");
+}
+
+#[test]
+fn each_table_of_a_file_is_a_dataset_when_asked() {
+    let bench = Bench::with([]);
+    let rows = |row: &dyn Fn(usize) -> String| (1..9).map(row).collect::<String>();
+    let first = rows(&|at| format!("{at},a{at},{}\n", 2 * at));
+    let second = rows(&|at| format!("2024-01-0{at},{at},x\n"));
+    let third = rows(&|at| format!("ann,{at},x,y\n"));
+    let text =
+        format!("id,name,n\n{first}\nLater\nday,qty,sort\n{second}\nwho,age,why,how\n{third}");
+    let text = text.as_bytes();
+    write(&bench, &[("t.csv", text)]);
+    let run = bench.run(["ingest", "t.csv"]).succeeds();
+    let hint = "another table begins on line 12, which `--tables all` reads as well";
+    assert!(run.stderr().contains(hint), "{}", run.stderr());
+    let run = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    t | 8 | 3 | unchanged | t.csv
+    t_2 | 8 | 3 | added | t.csv
+    t_3 | 8 | 4 | added | t.csv
+    ");
+    assert_eq!(run.stderr(), "note: 3 tables: 2 added, 1 unchanged\n");
+    assert_eq!(head(&bench, "t_2"), format!("day,qty,sort\n{second}"));
+    assert_eq!(head(&bench, "t_3"), format!("who,age,why,how\n{third}"));
+    let again = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    assert!(again.stderr().ends_with("3 unchanged\n"), "{}", again.stderr());
+}
+
+#[test]
+fn a_value_is_looked_for_in_all_datasets_and_shared_columns_are_told() {
+    let find = |id: &str, name: &str| {
+        let arguments = serde_json::json!({"name": name, "value": "oslo"});
+        round().calls(id, "find_value_columns", arguments)
+    };
+    let info = serde_json::json!({"name": "people"});
+    let rounds = [
+        find("c1", "*"),
+        find("c2", "x*"),
+        round().calls("c3", "get_dataset_info", info),
+        round().says("Two."),
+    ];
+    let bench = Bench::with([]).script(rounds);
+    write(
+        &bench,
+        &[
+            ("d/people.csv", b"who,City\nann,Oslo\nbob,Rome\n"),
+            ("d/cities.csv", b"city,n\nOslo,1\nOslo,2\n"),
+            ("d/other.csv", b"a,b\n1,2\n"),
+        ],
+    );
+    bench.ask_with(["-f", "d"], "Where is Oslo?").succeeds();
+    let found = bench.request(1).output_of("c1").to_owned();
+    let expected = r#""datasets":[{"name":"cities","columns":[{"column":"city","dtype":"string","count":2}]},{"name":"people","columns":[{"column":"City","dtype":"string","count":1}]}],"n_searched":3"#;
+    assert!(found.contains(expected), "{found}");
+    let none = bench.request(2).output_of("c2").to_owned();
+    assert!(none.contains("no dataset on this machine matches `x*`"), "{none}");
+    let info = bench.request(3).output_of("c3").to_owned();
+    let shared = r#""columns_of_other_datasets":[{"column":"City","datasets":["cities"]}]"#;
+    assert!(info.contains(shared), "{info}");
+}
+
+#[test]
+fn patterns_choose_what_the_model_sees_and_what_is_removed() {
+    let bench = Bench::with([]).script([round().says("Six.")]);
+    agency(&bench);
+    bench.run(["ingest", "-q", "data/fraud", "data/theft"]).succeeds();
+    bench.run(["ingest", "-q", "--union", "--name", "joined", "data/fraud"]).succeeds();
+    let tree = bench.run(["datasets", "--tree", "joined", "fraud_utah"]).succeeds();
+    insta::assert_snapshot!(tree.stdout(), @r"
+    data/
+      fraud/
+        3 files  joined, 9 × 3
+        Utah.csv  fraud_utah, 3 × 2
+    ");
+    bench.run(["ask", "-d", "fraud_*", "-d", "joined", "how many?"]).succeeds();
+    let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
+    assert!(instructions.contains("fraud_ohio") && !instructions.contains("theft_ohio"));
+    let none = bench.run(["ask", "-d", "froud_*", "how many?"]).fails_with(5);
+    insta::assert_snapshot!(none.stderr(), @r"
+    error: no dataset matches `froud_*`
+      hint: the nearest names are `fraud_kansas`, `fraud_ohio`, `fraud_utah`, `theft_kansas`, `theft_ohio`; `csv-agent datasets --names` has 2 more
+    ");
+    let asked = bench.run(["datasets", "--rm", "*_ohio"]).fails_with(2);
+    assert!(asked.stderr().contains("remove fraud_ohio, theft_ohio from the session"), "{asked}");
+    bench.run(["datasets", "--rm", "*_ohio", "--yes"]).succeeds();
+    let left = ["fraud_kansas", "fraud_utah", "joined", "theft_kansas", "theft_utah"];
+    assert_eq!(names(&bench), left);
 }

@@ -101,7 +101,8 @@ impl Grounds {
             return;
         }
         // The value that was looked for is one of the data when it was found.
-        let is_found = result["columns"].as_array().is_some_and(|it| !it.is_empty());
+        let has = |name: &str| result[name].as_array().is_some_and(|it| !it.is_empty());
+        let is_found = has("columns") || has("datasets");
         let (mut shown, mut echoed) = (members.clone(), Vec::new());
         shown.retain(|name, value| {
             let is_echo = ECHOES.contains(&name.as_str()) && !(name == "value" && is_found);

@@ -135,9 +135,12 @@ impl<'a> Entry<'a> {
         let (n, n_rows, n_columns) =
             (family.members.len(), family.row_count(), family.columns().len());
         let names = family.members.iter().map(|it| it.0);
+        let pattern = match family.pattern() {
+            pattern if pattern == "*" => String::new(),
+            pattern => format!("{pattern}: "),
+        };
         let mut line = format!(
-            "- {}: {n} datasets with the same columns, {n_rows} rows in all, {n_columns} columns\n",
-            family.pattern()
+            "- {pattern}{n} datasets with the same columns, {n_rows} rows in all, {n_columns} columns\n"
         );
         let mut n_bytes = 0;
         let listed: Vec<&str> = names

@@ -37,6 +37,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
     Dataset {
         location: Location::Here { path: "datasets/x.parquet".into() },
         source: "x.csv".into(),
+        origin: None,
         sha256: String::new(),
         bytes: 1,
         row_count: 3,

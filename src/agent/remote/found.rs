@@ -143,6 +143,7 @@ impl Asked<'_> {
         Dataset {
             location: Location::Cluster { remote: Box::new(remote) },
             source: self.what.shown_name().to_owned(),
+            origin: None,
             sha256,
             bytes,
             row_count,

@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
-use super::IfExists;
 use super::bar::IngestBar;
-use super::space;
+use super::origin::origin;
 use super::stdin::StdinReader;
+use super::{IfExists, options_of, space};
 use crate::catalog::{Catalog, Dataset};
 use crate::cli::options::GlobalOptions;
 use crate::dataset::{self, Archive, DatasetFiles, Entry, IngestOptions, Source};
@@ -142,16 +142,26 @@ pub struct Ingested {
     pub files: Option<DatasetFiles>,
 }
 
+impl Ingested {
+    /// Returns what is told of it, with no files to be kept.
+    pub fn shown(&self) -> Ingested {
+        let (name, dataset) = (self.name.clone(), self.dataset.clone());
+        Ingested { name, dataset, change: self.change, files: None }
+    }
+}
+
 /// What was done to the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// There was no dataset of that name.
     Added,
-    /// Other data stood in its place, or the same file was to be read in another way.
+    /// Other data was in its place, or the same file was to be read in another way.
     Replaced,
+    /// Its file had other content.
+    Updated,
     /// The same file was ingested before.
     Unchanged,
-    /// Other data stands there, and `--if-exists skip` keeps it.
+    /// Other data is there, and `--if-exists skip` keeps it.
     Skipped,
 }
 
@@ -161,6 +171,7 @@ impl Change {
         match self {
             Change::Added => "added",
             Change::Replaced => "replaced",
+            Change::Updated => "updated",
             Change::Unchanged => "unchanged",
             Change::Skipped => "skipped",
         }
@@ -195,6 +206,15 @@ impl Target<'_> {
         }
     }
 
+    /// Returns the session's directory, of which nothing need be there where nothing is kept.
+    pub fn session_dir(&self, options: &GlobalOptions) -> PathBuf {
+        match self {
+            Target::Own(session) => session.dir().to_owned(),
+            Target::Open(session) => session.dir().to_owned(),
+            Target::Nowhere(_) => options.session.dir.clone(),
+        }
+    }
+
     pub fn session(&mut self) -> Option<&mut Session> {
         match self {
             Target::Own(session) => Some(session),
@@ -210,6 +230,10 @@ pub struct Place<'a> {
     pub catalog: &'a Catalog,
     /// The session's directory of datasets; none where nothing is kept.
     pub dir: Option<&'a Path>,
+    /// The session's directory.
+    pub session_dir: &'a Path,
+    /// Whether there are several files, of which not each has every column that the user names.
+    pub are_several: bool,
     /// What holds for every command.
     pub options: &'a GlobalOptions,
     /// Raised when the user wants to stop.
@@ -282,13 +306,23 @@ impl Job<'_> {
             None => Change::Added,
             Some(dataset) => self.collide(&name, dataset, &source, place)?,
         };
-        if let (Some(dataset), Change::Unchanged | Change::Skipped) = (present, change) {
-            return Ok(Ingested { name, dataset, change, files: None });
-        }
+        // Without flags, those hold that the file was read with.
+        let told = match present {
+            Some(dataset) if matches!(change, Change::Unchanged | Change::Skipped) => {
+                return Ok(Ingested { name, dataset, change, files: None });
+            }
+            Some(dataset) if change == Change::Updated && self.read.given().is_empty() => {
+                Some(options_of(&dataset)?)
+            }
+            _ => None,
+        };
+        let IngestOptions { bytes_max, strict, .. } = *self.read;
+        let read = told.unwrap_or_else(|| self.read.clone());
+        let may_lack = place.are_several || self.read.may_lack;
         let table = table.map(str::to_owned).or(self.read.table.clone());
-        let read = IngestOptions { n_at_once, table, ..self.read.clone() };
+        let read = IngestOptions { may_lack, bytes_max, strict, n_at_once, table, ..read };
         let progress = |it| bar.show(it);
-        let (dataset, files) = match dir {
+        let (mut dataset, files) = match dir {
             None => {
                 let dataset =
                     dataset::inspect(source, &shown_name, &name, &read, &progress, cancelled)?;
@@ -300,6 +334,7 @@ impl Job<'_> {
                 (dataset, Some(files))
             }
         };
+        dataset.origin = origin(self.input, place.session_dir);
         Ok(Ingested { name, dataset, change, files })
     }
 
@@ -324,7 +359,9 @@ impl Job<'_> {
         }
         let is_read_so = is_as_told(present, self.read, self.if_exists)
             && !(self.read.strict && present.is_repaired());
-        change_of(is_same, is_read_so, self.if_exists).ok_or_else(|| {
+        let origin = origin(self.input, place.session_dir);
+        let is_known = origin.is_some() && origin == present.origin && present.files.is_empty();
+        change_of(is_same, is_known, is_read_so, self.if_exists).ok_or_else(|| {
             let message = format!(
                 "cannot ingest `{}`: dataset `{name}` holds other data, from `{}`",
                 self.input.shown_name(),
@@ -337,15 +374,20 @@ impl Job<'_> {
     }
 }
 
-/// Returns what happens to a name that is taken, by the same data or not, read as now or not; nothing where
-/// that is an error.
-pub fn change_of(is_same: bool, is_read_so: bool, if_exists: IfExists) -> Option<Change> {
+/// Returns what happens to a name that is taken: by the same data or not, of the same file or not, read as now or
+/// not; nothing where that is an error.
+pub fn change_of(
+    is_same: bool,
+    is_same_file: bool,
+    is_read_so: bool,
+    if_exists: IfExists,
+) -> Option<Change> {
     match (is_same, if_exists) {
         (true, _) if is_read_so => Some(Change::Unchanged),
         // The same data, to be read in another way: nothing is lost that is not in its source.
         (true, IfExists::Error) | (_, IfExists::Replace) => Some(Change::Replaced),
         (_, IfExists::Skip) => Some(Change::Skipped),
-        (false, IfExists::Error) => None,
+        (false, IfExists::Error) => is_same_file.then_some(Change::Updated),
     }
 }
 

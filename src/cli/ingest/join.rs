@@ -1,9 +1,10 @@
 //! Several files that become one dataset: `--union`, `--union-by-name` and `NAME='data/sales-*.csv'`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::bar::IngestBar;
 use super::job::{Change, Ingested, Input, Place, unpack};
+use super::origin::{absolute, origin_of};
 use super::sources::{Group, Sources, pattern};
 use super::{IfExists, template};
 use crate::catalog::Dataset;
@@ -13,8 +14,8 @@ use crate::status::{ExitStatus, Failure};
 /// Files that become one dataset.
 pub struct Joining {
     name: String,
-    /// What the user named, for the catalog.
-    shown_name: String,
+    /// What the user named.
+    paths: Vec<PathBuf>,
     inputs: Vec<Input>,
     /// Columns of the parts of paths, with the value of each file.
     path_columns: Vec<(String, Vec<Option<String>>)>,
@@ -24,7 +25,7 @@ pub struct Joining {
 impl Joining {
     /// Takes the files of groups.
     pub fn of(name: Option<&str>, groups: &[&Group], sources: &Sources, by_name: bool) -> Joining {
-        let paths: Vec<String> = groups.iter().map(|it| it.path.display().to_string()).collect();
+        let paths: Vec<PathBuf> = groups.iter().map(|it| it.path.clone()).collect();
         let name = name.map_or_else(|| name_of(groups), str::to_owned);
         let mut inputs = Vec::new();
         let mut path_columns: Vec<(String, Vec<Option<String>>)> = Vec::new();
@@ -46,7 +47,7 @@ impl Joining {
         for (_, values) in &mut path_columns {
             values.resize(inputs.len(), None);
         }
-        Joining { name, shown_name: paths.join(", "), inputs, path_columns, by_name }
+        Joining { name, paths, inputs, path_columns, by_name }
     }
 
     /// Returns how many files there are.
@@ -74,7 +75,7 @@ impl Joining {
         let change = match place.catalog.get(&self.name) {
             None => Change::Added,
             Some(present) => {
-                let change = self.change(present, &told, if_exists, &open)?;
+                let change = self.change(place, present, &told, if_exists, &open)?;
                 if matches!(change, Change::Unchanged | Change::Skipped) {
                     let (name, dataset) = (self.name.clone(), present.clone());
                     return Ok(Ingested { name, dataset, change, files: None });
@@ -84,7 +85,7 @@ impl Joining {
         };
         let files: Vec<String> = self.inputs.iter().map(Input::shown_name).collect();
         let union = Union {
-            shown_name: &self.shown_name,
+            shown_name: &self.shown_name(),
             files: &files,
             open: &open,
             path_columns: &self.path_columns,
@@ -96,6 +97,7 @@ impl Joining {
         let (mut dataset, files) =
             dataset::union(&union, &self.name, dir, &read, place.cancelled, &count)?;
         dataset.dialect.told = told;
+        dataset.origin = self.origin(place.session_dir);
         let files = place.dir.is_some().then_some(files);
         Ok(Ingested { name: self.name.clone(), dataset, change, files })
     }
@@ -103,9 +105,21 @@ impl Joining {
     /// Returns why files are not joined of which some could not even be listed.
     pub fn refused_as_part(&self) -> Failure {
         let message =
-            format!("cannot join `{}`: not all of its files can be read", self.shown_name);
+            format!("cannot join `{}`: not all of its files can be read", self.shown_name());
         let hint = "make them readable, or name those to join";
         Failure::new(ExitStatus::Input, message).hint(hint)
+    }
+
+    /// Returns what the user named, as the catalog has it.
+    fn shown_name(&self) -> String {
+        let paths = self.paths.iter().map(|it| it.display().to_string());
+        paths.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns where that is, if it is all somewhere.
+    fn origin(&self, session_dir: &Path) -> Option<String> {
+        let origins = self.paths.iter().map(|it| origin_of(it, session_dir));
+        Some(origins.collect::<Option<Vec<_>>>()?.join(", "))
     }
 
     fn flag(&self) -> &'static str {
@@ -132,6 +146,7 @@ impl Joining {
     /// Decides what happens to a name that is taken.
     fn change(
         &self,
+        place: &Place<'_>,
         present: &Dataset,
         told: &[String],
         if_exists: IfExists,
@@ -149,15 +164,18 @@ impl Joining {
             return Ok(if has_all { Change::Unchanged } else { Change::Replaced });
         }
         // The same files and others, or other values in them: what is there was made of what is read now.
-        let is_same_source = !present.files.is_empty() && present.source == self.shown_name;
+        let is_same_source = !present.files.is_empty() && present.origin.is_some();
+        let is_same_source = is_same_source && present.origin == self.origin(place.session_dir);
         match if_exists {
             IfExists::Replace => Ok(Change::Replaced),
             IfExists::Skip => Ok(Change::Skipped),
-            IfExists::Error if is_same_source => Ok(Change::Replaced),
+            IfExists::Error if is_same_source => Ok(Change::Updated),
             IfExists::Error => {
                 let message = format!(
                     "cannot join `{}`: dataset `{}` holds other data, from `{}`",
-                    self.shown_name, self.name, present.source
+                    self.shown_name(),
+                    self.name,
+                    present.source
                 );
                 let hint =
                     "replace it with `--if-exists replace`, or write `NAME=` before the path";
@@ -190,7 +208,7 @@ impl Joining {
 /// Returns the name of what groups join: that of the directory, or what the files of a pattern have in common.
 fn name_of(groups: &[&Group]) -> String {
     let Some(first) = groups.first() else { return String::new() };
-    let path = std::path::absolute(&first.path).unwrap_or_else(|_| first.path.clone());
+    let path = absolute(&first.path);
     let parts = path.components().rev().map(|it| it.as_os_str().to_string_lossy().into_owned());
     let names = parts.map(|part| {
         let kept = template::glob_of(&part).replace(['*', '?', '[', ']'], "_");

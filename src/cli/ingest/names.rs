@@ -5,11 +5,12 @@
 //! stay as they are when files are added.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use super::IfExists;
 use super::job::Input;
-use crate::catalog::Catalog;
+use super::origin::{absolute, origin, origin_of};
+use crate::catalog::{Catalog, Dataset};
 use crate::dataset;
 use crate::limits::DATASET_NAME_BYTES_MAX;
 use crate::status::{ExitStatus, Failure};
@@ -74,14 +75,10 @@ impl Words {
                 parents: Vec::new(),
             };
         };
-        let mut parts: Vec<String> = Vec::new();
-        for component in absolute(&path).components() {
-            match component {
-                Component::Normal(part) => parts.push(part.to_string_lossy().into_owned()),
-                Component::ParentDir => drop(parts.pop()),
-                _ => {}
-            }
-        }
+        let path = absolute(&path);
+        let parts = path.components().filter(|it| matches!(it, Component::Normal(_)));
+        let parts = parts.map(|it| it.as_os_str().to_string_lossy().into_owned());
+        let mut parts: Vec<String> = parts.collect();
         let file = parts.pop().unwrap_or_default();
         let ending = file.rsplit_once('.').map_or("", |it| it.1).to_owned();
         let file = match table {
@@ -110,10 +107,6 @@ impl Words {
             _ => self.ending.clone(),
         }
     }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns a name for each input, by a pattern.
@@ -149,16 +142,23 @@ pub fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Ve
     Ok(names)
 }
 
-/// Returns a name for each input. One input alone has the name of its file, whether it is taken or not, unless
-/// the session knows the file by another.
-pub fn unique(inputs: &[&Input], catalog: &Catalog, if_exists: IfExists) -> Vec<String> {
-    let known = known(catalog);
+/// Returns a name for each input: that by which the session knows the file, else one that is free, unless what has
+/// it is to be replaced or kept.
+pub fn unique(
+    inputs: &[&Input],
+    catalog: &Catalog,
+    if_exists: IfExists,
+    session_dir: &Path,
+) -> Vec<String> {
+    let known = known(catalog, session_dir);
     let words: Vec<Words> = inputs.iter().map(|it| Words::of(it)).collect();
     let mut names: Vec<Option<String>> = inputs
         .iter()
         .zip(&words)
         .map(|(input, words)| {
-            let names = known.get(&absolute(&input.path()?))?;
+            // What comes from stdin has no path to be told apart by.
+            let Some(origin) = origin(input, session_dir) else { return Some(words.name(&[])) };
+            let names = known.get(&origin)?;
             let own = words.name(&[]);
             Some(names.iter().find(|it| ***it == own).unwrap_or(&names[0]))
                 .map(|it| (*it).to_owned())
@@ -170,9 +170,6 @@ pub fn unique(inputs: &[&Input], catalog: &Catalog, if_exists: IfExists) -> Vec<
         if name.as_ref().is_some_and(|it| !given.insert(it.clone())) {
             *name = None;
         }
-    }
-    if let ([None], [words]) = (&names[..], &words[..]) {
-        return vec![words.name(&[])];
     }
     // Files that have their names are among those that others are told apart from.
     let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -197,11 +194,15 @@ pub fn unique(inputs: &[&Input], catalog: &Catalog, if_exists: IfExists) -> Vec<
     names.into_iter().flatten().collect()
 }
 
-/// Returns the names of the datasets by the absolute paths of their sources.
-fn known(catalog: &Catalog) -> HashMap<PathBuf, Vec<&str>> {
-    let mut known: HashMap<PathBuf, Vec<&str>> = HashMap::new();
-    for (name, dataset) in catalog.iter().filter(|it| it.1.remote().is_none()) {
-        known.entry(absolute(Path::new(&dataset.source))).or_default().push(name);
+/// Returns the names of the datasets by where their sources are.
+fn known<'a>(catalog: &'a Catalog, session_dir: &Path) -> HashMap<String, Vec<&'a str>> {
+    let mut known: HashMap<String, Vec<&str>> = HashMap::new();
+    let is_one_file = |it: &Dataset| it.remote().is_none() && it.files.is_empty();
+    for (name, dataset) in catalog.iter().filter(|it| is_one_file(it.1)) {
+        // An older version did not keep it: then it is where a source of that name is now.
+        let origin = dataset.origin.clone();
+        let origin = origin.or_else(|| origin_of(Path::new(&dataset.source), session_dir));
+        known.entry(origin.unwrap_or_default()).or_default().push(name);
     }
     known
 }
@@ -265,7 +266,7 @@ fn numbered(
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use super::{by_pattern, name_pattern, unique};
     use crate::agent::prompt::tests::dataset;
@@ -286,7 +287,7 @@ mod tests {
         }
         let inputs = inputs(paths);
         let inputs: Vec<&Input> = inputs.iter().collect();
-        assert_eq!(unique(&inputs, &catalog, IfExists::Error), expected);
+        assert_eq!(unique(&inputs, &catalog, IfExists::Error, Path::new("/s")), expected);
     }
 
     #[test]
@@ -316,7 +317,7 @@ mod tests {
         let known = [("/d/fraud/Kansas.csv", "f"), ("/d/theft/Kansas.csv", "theft_kansas")];
         check(&["/d/./theft/Kansas.csv"], &known, &["theft_kansas"]);
         check(&["/d/a.csv", "/e/Kansas.csv"], &[("/d/Kansas.csv", "kansas")], &["a", "e_kansas"]);
-        check(&["/e/Kansas.csv"], &[("/d/Kansas.csv", "kansas")], &["kansas"]);
+        check(&["/e/Kansas.csv"], &[("/d/Kansas.csv", "kansas")], &["e_kansas"]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ struct Remark {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
+    /// So many records that are no rows, in the order in which they are told.
+    Aside(usize, &'static str, &'static str),
     /// So many of these.
     Counted(&'static str, &'static str),
     /// As it is.
@@ -46,10 +48,11 @@ pub fn tell(done: &[Ingested], options: &GlobalOptions) {
     }
 }
 
-/// Returns the line that says how many files became what.
-pub fn counts(done: &[Ingested], n_failed: usize) -> String {
+/// Returns the line that says how many of what was read became what.
+pub fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &str)) -> String {
     let count = |change: Change| done.iter().filter(|it| it.change == change).count();
-    let changes = [Change::Added, Change::Replaced, Change::Unchanged, Change::Skipped];
+    let changes =
+        [Change::Added, Change::Updated, Change::Replaced, Change::Unchanged, Change::Skipped];
     let mut parts: Vec<String> = changes
         .iter()
         .map(|change| (count(*change), change.name()))
@@ -62,31 +65,38 @@ pub fn counts(done: &[Ingested], n_failed: usize) -> String {
     let is_table = |it: &Ingested| {
         matches!(it.dataset.dialect.format, SourceFormat::Sheet | SourceFormat::Database)
     };
-    let nouns = if done.iter().any(is_table) { ["table", "tables"] } else { ["file", "files"] };
-    let n = counted((done.len() + n_failed) as u64, nouns[0], nouns[1]);
-    format!("{n}: {}", parts.join(", "))
+    let [one, many] = if done.iter().any(is_table) { ["table", "tables"] } else { [one, many] };
+    format!("{}: {}", counted((done.len() + n_failed) as u64, one, many), parts.join(", "))
 }
 
 /// Returns a line for each family among the datasets, with the command that joins its files where one pattern
 /// names these and no others.
 pub fn families(done: &[Ingested]) -> Vec<String> {
-    let fresh = done.iter().filter(|it| matches!(it.change, Change::Added | Change::Replaced));
+    let is_fresh = |it: &&Ingested| !matches!(it.change, Change::Unchanged | Change::Skipped);
+    let fresh = done.iter().filter(is_fresh);
     let (families, _) = families_of(fresh.map(|it| (it.name.as_str(), &it.dataset)));
     let tell = |family: &Family<'_>| {
-        let (n, pattern) = (family.members.len(), family.pattern());
-        let types = if family.is_of_one_type() { "" } else { ", of other types in some" };
-        let who = format!("{n} datasets (`{pattern}`) have the same columns{types}");
+        let n = family.members.len();
+        let who = match family.pattern() {
+            pattern if pattern == "*" => {
+                let first = family.members.iter().take(2).map(|it| format!("`{}`", it.0));
+                first.collect::<Vec<_>>().join(", ") + ", …"
+            }
+            pattern => format!("`{pattern}`"),
+        };
+        let types =
+            if family.is_of_one_type() { "" } else { ", though not all have the same types" };
         let joining = family.joining();
         let files = joining.split_once('=').map_or("", |it| it.1.trim_matches('\''));
         // Only a command that the shell takes as it is, and that reads these files and no others.
         let is_plain = !files.contains(['\'', '\n']);
         let found = matches(files, &AtomicBool::new(false)).map_or(0, |it| it.paths.len());
         let how = if is_plain && found == n {
-            format!("`csv-agent ingest {joining}` makes one of them")
+            format!("`csv-agent ingest {joining}` joins their files into one")
         } else {
-            "`csv-agent ingest --union` with their paths makes one of them".to_owned()
+            "`csv-agent ingest --union PATH…` joins their files into one".to_owned()
         };
-        format!("{who}; {how}")
+        format!("{n} datasets ({who}) have the same columns{types}; {how}")
     };
     families.iter().map(tell).collect()
 }
@@ -104,8 +114,11 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
     }
     let mut found = Vec::new();
     let mut add = |is_warning, what, n| found.push((Remark { is_warning, what }, n));
-    for (n, one, many) in dataset.set_aside.counts() {
-        add(true, What::Counted(one, many), n);
+    if *change == Change::Updated {
+        add(false, What::Said("changed, and read anew".to_owned()), 1);
+    }
+    for (at, (n, one, many)) in dataset.set_aside.counts().into_iter().enumerate() {
+        add(true, What::Aside(at, one, many), n);
     }
     add(true, What::Counted("short row padded", "short rows padded"), dataset.padded_rows);
     let surplus =
@@ -117,6 +130,9 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
             "places with bytes that are no text, now U+FFFD",
         );
         add(true, what, n_replaced);
+    }
+    if 0 < dataset.set_aside.next_table {
+        add(false, What::Said("`--tables all` reads the other tables as well".to_owned()), 1);
     }
     for text in sentences(dataset) {
         add(true, What::Said(text), 1);
@@ -158,17 +174,28 @@ fn lines(names: &[&str], remarks: &[Vec<(Remark, u64)>]) -> Vec<(bool, String)> 
     }
     // What the same datasets have in common is one line.
     let mut by_datasets: BTreeMap<Vec<usize>, Vec<(bool, String)>> = BTreeMap::new();
+    let mut asides: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
     for (remark, found) in by_remark {
         let counts = found.iter().map(|it| it.1);
         let (least, most) = (counts.clone().min().unwrap_or(1), counts.max().unwrap_or(1));
         let text = match &remark.what {
             What::Said(text) => text.clone(),
-            What::Counted(one, _) if most == 1 => format!("1 {one}"),
-            What::Counted(_, many) if least == most => format!("{most} {many}"),
-            What::Counted(_, many) => format!("{least} to {most} {many}"),
+            What::Aside(_, one, many) | What::Counted(one, many) => match (least, most) {
+                (_, 1) => format!("1 {one}"),
+                _ if least == most => format!("{most} {many}"),
+                _ => format!("{least} to {most} {many}"),
+            },
         };
-        let datasets = found.iter().map(|it| it.0).collect();
-        by_datasets.entry(datasets).or_default().push((remark.is_warning, text));
+        let datasets: Vec<usize> = found.iter().map(|it| it.0).collect();
+        if matches!(remark.what, What::Aside(..)) {
+            asides.entry(datasets).or_default().push(text);
+        } else {
+            by_datasets.entry(datasets).or_default().push((remark.is_warning, text));
+        }
+    }
+    for (datasets, texts) in asides {
+        let text = format!("kept out of the table: {}", texts.join(", "));
+        by_datasets.entry(datasets).or_default().insert(0, (true, text));
     }
     let mut lines: Vec<(usize, bool, String)> = Vec::new();
     for (datasets, said) in by_datasets {
@@ -198,7 +225,7 @@ mod tests {
     use super::{Remark, What, lines};
 
     fn counted(n: u64) -> (Remark, u64) {
-        (Remark { is_warning: true, what: What::Counted("preamble line", "preamble lines") }, n)
+        (Remark { is_warning: true, what: What::Aside(0, "preamble line", "preamble lines") }, n)
     }
 
     fn said(text: &str) -> (Remark, u64) {
@@ -214,10 +241,13 @@ mod tests {
 
     #[test]
     fn what_many_have_in_common_is_said_once() {
-        check(&vec![vec![counted(2), said("x")]; 5], &["all 5 datasets: x; 2 preamble lines"]);
+        check(
+            &vec![vec![counted(2), said("x")]; 5],
+            &["all 5 datasets: kept out of the table: 2 preamble lines; x"],
+        );
         check(
             &[vec![counted(1)], vec![counted(3)], vec![said("x")], vec![], vec![counted(2)]],
-            &["`a`, `b`, `e`: 1 to 3 preamble lines", "`c`: x"],
+            &["`a`, `b`, `e`: kept out of the table: 1 to 3 preamble lines", "`c`: x"],
         );
     }
 

@@ -326,7 +326,7 @@ fn collide(
     let is_same = present.remote().is_some()
         && (&present.source, &present.sha256) == (&dataset.source, &dataset.sha256);
     let is_read_so = is_as_told(present, read, if_exists);
-    change_of(is_same, is_read_so, if_exists).ok_or_else(|| {
+    change_of(is_same, false, is_read_so, if_exists).ok_or_else(|| {
         let message = format!(
             "cannot register `{}`: dataset `{name}` holds other data, from `{}`",
             dataset.source, present.source

@@ -13,7 +13,7 @@ use std::{fs, io};
 use glob::MatchOptions;
 
 use super::job::{Input, Member, Table, unpack};
-use super::template;
+use super::{counted, template};
 use crate::catalog::is_dataset_name;
 use crate::dataset::{self, Archive};
 use crate::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
@@ -40,6 +40,8 @@ pub struct Sources {
     pub groups: Vec<Group>,
     /// What was left in each directory or archive that has something else.
     pub skipped: Vec<String>,
+    /// Files that are named again, and read once.
+    pub n_again: usize,
     /// Why a path names nothing.
     pub errors: Vec<anyhow::Error>,
     /// Whether there is a file that may have several tables.
@@ -350,7 +352,7 @@ impl Finder<'_> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match kind_of(&name) {
             // A pipe would be waited for.
-            _ if !path.is_file() => others.add("pipe or broken link"),
+            _ if !path.is_file() => others.n_odd += 1,
             FileKind::Data | FileKind::Other(_) if let Some(is_data) = dataset::is_data(path) => {
                 if is_data {
                     self.add(path, has_tables(&name))?;
@@ -390,13 +392,15 @@ impl Finder<'_> {
                     n_data += 1;
                     let (archive, of) = (Arc::clone(&archive), path.to_owned());
                     let member = Member { archive, of, entry };
-                    if is_new && has_tables(&member.entry.path) {
+                    if !is_new {
+                        self.sources.n_again += 1;
+                    } else if has_tables(&member.entry.path) {
                         self.member_with_tables(member)?;
-                    } else if is_new {
+                    } else {
                         self.put(Input::Member(member))?;
                     }
                 }
-                FileKind::Archive => others.add("archive"),
+                FileKind::Archive => others.n_archives += 1,
                 FileKind::Other(ending) => others.add(&ending),
             }
         }
@@ -411,6 +415,7 @@ impl Finder<'_> {
 
     fn add(&mut self, path: &Path, may_have_tables: bool) -> anyhow::Result<()> {
         if !self.sources.seen.insert(canonical(path)) {
+            self.sources.n_again += 1;
             return Ok(());
         }
         let input = Input::File(path.to_owned());
@@ -487,7 +492,7 @@ impl Finder<'_> {
     fn skip(&mut self, shown: &str, others: &Others) {
         let words = others.words();
         if !words.is_empty() {
-            self.sources.skipped.push(format!("`{shown}`: not read: {words}"));
+            self.sources.skipped.push(format!("`{shown}`: skipped {words}"));
         }
     }
 
@@ -517,10 +522,13 @@ pub fn pattern(path: &Path) -> Option<&str> {
 /// What is not read.
 #[derive(Debug, Default)]
 struct Others {
+    /// Files by their endings; those without one have none.
     by_ending: BTreeMap<String, usize>,
+    n_archives: usize,
     n_hidden: usize,
     n_links: usize,
     n_directories: usize,
+    n_odd: usize,
 }
 
 impl Others {
@@ -533,16 +541,26 @@ impl Others {
         const NAMED_MAX: usize = 5;
         let mut by_count: Vec<(&String, &usize)> = self.by_ending.iter().collect();
         by_count.sort_by_key(|(ending, n)| (std::cmp::Reverse(**n), (*ending).clone()));
-        let mut words: Vec<String> =
-            by_count.iter().take(NAMED_MAX).map(|(ending, n)| format!("{n} {ending}")).collect();
+        let files = |n: usize| if n == 1 { "file" } else { "files" };
+        let mut words: Vec<String> = by_count
+            .iter()
+            .take(NAMED_MAX)
+            .map(|(ending, n)| match ending.as_str() {
+                "" => format!("{n} {} without an ending", files(**n)),
+                ending => format!("{n} {ending} {}", files(**n)),
+            })
+            .collect();
         let n_more: usize = by_count.iter().skip(NAMED_MAX).map(|it| it.1).sum();
         let kinds = [
-            (n_more, "other files"),
-            (self.n_hidden, "hidden"),
-            (self.n_links, "links to directories"),
-            (self.n_directories, "directories"),
+            (n_more, "other file", "other files"),
+            (self.n_archives, "archive", "archives"),
+            (self.n_hidden, "hidden file", "hidden files"),
+            (self.n_links, "link to a directory", "links to directories"),
+            (self.n_directories, "directory", "directories"),
+            (self.n_odd, "pipe or broken link", "pipes or broken links"),
         ];
-        words.extend(kinds.iter().filter(|it| 0 < it.0).map(|(n, what)| format!("{n} {what}")));
+        let kinds = kinds.into_iter().filter(|it| 0 < it.0);
+        words.extend(kinds.map(|(n, one, many)| counted(n as u64, one, many)));
         words.join(", ")
     }
 }
@@ -551,7 +569,7 @@ impl Others {
 enum FileKind {
     Data,
     Archive,
-    /// Its ending as it is told.
+    /// Its ending with the point before it, if it has one.
     Other(String),
 }
 
@@ -573,7 +591,7 @@ fn kind_of(name: &str) -> FileKind {
     } else {
         let ending = name.rsplit_once('.').map(|it| it.1);
         let ending = ending.filter(|it| !it.is_empty() && it.chars().count() <= ENDING_CHARS_MAX);
-        FileKind::Other(ending.map_or_else(|| "without ending".to_owned(), |it| format!(".{it}")))
+        FileKind::Other(ending.map_or_else(String::new, |it| format!(".{it}")))
     }
 }
 
@@ -591,8 +609,8 @@ mod tests {
         }
         for (name, told) in [
             ("README.txt", ".txt"),
-            ("csv", "without ending"),
-            ("Makefile", "without ending"),
+            ("csv", ""),
+            ("Makefile", ""),
             ("notes.gz", ".gz"),
             ("a.zip.gz", ".gz"),
         ] {
@@ -602,10 +620,14 @@ mod tests {
 
     #[test]
     fn what_is_not_read_is_counted_by_its_ending() {
-        let mut others = Others { n_hidden: 2, ..Others::default() };
-        for ending in [".txt", ".pdf", ".pdf", ".a", ".b", ".c", ".d", ".d", ".d"] {
+        let mut others = Others { n_hidden: 2, n_links: 1, ..Others::default() };
+        for ending in [".txt", ".pdf", ".pdf", "", ".b", ".c", ".d", ".d", ".d"] {
             others.add(ending);
         }
-        assert_eq!(others.words(), "3 .d, 2 .pdf, 1 .a, 1 .b, 1 .c, 1 other files, 2 hidden");
+        assert_eq!(
+            others.words(),
+            "3 .d files, 2 .pdf files, 1 file without an ending, 1 .b file, 1 .c file, 1 other file, 2 hidden files, \
+             1 link to a directory"
+        );
     }
 }

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::cases::slow_cases;
 use crate::catalog::Dataset;
-use crate::dataset::{IngestOptions, Progress, Source, head, ingest};
+use crate::dataset::{DatasetFiles, IngestOptions, Progress, Source, head, ingest};
 use crate::status::{ExitStatus, Failure};
 
 fn read(bytes: &[u8], dir: &TempDir, options: &IngestOptions) -> anyhow::Result<Dataset> {
@@ -27,7 +27,7 @@ fn read(bytes: &[u8], dir: &TempDir, options: &IngestOptions) -> anyhow::Result<
     let cancelled = AtomicBool::new(false);
     let (dataset, files) =
         ingest(source, "-", "t", dir.path(), options, &|_: Progress| {}, &cancelled)?;
-    files.keep()?;
+    DatasetFiles::keep_all(vec![files]).remove(0)?;
     Ok(dataset)
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::cases::cases;
 use crate::catalog::{Facts, Query};
-use crate::dataset::{IngestOptions, Source, answer, ingest};
+use crate::dataset::{DatasetFiles, IngestOptions, Source, answer, ingest};
 
 struct Bench(TempDir);
 
@@ -23,7 +23,7 @@ impl Bench {
         let (options, cancelled) = (IngestOptions::default(), AtomicBool::new(false));
         let (_, files) =
             ingest(source, "-", "t", dir.path(), &options, &|_| {}, &cancelled).unwrap();
-        files.keep().unwrap();
+        DatasetFiles::keep_all(vec![files]).remove(0).unwrap();
         Bench(dir)
     }
 

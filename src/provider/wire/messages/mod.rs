@@ -97,7 +97,7 @@ mod tests {
             items: vec![Item::user("q")],
             tools: vec![ToolDeclaration::Function {
                 name: "f",
-                description: "d",
+                description: "d".into(),
                 parameters: json!({"type": "object"}),
             }],
             tool_choice: ToolChoice::Auto,

@@ -1,0 +1,83 @@
+//! Where a source is, seen from the session: so that it is known again from any working directory, and when it
+//! has other content.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::job::Input;
+
+/// Returns the path of an input from the session's directory, as the catalog keeps it; none of stdin.
+pub fn origin(input: &Input, session_dir: &Path) -> Option<String> {
+    origin_of(&place_in(input)?, session_dir)
+}
+
+/// Returns the absolute path of an input; what is in a file is as if that were a directory.
+fn place_in(input: &Input) -> Option<PathBuf> {
+    match input {
+        Input::File(path) => Some(place_of(path)),
+        Input::Member(member) => Some(place_of(&member.of).join(&member.entry.path)),
+        Input::Table(table) if table.is_only => place_in(&table.of),
+        Input::Table(table) => Some(place_in(&table.of)?.join(table.name.trim_start_matches('/'))),
+        Input::Stdin => None,
+    }
+}
+
+/// Returns a path, which may be a pattern, from the session's directory.
+pub fn origin_of(path: &Path, session_dir: &Path) -> Option<String> {
+    let (path, base) = (place_of(path), absolute(session_dir));
+    let base = base.canonicalize().unwrap_or(base);
+    let n_shared = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
+    let up = base.components().skip(n_shared).map(|_| Component::ParentDir);
+    let relative: PathBuf = up.chain(path.components().skip(n_shared)).collect();
+    relative.to_str().map(str::to_owned)
+}
+
+/// Returns the absolute path without links to directories. A link to a file stays: what is behind it changes as a
+/// file does.
+fn place_of(path: &Path) -> PathBuf {
+    let path = absolute(path);
+    let parent = path.parent().and_then(|it| it.canonicalize().ok());
+    parent.zip(path.file_name()).map_or_else(|| path.clone(), |(parent, name)| parent.join(name))
+}
+
+/// Returns the absolute path without `..`.
+pub fn absolute(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(component);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::{Input, origin};
+
+    #[test]
+    fn a_file_is_one_place_however_it_is_named() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path();
+        fs::create_dir_all(dir.join("data/a")).unwrap();
+        symlink(dir.join("data"), dir.join("link")).unwrap();
+        let check = |path: &str, expected: &str| {
+            let found = origin(&Input::File(dir.join(path)), &dir.join(".session"));
+            assert_eq!(found.as_deref(), Some(expected), "{path}");
+        };
+        check("data/a/x.csv", "../data/a/x.csv");
+        check("data/../data/./a/x.csv", "../data/a/x.csv");
+        check("link/a/x.csv", "../data/a/x.csv");
+        check("gone/a/../x.csv", "../gone/x.csv");
+        check(".session/x.csv", "x.csv");
+        let far = origin(&Input::File("/x.csv".into()), Path::new("/a/b"));
+        assert_eq!(far.as_deref(), Some("../../x.csv"));
+        assert_eq!(origin(&Input::Stdin, dir), None);
+    }
+}
