@@ -185,18 +185,18 @@ pub(super) fn as_text(
     let written = match foreign {
         Foreign::Workbook(kind) => {
             let sheet = chosen(input, "sheet", dir, options, watch)?;
-            let mut spool = Spool::new(input, dir, bytes_max, SourceFormat::Sheet)?;
+            let mut spool = Spool::new(input, dir, options, SourceFormat::Sheet)?;
             workbook::write(&mut spool, input, kind, &sheet, bytes_max, watch)?;
             spool.finish(None)?
         }
         Foreign::Database => {
             let table = chosen(input, "table", dir, options, watch)?;
-            let mut spool = Spool::of_table(input, dir, bytes_max, SourceFormat::Database)?;
+            let mut spool = Spool::of_table(input, dir, options, SourceFormat::Database)?;
             let names = database::write(&mut spool, input, &table, dir, watch)?;
             spool.finish(Some(&names))?
         }
         Foreign::Json => {
-            let mut spool = Spool::of_table(input, dir, bytes_max, SourceFormat::Json)?;
+            let mut spool = Spool::of_table(input, dir, options, SourceFormat::Json)?;
             let names = json::write(&mut spool, input, options.flatten, watch)?;
             spool.finish(Some(&names))?
         }
@@ -217,7 +217,7 @@ fn by_widths(
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Input, IngestOptions)> {
     let found = encoding_of(input, options, watch)?;
-    let mut spool = Spool::new(input, dir, options.bytes_max, SourceFormat::Text)?;
+    let mut spool = Spool::new(input, dir, options, SourceFormat::Text)?;
     fixed_width::write(&mut spool, input, &options.widths, &found, watch)?;
     let widths: Vec<String> = options.widths.iter().map(ToString::to_string).collect();
     spool.written.reasons = vec![

@@ -13,6 +13,7 @@ use anyhow::Context;
 
 use super::decide::Reading;
 use super::infer::{Evidence, Nulls, classify};
+use super::ingest::IngestOptions;
 use super::source::{Input, refuse};
 use super::wanted::Wants;
 use super::workbook::cell_name;
@@ -163,7 +164,7 @@ impl TableColumns {
 const FRAME_BYTES: usize = 12;
 
 impl<'a> Spool<'a> {
-    /// Begins a text beside the dataset; it may take `bytes_max`.
+    /// Begins a text beside the dataset, which may take as many bytes as the options allow for a source.
     ///
     /// # Errors
     ///
@@ -171,14 +172,14 @@ impl<'a> Spool<'a> {
     pub fn new(
         input: &'a Input,
         dir: &'a Path,
-        bytes_max: u64,
+        options: &IngestOptions,
         format: SourceFormat,
     ) -> anyhow::Result<Self> {
         Ok(Spool {
             input,
             dir,
-            bytes_max,
-            nulls: Nulls::new(None),
+            bytes_max: options.bytes_max,
+            nulls: Nulls::new(options.nulls.as_deref()),
             days_are_text: true,
             framed: BufWriter::new(temporary(dir, &input.name)?),
             row: Vec::new(),
@@ -201,11 +202,15 @@ impl<'a> Spool<'a> {
     pub fn of_table(
         input: &'a Input,
         dir: &'a Path,
-        bytes_max: u64,
+        options: &IngestOptions,
         format: SourceFormat,
     ) -> anyhow::Result<Self> {
-        let spool = Spool::new(input, dir, bytes_max, format)?;
-        Ok(Spool { days_are_text: false, nulls: Nulls::of_programs(), ..spool })
+        let mut spool = Spool::new(input, dir, options, format)?;
+        spool.days_are_text = false;
+        if options.nulls.is_none() {
+            spool.nulls = Nulls::of_programs();
+        }
+        Ok(spool)
     }
 
     /// Returns how many rows have been written.
