@@ -14,6 +14,7 @@ use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
 
 use crate::catalog::{Dataset, SourceFormat};
+use crate::limits::LINE_MAP_BYTES_MAX;
 
 const MAGIC: &[u8; 8] = b"lines 1\n";
 
@@ -123,6 +124,12 @@ pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option
             return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
         }
     };
+    let n_bytes = lines.get_ref().metadata()?.len();
+    ensure!(
+        n_bytes <= LINE_MAP_BYTES_MAX,
+        "`{}` has {n_bytes} bytes, and at most {LINE_MAP_BYTES_MAX} are read",
+        path.display()
+    );
     check_magic(&mut lines)?;
     let mut runs = Vec::new();
     while let Some(n_rows) = read_number(&mut lines)? {
