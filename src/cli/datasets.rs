@@ -19,6 +19,7 @@ use crate::frame::Frame;
 use crate::limits::TABLE_ROWS_MAX;
 use crate::render::sanitize;
 use crate::session::departed;
+use crate::session::directory::mendable;
 use crate::session::{Access, Session};
 use crate::sink::Format;
 use crate::status::{ExitStatus, Failure};
@@ -382,7 +383,13 @@ fn print_heads(
     for (name, dataset) in chosen {
         let frame = match dataset.remote().and_then(|_| remote.next()) {
             Some(frame) => frame,
-            None => head(&dataset.file_in(&options.session.dir)?, n_rows)?,
+            None => head(&dataset.file_in(&options.session.dir)?, n_rows).map_err(|error| {
+                if error.is::<Failure>() {
+                    return error;
+                }
+                let message = format!("dataset `{name}`: {error:#}");
+                mendable(&options.session.dir, message).into()
+            })?,
         };
         heads.push((*name, frame));
     }

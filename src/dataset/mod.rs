@@ -63,6 +63,7 @@ mod shape;
 mod slice;
 mod sniff;
 mod source;
+mod stored;
 mod swallowed;
 mod syntax;
 mod tables;
