@@ -5,7 +5,9 @@
 
 #[cfg(test)]
 mod cases;
+pub mod json;
 pub mod limits;
+pub mod named_file;
 pub mod directory;
 pub mod status;
 pub mod rating;

@@ -55,6 +55,12 @@ pub const PARQUET_FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const PARQUET_LEVELS_MAX: usize = 64;
 /// Bytes of one page of a Parquet file, decompressed. Writers make pages of about a megabyte.
 pub const PARQUET_PAGE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes of one page of a dataset, decompressed. The longest record fits, and a slice beside it.
+pub const DATASET_PAGE_BYTES_MAX: u64 = 128 * 1024 * 1024;
+/// Bytes of all pages of one row group of a dataset. Those that are written have a tenth of it.
+pub const DATASET_GROUP_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Bytes of the texts of the rows of a Parquet file that are shown as they are.
+pub const HEAD_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Cells of a Parquet file that are decoded at once.
 pub const PARQUET_CELLS_MAX: usize = 1024 * 1024;
 /// Rows of a dataset that are copied at once while its values are kept back.
@@ -65,6 +71,8 @@ pub const CSV_BATCH_ROWS_MAX: usize = 8 * 1024;
 pub const READING_RECIPE_BYTES_MAX: usize = 2 * 1024;
 /// Rows of a dataset that are decoded at once to count values.
 pub const CENSUS_BATCH_ROWS_MAX: usize = 64 * 1024;
+/// Bytes of the line map of a dataset that is read whole; it takes eight times as many in memory.
+pub const LINE_MAP_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Rows that must share a value before it is told where rows are kept back.
 pub const SHARED_ROWS_MIN: u64 = 5;
 /// Rows of a result that is told where rows are kept back. A longer one is a list of rows, not an aggregate.
@@ -140,11 +148,19 @@ pub const FETCHED_NAME_BYTES_MAX: usize = 255;
 
 /// Bytes of a session's log before a new one is begun; the one before is kept.
 pub const LOG_BYTES_MAX: u64 = 1024 * 1024;
-/// Bytes of a file of a session that is read whole: a conversation, the events of a turn. Pictures are the
-/// largest part of one, and what one question may send fits.
-pub const SESSION_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
-/// Bytes of `datasets.json`: thousands of datasets with hundreds of columns.
-pub const CATALOG_BYTES_MAX: u64 = 128 * 1024 * 1024;
+/// Bytes of a file of a session that is read line by line: a conversation, the events of a turn.
+pub const SESSION_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes of one line of it: a table of an answer with the names of its columns, or a question with its
+/// images.
+pub const SESSION_LINE_BYTES_MAX: usize = 80 * 1024 * 1024;
+/// Values of one line of it. Each takes up to 80 bytes once it is read.
+pub const SESSION_LINE_VALUES_MAX: usize = 1_000_000;
+/// Values of all lines that are in memory at the same time.
+pub const SESSION_FILE_VALUES_MAX: usize = 8_000_000;
+/// Bytes of a text of a turn: its code, its reply.
+pub const TURN_TEXT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Bytes of `datasets.json`: a thousand datasets with a hundred columns take half of it.
+pub const CATALOG_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes of any other file of a session that is one JSON document.
 pub const RECORD_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of `question.txt` that a list of turns reads.
@@ -476,6 +492,9 @@ pub const TURNS_SEARCHED_MAX: usize = 50;
 pub const COMPLETED_ENTRIES_MAX: usize = 10_000;
 /// Bytes of an image that goes with a question. Providers take about as much.
 pub const IMAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
+/// Bytes of all images of a question. Requests of 50 megabytes are the largest that providers take, and
+/// images grow by a third on the way.
+pub const IMAGES_BYTES_MAX: usize = 36 * 1024 * 1024;
 /// Images that go with one question.
 pub const IMAGES_MAX: usize = 10;
 /// Bytes of one line that `decrypt` reads: a full table, as a Fernet token.

@@ -1,6 +1,7 @@
 //! `ask`: one question, one turn, one answer.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use crate::agent::verdict::Gates;
 use crate::agent::{Agent, AgentOptions, TurnEnd, refuse};
@@ -75,7 +76,7 @@ pub fn open(
         Err(error) => return Err(error),
     };
     let mut session = if options.ephemeral {
-        Session::ephemeral(Some(dir))?
+        Session::ephemeral(base(&options.global))?
     } else {
         let access = if creates { Access::Create } else { Access::Existing };
         Session::open(dir, access, options.global.lock(command))?
@@ -85,6 +86,18 @@ pub fn open(
     }
     let agent = Agent::new(agent_options(options), provider);
     Ok(ControlFlow::Continue((agent, session)))
+}
+
+/// Returns the session whose datasets one that is not kept sees, and says so if that one is left out.
+pub fn base(global: &GlobalOptions) -> Option<&Path> {
+    let base = global.session.base();
+    if base.is_none() && !global.quiet {
+        report::note(&format!(
+            "the session `{}` belongs to another user and is passed over",
+            global.session.dir.display()
+        ));
+    }
+    base
 }
 
 /// Finishes what a turn wrote and says what no event told.

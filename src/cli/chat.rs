@@ -267,7 +267,11 @@ impl Chat<'_> {
         let global = &self.options.global;
         let (width, environment) = (self.settings.width(), self.settings.environment());
         GlobalOptions {
-            session: SessionChoice { dir: self.session.dir().to_owned(), named: true },
+            session: SessionChoice {
+                dir: self.session.dir().to_owned(),
+                named: true,
+                is_foreign: false,
+            },
             terminal: global.terminal.measured_again(width, environment),
             ..global.clone()
         }

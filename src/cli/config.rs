@@ -12,6 +12,7 @@ use super::options::config::prices;
 use super::options::key::KeySource;
 use super::options::settings::{SETTINGS, Settings, Shown};
 use super::out;
+use crate::render::sanitize;
 use crate::sink::Format;
 use crate::status::ExitStatus;
 
@@ -74,7 +75,7 @@ fn document(shown: &[Shown], is_tty: bool, out: &mut dyn Write) -> anyhow::Resul
     } else {
         serde_json::to_string(&document)?
     };
-    Ok(writeln!(out, "{text}")?)
+    Ok(writeln!(out, "{}", sanitize::json_for_terminal(&text))?)
 }
 
 fn listing(shown: &[Shown]) -> Listing {

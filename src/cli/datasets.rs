@@ -19,9 +19,10 @@ use crate::frame::Frame;
 use crate::limits::TABLE_ROWS_MAX;
 use crate::render::sanitize;
 use crate::session::departed;
+use crate::session::directory::mendable;
 use crate::session::{Access, Session};
 use crate::sink::Format;
-use crate::status::ExitStatus;
+use crate::status::{ExitStatus, Failure};
 
 /// Datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;
@@ -374,7 +375,13 @@ fn print_heads(
     for (name, dataset) in chosen {
         let frame = match dataset.remote().and_then(|_| remote.next()) {
             Some(frame) => frame,
-            None => head(&dataset.file_in(&options.session.dir)?, n_rows)?,
+            None => head(&dataset.file_in(&options.session.dir)?, n_rows).map_err(|error| {
+                if error.is::<Failure>() {
+                    return error;
+                }
+                let message = format!("dataset `{name}`: {error:#}");
+                mendable(&options.session.dir, message).into()
+            })?,
         };
         heads.push((*name, frame));
     }

@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::agent::hosted::PlannedUpload;
 use crate::agent::preview::Preview;
 use crate::catalog::Catalog;
-use crate::cli::ask::{agent_options, provider};
+use crate::cli::ask::{agent_options, base, provider};
 use crate::cli::image;
 use crate::cli::ingest::ingest_for_turn;
 use crate::cli::options::key::KeySource;
@@ -60,7 +60,8 @@ fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow
     if !turn.ephemeral && turn.files.is_empty() {
         Session::require(dir)?;
     }
-    let mut beside = Session::ephemeral(Some(dir))?;
+    let mut beside =
+        Session::ephemeral(if turn.ephemeral { base(&turn.global) } else { Some(dir) })?;
     if !turn.files.is_empty() {
         ingest_for_turn(&mut beside, &turn.files, true, &turn.global)?;
     }

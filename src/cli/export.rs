@@ -9,6 +9,7 @@ use super::options::{GlobalOptions, demand, python_options, sandbox_options};
 use super::out;
 use super::{past, report, signals};
 use crate::agent::export::{Sources, document, notebook, program, script};
+use crate::render::sanitize;
 use crate::session::Session;
 use crate::status::{ExitStatus, Failure};
 
@@ -78,6 +79,13 @@ pub fn run(
             report::warning(warning, options.terminal.stderr.colour);
         }
         if flags.form == Form::Py { script(&program) } else { notebook(&program)? }
+    };
+    // A program is written word for word, also what the model wrote to steer a terminal.
+    let is_seen = options.terminal.stdout.is_tty && flags.output.is_none();
+    let text = match flags.form {
+        _ if !is_seen => text,
+        Form::Ipynb => sanitize::json_for_terminal(&text),
+        Form::Py | Form::Md => sanitize::for_terminal(&text),
     };
     out::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)

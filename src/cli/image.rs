@@ -1,7 +1,5 @@
 //! Images that go with a question: files become data URLs, once it is clear what they are.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use base64::Engine;
@@ -9,7 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::cli::options::AskOptions;
 use crate::conversation::Question;
-use crate::limits::IMAGE_BYTES_MAX;
+use crate::limits::{IMAGE_BYTES_MAX, IMAGES_BYTES_MAX};
+use crate::named_file::{self, NotRead};
 use crate::status::{ExitStatus, Failure};
 
 /// Kinds of images that models take, and what their files begin with; `?` stands for any byte.
@@ -27,7 +26,16 @@ const KINDS: [(&str, &[u8]); 4] = [
 /// Fails with [`ExitStatus::Input`] when an image cannot be read, is too large, or is of no kind that
 /// models take.
 pub fn question(options: &AskOptions) -> anyhow::Result<Question> {
-    let images = options.images.iter().map(|it| data_url(it)).collect::<anyhow::Result<_>>()?;
+    let images =
+        options.images.iter().map(|it| data_url(it)).collect::<anyhow::Result<Vec<String>>>()?;
+    // Four characters of base64 are three bytes.
+    let n_bytes = images.iter().map(String::len).sum::<usize>() / 4 * 3;
+    if IMAGES_BYTES_MAX < n_bytes {
+        let message = format!(
+            "the images have {n_bytes} bytes, and at most {IMAGES_BYTES_MAX} go with a question"
+        );
+        return Err(Failure::new(ExitStatus::Input, message).hint("make them smaller").into());
+    }
     Ok(Question { text: options.question.clone(), images, verdict: options.turn.verdict })
 }
 
@@ -35,16 +43,13 @@ pub fn question(options: &AskOptions) -> anyhow::Result<Question> {
 fn data_url(path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
     let failed = |message: String| Failure::new(ExitStatus::Input, message);
-    let file =
-        File::open(path).map_err(|error| failed(format!("cannot open `{shown}`: {error}")))?;
-    let mut bytes = Vec::new();
-    let mut bounded = file.take(IMAGE_BYTES_MAX as u64 + 1);
-    let read = bounded.read_to_end(&mut bytes);
-    read.map_err(|error| failed(format!("cannot read `{shown}`: {error}")))?;
-    if IMAGE_BYTES_MAX < bytes.len() {
-        let message = format!("`{shown}` has more than {IMAGE_BYTES_MAX} bytes");
-        return Err(failed(message).hint("make the image smaller").into());
-    }
+    let bytes = named_file::read(path, IMAGE_BYTES_MAX as u64).map_err(|reason| {
+        let failure = failed(format!("cannot read `{shown}`: {reason}"));
+        match reason {
+            NotRead::TooLong(_) => failure.hint("make the image smaller"),
+            _ => failure,
+        }
+    })?;
     let Some(kind) = kind(&bytes) else {
         let message = format!("`{shown}` is no PNG, JPEG, GIF or WebP image");
         return Err(failed(message).hint("data goes in with `-f FILE`").into());
@@ -70,9 +75,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let error = data_url(dir.path()).unwrap_err();
         let failure = error.downcast_ref::<Failure>().unwrap();
-        let expected = format!("cannot read `{}`: Is a directory", dir.path().display());
+        let expected = format!(
+            "cannot read `{}`: it is a directory, not a regular file",
+            dir.path().display()
+        );
         assert_eq!(failure.status, ExitStatus::Input);
-        assert!(failure.message.starts_with(&expected), "{}", failure.message);
+        assert_eq!(failure.message, expected);
     }
 
     #[test]

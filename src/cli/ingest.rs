@@ -14,7 +14,7 @@ mod space;
 mod stdin;
 mod template;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use clap::{Args, FromArgMatches, ValueEnum};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
@@ -34,6 +35,7 @@ use crate::catalog::{
 };
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
 use crate::directory;
+use crate::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
 use crate::session::Session;
 use crate::sink::{Format, sanitize};
 use crate::spark::SCHEME;
@@ -1090,12 +1092,18 @@ fn counted(n: u64, one: &str, many: &str) -> String {
 /// that were repaired, or of what is no row.
 fn first_lines(rejects: &Path, is_row: bool) -> String {
     const LISTED_MAX: usize = 5;
+    #[derive(Deserialize)]
+    struct Entry {
+        reason: String,
+        line: u64,
+    }
     let Ok(file) = directory::open_file(rejects) else { return String::new() };
-    let entries = BufReader::new(file).lines().map_while(Result::ok);
-    let entries = entries.filter_map(|it| serde_json::from_str::<Value>(&it).ok());
-    let is_listed =
-        |it: &Value| it["reason"].as_str().is_some_and(|it| it.ends_with("; no row") != is_row);
-    let lines = entries.filter(is_listed).filter_map(|it| it["line"].as_u64()).take(LISTED_MAX);
+    // As many entries as a list has, each of the size that it has: somebody else may have written more.
+    let list = file.take(REJECTS_MAX * 2 * REJECT_BYTES_MAX as u64);
+    let entries = BufReader::new(list).lines().map_while(Result::ok);
+    let entries = entries.filter_map(|it| serde_json::from_str::<Entry>(&it).ok());
+    let is_listed = |it: &Entry| it.reason.ends_with("; no row") != is_row;
+    let lines = entries.filter(is_listed).map(|it| it.line).take(LISTED_MAX);
     lines.map(|it| it.to_string()).collect::<Vec<_>>().join(", ")
 }
 
@@ -1135,7 +1143,7 @@ fn schemas(done: &[Ingested]) -> Listing {
     }
 }
 
-fn document(ingested: &Ingested) -> Value {
+fn document(ingested: &Ingested) -> serde_json::Value {
     let mut document = datasets::document(&ingested.name, &ingested.dataset);
     document["status"] = ingested.change.name().into();
     document

@@ -4,6 +4,7 @@ use anyhow::Context;
 
 use super::options::GlobalOptions;
 use crate::agent::again::past::{PastTurn, settle};
+use crate::session::store::Room;
 use crate::session::turns::{self, TurnSummary};
 use crate::status::{ExitStatus, Failure};
 
@@ -126,8 +127,9 @@ fn read_up_to(
 ) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let n_wanted = is_wanted.iter().rposition(|it| *it).map_or(0, |it| it + 1);
     let mut read: Vec<(PastTurn, bool)> = Vec::new();
+    let mut room = Room::of_turns();
     for (turn, is_wanted) in turns.into_iter().zip(is_wanted).take(n_wanted) {
-        let past = PastTurn::of(&turn.id, turns::events(&turn.dir)?.0);
+        let past = PastTurn::of(&turn.id, turns::events_within(&turn.dir, &mut room)?.0);
         // What a turn made of tokens in place of values, no other turn ever saw.
         if *is_wanted || past.withheld.columns.is_empty() {
             read.push((past, *is_wanted));

@@ -22,7 +22,9 @@ use crate::render::report::ungrounded;
 use crate::session::Session;
 use crate::session::departed::{EgressFile, total};
 use crate::session::directory::Directory;
+use crate::session::store::Room;
 use crate::session::turns::{self, TurnSummary};
+use crate::sink::jsonl;
 use crate::sink::seal::Seal;
 use crate::sink::{EventSink, Format};
 use crate::status::{ExitStatus, Failure};
@@ -100,7 +102,7 @@ pub fn run(
         return show_egress(&turn, flags, options);
     }
     let colour = options.terminal.stderr.colour;
-    let events = events(&turn, colour)?;
+    let events = events(&turn, &mut Room::of_file(), colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
         events: None,
@@ -150,8 +152,8 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
 }
 
 /// Reads the events of a turn; the last of them ends it.
-fn events(turn: &TurnSummary, colour: bool) -> anyhow::Result<Vec<Event>> {
-    let (mut events, is_torn) = turns::events(&turn.dir)?;
+fn events(turn: &TurnSummary, room: &mut Room, colour: bool) -> anyhow::Result<Vec<Event>> {
+    let (mut events, is_torn) = turns::events_within(&turn.dir, room)?;
     if is_torn {
         let message = format!("the last event of turn {} was torn and is left out", turn.id);
         report::warning(&message, colour);
@@ -177,8 +179,9 @@ fn show_page(
     }
     let colour = options.terminal.stderr.colour;
     let mut room = PAGE_IMAGES_BYTES_MAX;
+    let mut space = Room::of_turns();
     let page_turn = |turn: &TurnSummary| {
-        let events = events(turn, colour)?;
+        let events = events(turn, &mut space, colour)?;
         let egress = departed::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);
         let images = images(&events, &options.session.dir, &mut room);
         anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })
@@ -220,9 +223,7 @@ fn show_egress(
     let record = EgressFile::of_turn(&turn.dir).read()?;
     let total = total(&options.session.dir)?;
     let content = match options.format {
-        Format::Json | Format::Jsonl => {
-            format!("{}\n", departed::document(&turn.id, &record, &total))
-        }
+        Format::Json | Format::Jsonl => jsonl::line(&departed::document(&turn.id, &record, &total)),
         _ => departed::text(&turn.id, &record, &total),
     };
     out::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(content.as_bytes())?))?;

@@ -1,7 +1,6 @@
 //! How many rows hold values that are about to be told, so that what only a few rows have can be kept back.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
@@ -11,10 +10,10 @@ use arrow_schema::DataType;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columnar::guard;
-use crate::limits::{CENSUS_BATCH_ROWS_MAX, PARQUET_CELLS_MAX};
+use super::stored::Stored;
+use crate::limits::CENSUS_BATCH_ROWS_MAX;
 
 /// Microseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
@@ -146,11 +145,10 @@ struct Counts {
 }
 
 fn count(path: &Path, needles: &Needles) -> anyhow::Result<Vec<(String, Counts)>> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-    let names = builder.schema().fields().iter().map(|it| it.name().clone());
+    let table = Stored::open(path)?;
+    let names = table.metadata.schema().fields().iter().map(|it| it.name().clone());
     let mut found: Vec<(String, Counts)> = names.map(|it| (it, Counts::default())).collect();
-    let n_rows = (PARQUET_CELLS_MAX / found.len().max(1)).clamp(1, CENSUS_BATCH_ROWS_MAX);
-    for batch in builder.with_batch_size(n_rows).build()? {
+    for batch in table.batches(None, CENSUS_BATCH_ROWS_MAX) {
         let batch = batch?;
         for (values, (_, counts)) in batch.columns().iter().zip(&mut found) {
             counts.add(values, needles);
@@ -162,8 +160,8 @@ fn count(path: &Path, needles: &Needles) -> anyhow::Result<Vec<(String, Counts)>
 impl Counts {
     fn add(&mut self, values: &ArrayRef, needles: &Needles) {
         match values.data_type() {
-            DataType::Utf8 => {
-                for text in values.as_string::<i32>().iter().flatten() {
+            DataType::Utf8View => {
+                for text in values.as_string_view().iter().flatten() {
                     if needles.texts.contains(text) {
                         *self.texts.entry(text.to_owned()).or_default() += 1;
                     }
@@ -232,7 +230,7 @@ impl Counts {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, BooleanArray, StringArray};
+    use arrow_array::{ArrayRef, BooleanArray, StringViewArray};
 
     use super::{Counts, Needles, moment, number_key, numbers_in};
 
@@ -262,7 +260,8 @@ mod tests {
             ..Needles::default()
         };
         let mut counts = Counts::default();
-        let texts: ArrayRef = Arc::new(StringArray::from(vec!["012345", "123-45", "2024-12-24"]));
+        let texts: ArrayRef =
+            Arc::new(StringViewArray::from(vec!["012345", "123-45", "2024-12-24"]));
         counts.add(&texts, &needles);
         counts.add(&(Arc::new(BooleanArray::from(vec![true, false, true])) as ArrayRef), &needles);
         assert_eq!(counts.numbers, [(number_key(12_345.0), 2)].into());

@@ -9,6 +9,7 @@
 mod convert;
 mod file;
 pub mod guard;
+pub mod pages;
 mod text;
 mod thrift;
 
@@ -175,7 +176,7 @@ fn send(table: &Table<'_>, batches: &SyncSender<RecordBatch>) -> anyhow::Result<
 
 /// Halves a batch until the text of each part fits a slice. One value may come a thousand times and
 /// yet be stored once.
-fn split(batch: RecordBatch, parts: &mut Vec<RecordBatch>) {
+pub fn split(batch: RecordBatch, parts: &mut Vec<RecordBatch>) {
     let n_bytes: u64 = batch.columns().iter().map(text_bytes).sum();
     let n_rows = batch.num_rows();
     if n_rows < 2 || n_bytes <= SLICE_BYTES_MAX as u64 {

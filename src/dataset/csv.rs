@@ -3,7 +3,6 @@
 //! The file is decoded batch by batch and written as it comes, so memory does not grow with it.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -13,18 +12,14 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, Time64MicrosecondType,
     TimestampMicrosecondType,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, StringViewArray};
 use arrow_schema::{DataType, TimeUnit};
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
-};
 
 use super::columnar::guard;
-use crate::limits::{CSV_BATCH_ROWS_MAX, PARQUET_CELLS_MAX};
+use super::stored::Stored;
+use crate::limits::CSV_BATCH_ROWS_MAX;
 use crate::render::table::delimited_field;
 use crate::status::{ExitStatus, Failure};
 
@@ -67,7 +62,7 @@ pub fn csv_of(
 }
 
 fn write(parquet: &Path, mut output: Output<'_>) -> anyhow::Result<CsvWritten> {
-    let table = Table::open(parquet)?;
+    let table = Stored::open(parquet)?;
     let fields = table.metadata.schema().fields();
     let is_alone = fields.len() == 1;
     let mut text = String::new();
@@ -76,8 +71,8 @@ fn write(parquet: &Path, mut output: Output<'_>) -> anyhow::Result<CsvWritten> {
         delimited_field(Some(field.name()), is_alone, ',', &mut text);
     }
     text.push('\n');
-    let digits = table.digits()?;
-    for batch in table.batches(ProjectionMask::all())? {
+    let digits = digits_of_columns(&table)?;
+    for batch in table.batches(None, CSV_BATCH_ROWS_MAX) {
         let batch = batch?;
         let columns = batch.columns().iter().zip(&digits);
         let columns: Vec<Values<'_>> =
@@ -117,48 +112,23 @@ impl Output<'_> {
     }
 }
 
-/// The dataset that is read.
-struct Table<'a> {
-    path: &'a Path,
-    metadata: ArrowReaderMetadata,
-}
-
-impl<'a> Table<'a> {
-    fn open(path: &'a Path) -> anyhow::Result<Self> {
-        let metadata = ArrowReaderMetadata::load(&File::open(path)?, ArrowReaderOptions::new())?;
-        Ok(Table { path, metadata })
+/// Returns how many digits behind the second each column needs; 0 where it has no seconds.
+fn digits_of_columns(table: &Stored) -> anyhow::Result<Vec<usize>> {
+    let fields = table.metadata.schema().fields();
+    let has_seconds = |at: &usize| {
+        matches!(fields[*at].data_type(), DataType::Timestamp(..) | DataType::Time64(_))
+    };
+    let places: Vec<usize> = (0..fields.len()).filter(has_seconds).collect();
+    let mut digits = vec![0; fields.len()];
+    if places.is_empty() {
+        return Ok(digits);
     }
-
-    fn batches(&self, columns: ProjectionMask) -> anyhow::Result<ParquetRecordBatchReader> {
-        let n_columns = self.metadata.schema().fields().len();
-        let n_rows = (PARQUET_CELLS_MAX / n_columns.max(1)).clamp(1, CSV_BATCH_ROWS_MAX);
-        let file = File::open(self.path)?;
-        let reader =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
-        Ok(reader.with_projection(columns).with_batch_size(n_rows).build()?)
-    }
-
-    /// Returns how many digits behind the second each column needs; 0 where it has no seconds.
-    fn digits(&self) -> anyhow::Result<Vec<usize>> {
-        let fields = self.metadata.schema().fields();
-        let has_seconds = |at: &usize| {
-            matches!(fields[*at].data_type(), DataType::Timestamp(..) | DataType::Time64(_))
-        };
-        let places: Vec<usize> = (0..fields.len()).filter(has_seconds).collect();
-        let mut digits = vec![0; fields.len()];
-        if places.is_empty() {
-            return Ok(digits);
+    for batch in table.batches(Some(places.clone()), CSV_BATCH_ROWS_MAX) {
+        for (at, array) in places.iter().zip(batch?.columns()) {
+            digits[*at] = digits[*at].max(Values::of(array, 0)?.digits());
         }
-        let schema = self.metadata.metadata().file_metadata().schema_descr();
-        // Of datasets, no column is nested, so that each is one leaf.
-        let mask = ProjectionMask::leaves(schema, places.iter().copied());
-        for batch in self.batches(mask)? {
-            for (at, array) in places.iter().zip(batch?.columns()) {
-                digits[*at] = digits[*at].max(Values::of(array, 0)?.digits());
-            }
-        }
-        Ok(digits)
     }
+    Ok(digits)
 }
 
 /// The values of one column of a batch. Types of datasets are few.
@@ -169,7 +139,7 @@ enum Values<'a> {
     Date(&'a PrimitiveArray<Date32Type>),
     Moment { values: &'a PrimitiveArray<TimestampMicrosecondType>, is_instant: bool, digits: usize },
     Time { values: &'a PrimitiveArray<Time64MicrosecondType>, digits: usize },
-    Text(&'a StringArray),
+    Text(&'a StringViewArray),
 }
 
 impl<'a> Values<'a> {
@@ -185,7 +155,7 @@ impl<'a> Values<'a> {
             DataType::Time64(TimeUnit::Microsecond) => {
                 Values::Time { values: array.as_primitive(), digits }
             }
-            DataType::Utf8 => Values::Text(array.as_string()),
+            DataType::Utf8View => Values::Text(array.as_string_view()),
             other => bail!("no dataset has a column of type {other}; ingest its source again"),
         })
     }

@@ -42,7 +42,7 @@ pub fn find(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
 
 fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
     let needle = Needle::new(value);
-    let table = Table::open(&File::open(path)?)?;
+    let table = Table::open(path)?;
     let n_row_groups = table.metadata.metadata().num_row_groups();
     let fields = table.metadata.schema().fields();
     // Row group by row group, so that neighbours in the file are read one after the other.

@@ -5,14 +5,13 @@ use std::path::Path;
 
 use anyhow::Context;
 use arrow_schema::FieldRef;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::columnar::guard;
-use super::scan::{dtype_of, is_whole};
+use super::scan::dtype_of;
+use super::stored::Stored;
 use super::write::ABOUT_KEY;
 use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of};
-use crate::limits::PARQUET_FOOTER_BYTES_MAX;
 
 /// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
 ///
@@ -21,14 +20,15 @@ use crate::limits::PARQUET_FOOTER_BYTES_MAX;
 ///
 /// # Errors
 ///
-/// Fails when the file is damaged.
+/// Fails when the file is damaged, is nothing that csv-agent reads as a dataset, or takes too much memory.
 pub fn dataset_of(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
     guard::run(|| read(file, path, name)).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
-    is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
-    let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    let stored = Stored::of(file.try_clone()?)?;
+    stored.measure_all()?;
+    let metadata = stored.metadata;
     let row_count = u64::try_from(metadata.metadata().file_metadata().num_rows())?;
     let fields = metadata.schema().fields();
     let fits = |it: &Dataset| {

@@ -3,15 +3,23 @@
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Span};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use polars::prelude::{AnyValue, Column, DataType, ParquetReader, SerReader, TimeUnit};
 use serde_json::{Number, Value};
 
 use super::columnar::guard;
+use super::columnar::pages::Pages;
+use super::scan::is_whole;
+use super::stored::measure_pages;
 use crate::frame::Frame;
+use crate::limits::{DATASET_GROUP_BYTES_MAX, HEAD_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
+use crate::status::{ExitStatus, Failure};
 
+/// The number of an encoding.
+const DELTA_BYTE_ARRAY: i64 = 7;
 /// Whole numbers beyond this are strings: a JSON reader would round them.
 const JSON_INT_MAX: u64 = (1 << 53) - 1;
 
@@ -28,11 +36,13 @@ pub fn head(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
 
 fn read(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
     let file = File::open(path)?;
+    measure(&file, n_rows)?;
     let mut reader = ParquetReader::new(file);
     let row_count = reader.num_rows()? as u64;
     let table = reader.with_slice(Some((0, n_rows))).finish()?;
+    let mut room = HEAD_BYTES_MAX;
     let columns: Vec<Vec<Value>> =
-        table.columns().iter().map(cells).collect::<anyhow::Result<_>>()?;
+        table.columns().iter().map(|it| cells(it, &mut room)).collect::<anyhow::Result<_>>()?;
     let n_rows = columns.first().map_or(0, Vec::len);
     let mut rows: Vec<Vec<Value>> =
         (0..n_rows).map(|_| Vec::with_capacity(columns.len())).collect();
@@ -45,6 +55,38 @@ fn read(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
         rows,
         row_count,
     })
+}
+
+/// Demands that the row groups with the first rows take no more memory than those of any dataset.
+fn measure(file: &File, n_rows: usize) -> anyhow::Result<()> {
+    is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
+    let n_bytes = file.metadata()?.len();
+    let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    let mut n_before = 0;
+    for group in metadata.metadata().row_groups() {
+        if n_rows as u64 <= n_before {
+            break;
+        }
+        n_before += u64::try_from(group.num_rows())?;
+        let mut group_bytes = 0_u64;
+        for chunk in group.columns() {
+            let found = measure_pages(&mut Pages::of(file, n_bytes, chunk), |page| {
+                // Its texts can be longer than their page, and neither we nor PyArrow write it.
+                ensure!(
+                    page.encoding != Some(DELTA_BYTE_ARRAY),
+                    "a page is encoded as no dataset is"
+                );
+                Ok(())
+            });
+            group_bytes +=
+                found.with_context(|| format!("column `{}`", chunk.column_path().string()))?;
+        }
+        ensure!(
+            group_bytes <= DATASET_GROUP_BYTES_MAX,
+            "a row group has {group_bytes} bytes, and at most {DATASET_GROUP_BYTES_MAX} are read"
+        );
+    }
+    Ok(())
 }
 
 /// Returns the dtype that pandas gives a column of a type.
@@ -62,7 +104,17 @@ fn pandas_dtype(dtype: &DataType) -> String {
     }
 }
 
-fn cells(column: &Column) -> anyhow::Result<Vec<Value>> {
+/// Returns the values of a column. Rows may name one long text of a dictionary, which `room` ends.
+fn cells(column: &Column, room: &mut usize) -> anyhow::Result<Vec<Value>> {
+    if *column.dtype() == DataType::String {
+        for row in 0..column.len() {
+            let n_bytes = column.get(row)?.get_str().map_or(0, str::len);
+            *room = room.checked_sub(n_bytes).ok_or_else(|| {
+                let message = format!("these rows have more than {HEAD_BYTES_MAX} bytes of text");
+                Failure::new(ExitStatus::Input, message).hint("ask for fewer rows")
+            })?;
+        }
+    }
     (0..column.len()).map(|row| Ok(cell(&column.get(row)?))).collect()
 }
 

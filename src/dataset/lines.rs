@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::workbook::{cell_name, row_name};
 use crate::catalog::{Dataset, SourceFormat};
+use crate::limits::LINE_MAP_BYTES_MAX;
 
 const MAGIC: &[u8; 8] = b"lines 1\n";
 
@@ -140,6 +141,12 @@ pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option
             return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
         }
     };
+    let n_bytes = lines.get_ref().metadata()?.len();
+    ensure!(
+        n_bytes <= LINE_MAP_BYTES_MAX,
+        "`{}` has {n_bytes} bytes, and at most {LINE_MAP_BYTES_MAX} are read",
+        path.display()
+    );
     check_magic(&mut lines)?;
     let mut runs = Vec::new();
     while let Some(n_rows) = read_number(&mut lines)? {

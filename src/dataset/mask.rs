@@ -17,13 +17,13 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sha2::{Digest, Sha256};
 
 use super::columnar::guard;
+use super::stored::Stored;
 use super::write::{BuiltColumn, ParquetFile};
 use crate::catalog::{Catalog, Column, DType, Dataset};
-use crate::limits::{MASK_BATCH_ROWS_MAX, PARQUET_CELLS_MAX};
+use crate::limits::MASK_BATCH_ROWS_MAX;
 use crate::withheld::Withheld;
 
 /// How each token begins, so that it is taken for nothing else.
@@ -133,10 +133,8 @@ impl Copy<'_> {
             repeats: it.dtype == DType::String,
         });
         let (mut file, encoder) = ParquetFile::create(dir, "masked", &built.collect::<Vec<_>>())?;
-        let batch_rows = PARQUET_CELLS_MAX / self.columns.len().max(1);
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(from)?)?;
-        let mut batches =
-            reader.with_batch_size(batch_rows.clamp(1, MASK_BATCH_ROWS_MAX)).build()?;
+        let table = Stored::open(from)?;
+        let mut batches = table.batches(None, MASK_BATCH_ROWS_MAX);
         loop {
             let (mut group, mut n_rows) = (encoder.row_group()?, 0);
             while n_rows < GROUP_ROWS
@@ -144,7 +142,7 @@ impl Copy<'_> {
             {
                 let batch = batch?;
                 let columns = batch.columns().iter().zip(self.is_masked).map(|(values, masked)| {
-                    if *masked { self.tokens(values) } else { Ok(Arc::clone(values)) }
+                    if *masked { self.tokens(values) } else { Ok(plain(values)) }
                 });
                 group.write(&columns.collect::<anyhow::Result<Vec<_>>>()?)?;
                 n_rows += batch.num_rows() as u64;
@@ -167,11 +165,19 @@ impl Copy<'_> {
     }
 }
 
+/// Returns values as they are written: texts one behind the other.
+fn plain(values: &ArrayRef) -> ArrayRef {
+    match values.as_string_view_opt() {
+        Some(texts) => Arc::new(texts.iter().collect::<StringArray>()),
+        None => Arc::clone(values),
+    }
+}
+
 /// Returns what writes the value of a row as text. Types of datasets are few.
 fn text_at<'a>(values: &'a ArrayRef) -> anyhow::Result<Box<dyn Fn(usize) -> String + 'a>> {
     Ok(match values.data_type() {
-        DataType::Utf8 => {
-            let values = values.as_string::<i32>();
+        DataType::Utf8View => {
+            let values = values.as_string_view();
             Box::new(move |row| values.value(row).to_owned())
         }
         DataType::Boolean => {

@@ -69,6 +69,7 @@ mod slice;
 mod sniff;
 mod source;
 mod spool;
+mod stored;
 mod swallowed;
 mod syntax;
 mod tables;

@@ -1,16 +1,14 @@
 //! Which values of a column are good, worth a warning, or bad, batch by batch.
 
-use std::fs::File;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::columnar::guard;
+use super::stored::Stored;
 use crate::rating::{Range, Rated, Ratings};
 
 /// Rows that are decoded at once.
@@ -26,15 +24,14 @@ pub fn rate(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Opti
 }
 
 fn read(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-    let at = builder.schema().index_of(column)?;
-    if !matches!(builder.schema().field(at).data_type(), DataType::Int64 | DataType::Float64) {
+    let table = Stored::open(path)?;
+    let schema = table.metadata.schema();
+    let at = schema.index_of(column)?;
+    if !matches!(schema.field(at).data_type(), DataType::Int64 | DataType::Float64) {
         return Ok(None);
     }
-    let mask = ProjectionMask::roots(builder.parquet_schema(), [at]);
-    let batches = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()?;
     let (mut rated, mut first) = (Rated::default(), 0);
-    for batch in batches {
+    for batch in table.batches(Some(vec![at]), BATCH_ROWS) {
         let batch = batch?;
         add(&mut rated, batch.column(0), first, ratings);
         first += batch.num_rows() as u64;

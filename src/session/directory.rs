@@ -38,8 +38,10 @@ pub const FILES: [&str; 10] = [
     ".gitignore",
 ];
 /// The directories among it.
-pub const DIRECTORIES: [&str; 8] =
-    ["datasets", "turns", "repl", "exports", "logs", "scratch", "masked", "containers"];
+pub const DIRECTORIES: [&str; 9] =
+    ["datasets", "turns", "repl", "exports", "logs", "scratch", "masked", "containers", ASIDE];
+/// Where what does not belong in a session is kept. Nothing reads what is in it.
+pub const ASIDE: &str = "aside";
 
 /// A directory of a session, or the session itself.
 #[derive(Debug, Clone)]
@@ -111,7 +113,15 @@ impl Directory {
             .collect();
         let cannot = |error: Errno| {
             let message = format!("cannot open the session `{}`: {}", path.display(), told(error));
-            Failure::new(ExitStatus::Setup, message)
+            let failure = Failure::new(ExitStatus::Setup, message);
+            if error != Errno::ACCESS {
+                return failure;
+            }
+            let shown = path.to_string_lossy();
+            let quoted = shlex::try_quote(&shown).unwrap_or(shown.clone());
+            failure.hint(format!(
+                "if it is yours, open it with `chmod u+rwx {quoted}`; else use another with `--session-dir DIR`"
+            ))
         };
         let found = match rustix::fs::lstat(&path) {
             Ok(found) => found,
@@ -236,18 +246,28 @@ impl Directory {
     pub fn read(&self, name: impl AsRef<Path>, bytes_max: u64) -> anyhow::Result<Option<Vec<u8>>> {
         let name = name.as_ref();
         let Some(file) = self.file(name)? else { return Ok(None) };
+        self.measure(name, &file, bytes_max)?;
         let shown = self.path.join(name);
         let mut content = Vec::new();
-        let too_large = file.metadata().is_ok_and(|it| bytes_max < it.len());
-        if !too_large {
-            let read = file.take(bytes_max + 1).read_to_end(&mut content);
-            read.with_context(|| format!("cannot read `{}`", shown.display()))?;
-        }
-        if too_large || bytes_max < content.len() as u64 {
-            let reason = format!("has more than {} MiB, the most that is read", bytes_max >> 20);
-            return Err(self.refusal(name, &reason).into());
-        }
+        // It may grow while it is read.
+        let read = file.take(bytes_max).read_to_end(&mut content);
+        read.with_context(|| format!("cannot read `{}`", shown.display()))?;
         Ok(Some(content))
+    }
+
+    /// Demands that a file of this directory has not more than `bytes_max` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when it has.
+    pub fn measure(&self, name: &Path, file: &File, bytes_max: u64) -> Result<(), Failure> {
+        match file.metadata() {
+            Ok(it) if bytes_max < it.len() => {
+                let reason = format!("has {} bytes, and at most {bytes_max} are read", it.len());
+                Err(self.refusal(name, &reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the path of something below for who cannot take a descriptor; none when it is not there.
@@ -316,6 +336,41 @@ impl Directory {
     /// Fails as [`std::fs::rename`] does.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&*self.fd, from, &*self.fd, to)?)
+    }
+
+    /// Moves something of this directory into another one, in place of what has the name there.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`std::fs::rename`] does.
+    pub fn move_to(&self, name: &OsStr, into: &Directory, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&*self.fd, name, &*into.fd, to)?)
+    }
+
+    /// Returns the mode of a file or directory of the user's in this directory, if it keeps the user out.
+    pub fn closed(&self, name: &OsStr, wanted: Mode) -> Option<u32> {
+        let stat = rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let user = rustix::process::geteuid();
+        let is_open = user.is_root() || Mode::from_raw_mode(stat.st_mode).contains(wanted);
+        (!is_open && stat.st_uid == user.as_raw()).then_some(stat.st_mode & 0o7777)
+    }
+
+    /// Gives the user back the rights to a file or directory of this directory that has no other name.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it is another user's, or has another name.
+    pub fn open_up(&self, name: &OsStr, wanted: Mode) -> io::Result<()> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&*self.fd, name, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&fd)?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if !kind.is_dir() && !(kind.is_file() && stat.st_nlink == 1) {
+            return Err(io::Error::other("it has a second name: it is a hard link"));
+        }
+        let mode = Mode::from_raw_mode(stat.st_mode) | wanted;
+        // A descriptor of this kind has no `fchmod`; its path here is no link that leads elsewhere.
+        Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", fd.as_raw_fd()), mode)?)
     }
 
     /// Begins a file under a name that nothing else in this directory may keep.
@@ -433,6 +488,7 @@ impl Directory {
             Errno::NOSPC | Errno::DQUOT => {
                 anyhow::Error::from(io::Error::from(error)).context(message)
             }
+            Errno::ACCESS => self.mendable(message).into(),
             _ => Failure::new(ExitStatus::Setup, message).into(),
         }
     }
@@ -578,7 +634,7 @@ mod tests {
         );
         check(
             |it| fs::write(it.join("turns/0001/question.txt"), "123456789").unwrap(),
-            &format!("{file} has more than 0 MiB, the most that is read"),
+            &format!("{file} has 9 bytes, and at most 8 are read"),
         );
         check(
             |it| {

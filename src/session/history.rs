@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::conversation::Item;
 use crate::limits::SUMMARY_FILE_BYTES_MAX;
 use crate::session::directory::Directory;
-use crate::session::store;
+use crate::session::store::{self, Room};
 use crate::withheld::Withheld;
 
 /// Begins the first line of `summary.md`, which ends with the number of a turn.
@@ -162,18 +162,8 @@ pub fn marked(last_turn: impl Display, text: &str) -> String {
 /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is not a turn, or
 /// the summary has no mark; the message names the place.
 pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
-    let store::Lines { lines, is_torn } = store::read_lines(session, TURNS)?;
-    let parse = |(at, line): (usize, &Vec<u8>)| {
-        serde_json::from_slice(line).map_err(|error| {
-            let shown = session.path().join(TURNS);
-            session.mendable(format!(
-                "cannot read line {} of `{}`: {error}",
-                at + 1,
-                shown.display()
-            ))
-        })
-    };
-    let mut turns = lines.iter().enumerate().map(parse).collect::<Result<Vec<HistoryTurn>, _>>()?;
+    let (mut turns, is_torn) =
+        store::read_lines::<HistoryTurn>(session, TURNS, &mut Room::of_file())?;
     let summary = Summary::read(session)?;
     if let Some(summary) = &summary {
         // They are there still when the process was killed between the two writes.

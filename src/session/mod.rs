@@ -404,9 +404,7 @@ impl Session {
         }
         // The worker opens what is in it, and would wait for a pipe.
         if let Some(there) = self.dir.directory(&name)? {
-            // What was put aside stays, and no variable is in it.
-            let names = there.names()?.into_iter();
-            for entry in names.filter(|it| !repair::is_aside(&it.to_string_lossy())) {
+            for entry in there.names()? {
                 let is_directory = entry.to_string_lossy().starts_with(REDACTED);
                 let kind = if is_directory { Kind::Directory } else { Kind::File };
                 there.path_of(&entry, kind)?;
@@ -576,18 +574,14 @@ impl Session {
             [history::TURNS, history::SUMMARY, "turns", "exports", "repl", "logs", typed::FILE];
         // The files first: without a catalog they would be a session that lost it.
         let datasets = ["datasets", CATALOG];
-        let rest = [hosted::FILE, META, ".gitignore", SCRATCH, "lock"];
+        let rest = [hosted::FILE, META, ".gitignore", SCRATCH, directory::ASIDE, "lock"];
         let names: Vec<&str> = match scope {
             ResetScope::Conversation => conversation.to_vec(),
             ResetScope::Datasets => [&conversation[..], &datasets].concat(),
             ResetScope::All => [&conversation[..], &datasets, &rest].concat(),
         };
         let there = names.into_iter().filter(|it| self.dir.type_of(OsStr::new(it)).is_some());
-        let mut gone: Vec<String> = there.map(str::to_owned).collect();
-        if scope == ResetScope::All {
-            let names = self.dir.names()?.into_iter().filter_map(|it| it.into_string().ok());
-            gone.extend(names.filter(|it| repair::is_aside(it)));
-        }
+        let gone: Vec<String> = there.map(str::to_owned).collect();
         if dry_run {
             return Ok(gone);
         }
@@ -644,7 +638,17 @@ impl Session {
     }
 
     fn replace_catalog(&mut self, catalog: Catalog) -> anyhow::Result<()> {
-        write_json(&self.dir, CATALOG, &catalog)?;
+        let content = json(&catalog)?;
+        if CATALOG_BYTES_MAX < content.len() as u64 {
+            let message = format!(
+                "the list of datasets would have {} bytes, and at most {CATALOG_BYTES_MAX} are read",
+                content.len()
+            );
+            let hint = "remove datasets with `csv-agent datasets --rm NAME`, join files that belong \
+                        together, or use another session with `--session-dir DIR`";
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+        store::write(&self.dir, CATALOG, &content)?;
         self.catalog = catalog;
         Ok(())
     }
@@ -741,9 +745,13 @@ fn read_json<T: DeserializeOwned>(directory: &Directory, name: &str) -> anyhow::
 }
 
 fn write_json<T: Serialize>(directory: &Directory, name: &str, value: &T) -> anyhow::Result<()> {
+    store::write(directory, name, &json(value)?)
+}
+
+fn json<T: Serialize>(value: &T) -> anyhow::Result<Vec<u8>> {
     let mut content = serde_json::to_vec_pretty(value).context("cannot write JSON")?;
     content.push(b'\n');
-    store::write(directory, name, &content)
+    Ok(content)
 }
 
 fn no_temporary(error: &std::io::Error) -> Failure {

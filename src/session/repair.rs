@@ -1,16 +1,19 @@
 //! A session that is hurt, or holds what is not its own: what is wrong with each file, and mending that.
 //!
-//! Nothing is thrown away. What cannot stay where it is keeps its place under another name, `NAME.aside`,
-//! which every finding gives. A session that was mended has nothing more to be mended.
+//! Nothing is thrown away. What cannot stay where it is moves to the directory `aside` of the session, under
+//! a name that the finding gives. A session that was mended has nothing more to be mended. Memory is that of
+//! the longest line that is read, whatever the files hold.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Mode};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use toml::Table;
 use uuid::Uuid;
 
@@ -23,20 +26,25 @@ use crate::limits::{
     SUMMARY_FILE_BYTES_MAX,
 };
 use crate::session::departed::EgressFile;
-use crate::session::directory::{DIRECTORIES, Directory, FILES, Found, Kind};
+use crate::session::directory::{ASIDE, DIRECTORIES, Directory, FILES, Found, Kind};
 use crate::session::history::{self, HistoryTurn};
 use crate::session::hosted::{self, HostedState};
 use crate::session::lock::{Lock, LockRequest};
+use crate::session::store::{Lines, Room};
 use crate::session::{
-    CATALOG, META, Meta, REDACTED, SCHEMA, missing, read_json, store, turns, typed, write_json,
+    CATALOG, META, Meta, REDACTED, SCHEMA, missing, read_catalog, read_json, store, turns, typed,
+    write_json,
 };
 
-/// Stands at the end of a name that something was given because it does not belong where it was.
-const ASIDE: &str = ".aside";
+/// Bytes of the name of what is put aside, without a number. Those of a file system have 255.
+const ASIDE_NAME_BYTES_MAX: usize = 200;
 /// Directories within directories: a turn's tables are three levels down.
 const LEVELS_MAX: usize = 6;
-/// Directories whose content goes when the session is opened.
-const EMPTIED: [&str; 2] = ["scratch", "masked"];
+/// Directories whose content nobody reads; that of the first two goes when the session is opened.
+const UNREAD: [&str; 3] = ["scratch", "masked", ASIDE];
+
+/// Files that are written in their place.
+const APPENDED_TO: [&str; 4] = [history::TURNS, typed::FILE, "lock", "logs/csv-agent.log"];
 
 /// How something of a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,12 +77,6 @@ pub struct Examined {
     pub lost: Vec<(String, Dataset, String)>,
 }
 
-/// Returns whether a name is one of something that was put aside.
-pub fn is_aside(name: &str) -> bool {
-    let numbered = || name.rsplit_once('-').filter(|it| it.1.bytes().all(|it| it.is_ascii_digit()));
-    name.ends_with(ASIDE) || numbered().is_some_and(|it| it.0.ends_with(ASIDE))
-}
-
 /// Looks at every file of a session and, with a lock to take, mends what can be mended from what is there.
 ///
 /// # Errors
@@ -89,10 +91,10 @@ pub fn examine(session_dir: &Path, repair: Option<LockRequest>) -> anyhow::Resul
     }
     let mends = repair.is_some();
     let mut examiner = Examiner { session, mends, examined: Examined::default(), is_newer: false };
-    let lock = OsStr::new("lock");
-    if mends && let Found::Odd(reason) = examiner.session.look(lock, Kind::File)? {
+    if mends {
         let top = examiner.session.clone();
-        examiner.put_aside(&top, lock, &reason)?;
+        examiner.look_at_entry(&top, OsStr::new(ASIDE), Kind::Directory)?;
+        examiner.look_at_entry(&top, OsStr::new("lock"), Kind::File)?;
     }
     let _lock = repair.map(|it| Lock::acquire(&examiner.session, it)).transpose()?;
     examiner.look_at_entries(&examiner.session.clone(), 0)?;
@@ -119,13 +121,13 @@ pub fn put_entry_aside(
 ) -> anyhow::Result<Option<String>> {
     let session = Directory::at(session_dir)?;
     let _lock = Lock::acquire(&session, lock)?;
-    let mut catalog: Catalog = read_json(&session, CATALOG)?.unwrap_or_default();
+    let mut catalog = read_catalog(&session)?;
     let Some(dataset) = catalog.remove(name) else { return Ok(None) };
-    let datasets = session.make("datasets")?;
-    let kept = free_name(&datasets, OsStr::new(&format!("{name}.json")));
-    write_json(&datasets, &kept.to_string_lossy(), &dataset)?;
+    let aside = session.make(ASIDE)?;
+    let kept = free_name(&aside, &format!("{name}.json"));
+    write_json(&aside, &kept, &dataset)?;
     write_json(&session, CATALOG, &catalog)?;
-    Ok(Some(format!("datasets/{}", kept.display())))
+    Ok(Some(format!("{ASIDE}/{kept}")))
 }
 
 struct Examiner {
@@ -152,20 +154,41 @@ impl Examiner {
         path.strip_prefix(self.session.path()).unwrap_or(&path).display().to_string()
     }
 
-    /// Tells what is wrong with something and, when mending, gives it another name.
+    /// Tells what is wrong with something and, when mending, puts it aside.
     fn put_aside(&mut self, directory: &Directory, name: &OsStr, why: &str) -> anyhow::Result<()> {
         let shown = self.name_of(directory, name);
         if !self.mends {
             self.find(shown, State::Problem, why);
             return Ok(());
         }
-        let kept = move_aside(directory, name)?;
-        self.find(
-            shown,
-            State::Mended,
-            format!("{why}; kept as `{}`", self.name_of(directory, &kept)),
-        );
+        match self.move_aside(directory, name) {
+            Ok(kept) => self.find(shown, State::Mended, format!("{why}; kept as `{kept}`")),
+            // A directory of another user, such as: only its owner can move it.
+            Err(error) => {
+                self.find(shown, State::Problem, format!("{why}, and cannot be moved: {error}"));
+            }
+        }
         Ok(())
+    }
+
+    /// Moves something to the directory for what was put aside, and returns its name there.
+    fn move_aside(&self, directory: &Directory, name: &OsStr) -> anyhow::Result<String> {
+        let shown = self.name_of(directory, name);
+        if shown == ASIDE {
+            // It is in the way of itself.
+            let step = OsStr::new(".aside.tmp");
+            self.session.rename(name, step)?;
+            let aside = self.session.make(ASIDE)?;
+            let kept = free_name(&aside, ASIDE);
+            self.session.move_to(step, &aside, kept.as_ref())?;
+            return Ok(format!("{ASIDE}/{kept}"));
+        }
+        let aside = self.session.make(ASIDE)?;
+        let kept = free_name(&aside, &shown.replace('/', "-"));
+        directory.move_to(name, &aside, kept.as_ref())?;
+        directory.sync()?;
+        aside.sync()?;
+        Ok(format!("{ASIDE}/{kept}"))
     }
 
     /// Tells what is wrong with a file and, when mending, writes it anew; what it was is kept.
@@ -175,7 +198,7 @@ impl Examiner {
         name: &str,
         why: &str,
         how: &str,
-        content: &[u8],
+        content: impl FnOnce(&mut File) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let shown = self.name_of(directory, OsStr::new(name));
         if !self.mends {
@@ -184,10 +207,10 @@ impl Examiner {
         }
         let mut kept = String::new();
         if directory.type_of(OsStr::new(name)).is_some() {
-            let name = move_aside(directory, OsStr::new(name))?;
-            kept = format!(", and what it was is kept as `{}`", self.name_of(directory, &name));
+            let name = self.move_aside(directory, OsStr::new(name))?;
+            kept = format!(", and what it was is kept as `{name}`");
         }
-        store::write(directory, name, content)?;
+        store::write_with(directory, name, content)?;
         self.find(shown, State::Mended, format!("{why}; {how}{kept}"));
         Ok(())
     }
@@ -196,38 +219,78 @@ impl Examiner {
     fn look_at_entries(&mut self, directory: &Directory, level: usize) -> anyhow::Result<()> {
         for name in directory.names()? {
             let shown = name.to_string_lossy();
-            if is_aside(&shown) {
-                continue;
-            }
             let is_directory = directory.type_of(&name) == Some(FileType::Directory);
             let found = if is_directory { Kind::Directory } else { Kind::File };
             let kind = kind_of(&self.name_of(directory, &name)).unwrap_or(found);
-            let is_known = |names: &[&str]| level == 0 && names.contains(&&*shown);
-            if let Found::Odd(reason) = directory.look(&name, kind)? {
-                self.put_aside(directory, &name, &reason)?;
+            if !self.look_at_entry(directory, &name, kind)? {
                 continue;
             }
-            let goes_on = kind == Kind::Directory && !is_known(&EMPTIED) && level < LEVELS_MAX;
-            if goes_on && let Some(below) = directory.directory(&name)? {
+            let is_read = 0 < level || !UNREAD.contains(&&*shown);
+            if kind == Kind::Directory
+                && is_read
+                && level < LEVELS_MAX
+                && let Some(below) = directory.directory(&name)?
+            {
                 self.look_at_entries(&below, level + 1)?;
-            }
-            if kind == Kind::File && is_known(&[history::TURNS, typed::FILE, "lock"]) {
-                self.look_at_names(directory, &name)?;
             }
         }
         Ok(())
     }
 
+    /// Looks at one file or directory, and returns whether it can be opened.
+    fn look_at_entry(
+        &mut self,
+        directory: &Directory,
+        name: &OsStr,
+        kind: Kind,
+    ) -> anyhow::Result<bool> {
+        match directory.look(name, kind)? {
+            Found::Nothing => return Ok(false),
+            Found::Sound => {}
+            Found::Odd(reason) => {
+                self.put_aside(directory, name, &reason)?;
+                return Ok(false);
+            }
+        }
+        let shown = self.name_of(directory, name);
+        let is_appended_to = APPENDED_TO.contains(&shown.as_str());
+        let wanted = match kind {
+            Kind::Directory => Mode::RWXU,
+            Kind::File if is_appended_to => Mode::RUSR | Mode::WUSR,
+            Kind::File => Mode::RUSR,
+        };
+        if let Some(mode) = directory.closed(name, wanted) {
+            let why = format!("cannot be opened: its mode is {mode:04o}");
+            if !self.mends {
+                self.find(shown, State::Problem, why);
+                return Ok(false);
+            }
+            let given = if kind == Kind::File { Mode::RUSR | Mode::WUSR } else { wanted };
+            if let Err(error) = directory.open_up(name, given) {
+                self.put_aside(directory, name, &format!("{why}, and {error}"))?;
+                return Ok(false);
+            }
+            let found = format!("{why}; made {:04o}", mode | given.as_raw_mode());
+            self.find(shown.clone(), State::Mended, found);
+        }
+        if is_appended_to {
+            self.look_at_names(directory, name)?;
+        }
+        Ok(true)
+    }
+
     /// Gives a file that is appended to, and has another name elsewhere, a content of its own.
     fn look_at_names(&mut self, directory: &Directory, name: &OsStr) -> anyhow::Result<()> {
         use std::os::unix::fs::MetadataExt;
-        let Some(file) = directory.file(name)? else { return Ok(()) };
+        let Some(mut file) = directory.file(name)? else { return Ok(()) };
         if file.metadata()?.nlink() < 2 {
             return Ok(());
         }
-        let content = directory.read(name, SESSION_FILE_BYTES_MAX)?.unwrap_or_default();
         let why = "has a second name: it is a hard link";
-        self.rewrite(directory, &name.to_string_lossy(), why, "copied", &content)
+        self.rewrite(directory, &name.to_string_lossy(), why, "copied", |copy| {
+            io::copy(&mut file, copy)?;
+            Ok(())
+        })
     }
 
     /// Opens a directory of the session; none when it is not there, or something else has its name.
@@ -248,34 +311,49 @@ impl Examiner {
         Ok(())
     }
 
-    /// Keeps the lines of a file that can be read.
+    /// Keeps the lines of a file that can be read, and returns how many there are.
     fn look_at_lines<T: DeserializeOwned>(
         &mut self,
         directory: &Directory,
         name: &str,
         what: &str,
-    ) -> anyhow::Result<()> {
-        let lines = match store::read_lines(directory, name) {
-            Ok(lines) => lines,
-            Err(error) => return self.unreadable(directory, name, &error),
-        };
-        let (good, bad): (Vec<_>, Vec<_>) = lines
-            .lines
-            .iter()
-            .enumerate()
-            .partition(|it| serde_json::from_slice::<T>(it.1).is_ok());
-        // A torn last line is left out by whoever reads it; a turn that runs may be writing it.
-        if bad.is_empty() && !(lines.is_torn && self.mends) {
-            return Ok(());
+    ) -> anyhow::Result<usize> {
+        // What is no file was told before.
+        let Ok(Some(file)) = directory.file(name) else { return Ok(0) };
+        if let Err(error) = directory.measure(name.as_ref(), &file, SESSION_FILE_BYTES_MAX) {
+            self.unreadable(directory, name, &error.into())?;
+            return Ok(0);
         }
-        let why = match bad.first() {
-            Some((at, _)) => format!("line {} is not {what}", at + 1),
-            None => "the last line is torn".to_owned(),
+        let Some(mut lines) = Lines::open(directory, name)? else { return Ok(0) };
+        let (mut is_good, mut first, mut room) = (Vec::new(), None, Room::of_file());
+        while let Some(line) = lines.next()? {
+            let parsed = line.and_then(|it| store::parse::<T>(it, &mut room).map(drop));
+            is_good.push(parsed.is_ok());
+            if let Err(reason) = parsed {
+                first.get_or_insert(format!("line {} is not {what}: {reason}", is_good.len()));
+            }
+        }
+        let n_good = is_good.iter().filter(|it| **it).count();
+        // A torn last line is left out by whoever reads it; a turn that runs may be writing it.
+        let why = match first {
+            Some(why) => why,
+            None if lines.is_torn() && self.mends => "the last line is torn".to_owned(),
+            None => return Ok(n_good),
         };
-        let content: Vec<u8> =
-            good.iter().flat_map(|(_, line)| [line.as_slice(), b"\n"]).flatten().copied().collect();
-        let how = format!("written anew with the {} lines that can be read", good.len());
-        self.rewrite(directory, name, &why, &how, &content)
+        let how = format!("written anew with the {n_good} lines that can be read");
+        let mut lines = Lines::open(directory, name)?;
+        self.rewrite(directory, name, &why, &how, |file| {
+            let mut out = BufWriter::new(file);
+            for is_good in is_good {
+                let line = lines.as_mut().map(Lines::next).transpose()?.flatten();
+                if let Some(Ok(line)) = line.filter(|_| is_good) {
+                    out.write_all(line)?;
+                    out.write_all(b"\n")?;
+                }
+            }
+            Ok(out.flush()?)
+        })?;
+        Ok(n_good)
     }
 
     /// Puts aside a file that is no JSON of its kind.
@@ -327,7 +405,9 @@ impl Examiner {
         let mut content =
             serde_json::to_vec_pretty(&self.meta_of_turns()?).context("cannot write JSON")?;
         content.push(b'\n');
-        self.rewrite(&session, META, &why, "written anew from the turns", &content)
+        self.rewrite(&session, META, &why, "written anew from the turns", |file| {
+            Ok(file.write_all(&content)?)
+        })
     }
 
     /// Returns what the turns tell of their session.
@@ -362,7 +442,7 @@ impl Examiner {
             let n = catalog.len();
             let how =
                 format!("written anew with {n} {}", if n == 1 { "dataset" } else { "datasets" });
-            self.rewrite(&session, CATALOG, &why, &how, &content)?;
+            self.rewrite(&session, CATALOG, &why, &how, |file| Ok(file.write_all(&content)?))?;
             if !self.mends {
                 return Ok(());
             }
@@ -418,7 +498,8 @@ impl Examiner {
             let why = (!found.is_empty()).then(|| "is missing".to_owned());
             return Ok((found, why));
         };
-        let entries = match serde_json::from_slice::<BTreeMap<String, Value>>(&content) {
+        // Each entry is built by itself, so that one that is broken breaks no other.
+        let entries = match serde_json::from_slice::<BTreeMap<String, &RawValue>>(&content) {
             Ok(entries) => entries,
             Err(error) => {
                 return Ok((self.found_files(|_| true)?, Some(format!("cannot be read: {error}"))));
@@ -426,7 +507,7 @@ impl Examiner {
         };
         let mut odd = Vec::new();
         for (name, entry) in entries {
-            let reason = match serde_json::from_value::<Dataset>(entry) {
+            let reason = match serde_json::from_str::<Dataset>(entry.get()) {
                 Ok(dataset) => match dataset.oddity(&name) {
                     None => {
                         catalog.insert(name, dataset);
@@ -444,7 +525,8 @@ impl Examiner {
             return Ok((catalog, None));
         };
         let why = reason.clone();
-        for (name, dataset) in self.found_files(|it| odd.iter().any(|odd| odd.0 == it))?.iter() {
+        let listed = catalog.clone();
+        for (name, dataset) in self.found_files(|it| listed.get(it).is_none())?.iter() {
             catalog.insert(name.to_owned(), dataset.clone());
         }
         Ok((catalog, Some(why)))
@@ -475,11 +557,10 @@ impl Examiner {
 
     fn look_at_history(&mut self) -> anyhow::Result<()> {
         let session = self.session.clone();
-        self.look_at_lines::<HistoryTurn>(&session, history::TURNS, "a turn")?;
-        if let Ok(lines) = store::read_lines(&session, history::TURNS)
-            && !lines.lines.is_empty()
-        {
-            self.is_ok(history::TURNS, format!("{} turns", lines.lines.len()));
+        let n_turns = self.look_at_lines::<HistoryTurn>(&session, history::TURNS, "a turn")?;
+        if 0 < n_turns {
+            let turns = if n_turns == 1 { "turn" } else { "turns" };
+            self.is_ok(history::TURNS, format!("{n_turns} {turns}"));
         }
         Ok(())
     }
@@ -492,28 +573,28 @@ impl Examiner {
         let Some(text) = text.filter(|it| !it.trim().is_empty()) else {
             return self.unreadable(&session, history::SUMMARY, &error);
         };
-        let first = store::read_lines(&session, history::TURNS).ok().and_then(|it| {
-            let turn: HistoryTurn = serde_json::from_slice(it.lines.first()?).ok()?;
+        let first = || {
+            let mut lines = Lines::open(&session, history::TURNS).ok()??;
+            let turn: HistoryTurn =
+                store::parse(lines.next().ok()??.ok()?, &mut Room::of_file()).ok()?;
             Some(turn.number().saturating_sub(1))
-        });
+        };
         let last_id = || turns::ids(&self.directory("turns")?).ok()?.pop()?.parse().ok();
-        let last_turn = first.or_else(last_id).unwrap_or_default();
+        let last_turn = first().or_else(last_id).unwrap_or_default();
         let content = history::marked(last_turn, &text);
         let how = format!("marked as the summary of the turns up to {last_turn}");
-        self.rewrite(
-            &session,
-            history::SUMMARY,
-            "has no mark on its first line",
-            &how,
-            content.as_bytes(),
-        )
+        self.rewrite(&session, history::SUMMARY, "has no mark on its first line", &how, |file| {
+            Ok(file.write_all(content.as_bytes())?)
+        })
     }
 
     fn look_at_rest(&mut self) -> anyhow::Result<()> {
         let session = self.session.clone();
         self.look_at_json::<HostedState>(&session, hosted::FILE)?;
-        if let Err(error) = store::read_lines(&session, typed::FILE) {
-            self.unreadable(&session, typed::FILE, &error)?;
+        if let Ok(Some(file)) = session.file(typed::FILE)
+            && let Err(error) = session.measure(typed::FILE.as_ref(), &file, SESSION_FILE_BYTES_MAX)
+        {
+            self.unreadable(&session, typed::FILE, &error.into())?;
         }
         for (name, bytes_max) in
             [("config.toml", CONFIG_BYTES_MAX), ("knowledge.md", KNOWLEDGE_FILE_BYTES_MAX)]
@@ -555,25 +636,10 @@ fn kind_of(name: &str) -> Option<Kind> {
     Some(if is_file { Kind::File } else { Kind::Directory })
 }
 
-/// Gives something another name in its directory, and returns that.
-fn move_aside(directory: &Directory, name: &OsStr) -> anyhow::Result<OsString> {
-    let kept = free_name(directory, name);
-    let doing = || format!("cannot rename `{}`", directory.path().join(name).display());
-    directory.rename(name, &kept).with_context(doing)?;
-    directory.sync().with_context(doing)?;
-    Ok(kept)
-}
-
 /// Returns a name for what is put aside that nothing has yet.
-fn free_name(directory: &Directory, name: &OsStr) -> OsString {
-    let numbered = |n: u32| {
-        let mut kept = name.to_os_string();
-        kept.push(ASIDE);
-        if 1 < n {
-            kept.push(format!("-{n}"));
-        }
-        kept
-    };
-    let free = (1..=u32::MAX).map(numbered).find(|it| directory.type_of(it).is_none());
+fn free_name(aside: &Directory, name: &str) -> String {
+    let name = &name[..name.floor_char_boundary(ASIDE_NAME_BYTES_MAX)];
+    let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}.{n}") };
+    let free = (1..=u32::MAX).map(numbered).find(|it| aside.type_of(it.as_ref()).is_none());
     free.expect("a directory has fewer entries than there are numbers")
 }

@@ -1,14 +1,18 @@
 //! Files that are whole at any instant: written beside their name, synced, renamed; private to the user.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use jiff::Timestamp;
 use rustix::fs::OFlags;
+use serde::de::DeserializeOwned;
 
-use crate::limits::SESSION_FILE_BYTES_MAX;
+use crate::json::count_values;
+use crate::limits::{
+    SESSION_FILE_BYTES_MAX, SESSION_FILE_VALUES_MAX, SESSION_LINE_BYTES_MAX,
+    SESSION_LINE_VALUES_MAX,
+};
 use crate::session::directory::Directory;
 
 /// Returns this instant as RFC 3339, UTC, to the millisecond.
@@ -22,13 +26,26 @@ pub fn now_utc() -> String {
 ///
 /// Fails when the content cannot be written or synced; the old file is then untouched.
 pub fn write(directory: &Directory, name: &str, content: &[u8]) -> anyhow::Result<()> {
+    write_with(directory, name, |file| Ok(file.write_all(content)?))
+}
+
+/// Replaces a file by what a function writes.
+///
+/// # Errors
+///
+/// Fails as [`write`] does, and when the function does.
+pub fn write_with(
+    directory: &Directory,
+    name: &str,
+    content: impl FnOnce(&mut File) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let temporary = format!(".{name}.{}.tmp", std::process::id());
-    let write = || -> io::Result<()> {
+    let write = || -> anyhow::Result<()> {
         let mut file = directory.begin_file(&temporary)?;
-        file.write_all(content)?;
+        content(&mut file)?;
         file.sync_all()?;
         directory.rename(temporary.as_ref(), name.as_ref())?;
-        directory.sync()
+        Ok(directory.sync()?)
     };
     let written = write();
     if written.is_err() {
@@ -42,8 +59,15 @@ pub fn write(directory: &Directory, name: &str, content: &[u8]) -> anyhow::Resul
 ///
 /// # Errors
 ///
-/// Fails when the line cannot be written.
+/// Fails when the line cannot be written, or is longer than any that is read.
 pub fn append_line(directory: &Directory, name: &str, line: &str) -> anyhow::Result<()> {
+    if SESSION_LINE_BYTES_MAX < line.len() {
+        bail!(
+            "cannot keep a line of {} bytes in `{}`: at most {SESSION_LINE_BYTES_MAX} are read",
+            line.len(),
+            directory.path().join(name).display()
+        );
+    }
     let mut file = directory.file_to_write(name, OFlags::empty())?;
     let mut append = || -> io::Result<()> {
         let end = end_of_last_line(&mut file)?;
@@ -56,26 +80,143 @@ pub fn append_line(directory: &Directory, name: &str, line: &str) -> anyhow::Res
         .with_context(|| format!("cannot append to `{}`", directory.path().join(name).display()))
 }
 
-/// The whole lines of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The lines of a file, one at a time: whoever wrote it, memory is that of a line.
+#[derive(Debug)]
 pub struct Lines {
-    /// Without their line feeds, whatever bytes they are.
-    pub lines: Vec<Vec<u8>>,
-    /// Whether a last one without a line feed was left out.
-    pub is_torn: bool,
+    reader: BufReader<File>,
+    line: Vec<u8>,
+    is_torn: bool,
 }
 
-/// Reads the whole lines of a file; a torn last one is left out. There are none when there is no file.
+impl Lines {
+    /// Opens a file; none when it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it is there and cannot be opened.
+    pub fn open(directory: &Directory, name: &str) -> anyhow::Result<Option<Lines>> {
+        let file = directory.file(name)?;
+        Ok(file.map(|it| Lines { reader: BufReader::new(it), line: Vec::new(), is_torn: false }))
+    }
+
+    /// Returns the next line without its line feed; none at the end. A last line without one is left out.
+    /// What is wrong with a line that is too long goes on after its name.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn next(&mut self) -> io::Result<Option<Result<&[u8], String>>> {
+        self.line.clear();
+        let mut n_bytes = 0;
+        loop {
+            let buffer = self.reader.fill_buf()?;
+            if buffer.is_empty() {
+                self.is_torn = 0 < n_bytes;
+                return Ok(None);
+            }
+            let end = memchr::memchr(b'\n', buffer);
+            let part = &buffer[..end.unwrap_or(buffer.len())];
+            n_bytes += part.len();
+            if n_bytes <= SESSION_LINE_BYTES_MAX {
+                self.line.extend_from_slice(part);
+            }
+            let n_read = part.len() + usize::from(end.is_some());
+            self.reader.consume(n_read);
+            if end.is_none() {
+                continue;
+            }
+            if SESSION_LINE_BYTES_MAX < n_bytes {
+                let found = format!(
+                    "it has {n_bytes} bytes, and at most {SESSION_LINE_BYTES_MAX} are read"
+                );
+                return Ok(Some(Err(found)));
+            }
+            return Ok(Some(Ok(&self.line)));
+        }
+    }
+
+    /// Returns whether a last line without a line feed was left out, once there is no next line.
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+}
+
+/// Reads a line that is JSON. It is measured first: a few bytes of text may want many in memory.
 ///
 /// # Errors
 ///
-/// Fails when the file is there and cannot be read, or has more than a session keeps.
-pub fn read_lines(directory: &Directory, name: impl AsRef<Path>) -> anyhow::Result<Lines> {
-    let content = directory.read(name, SESSION_FILE_BYTES_MAX)?.unwrap_or_default();
-    let end = memchr::memrchr(b'\n', &content).map_or(0, |at| at + 1);
-    let lines = content[..end].split_inclusive(|it| *it == b'\n');
-    let lines = lines.map(|it| it[..it.len() - 1].to_vec()).collect();
-    Ok(Lines { lines, is_torn: end < content.len() })
+/// Fails when there is no room for it or it is not of its kind; the reason is a sentence.
+pub fn parse<T: DeserializeOwned>(line: &[u8], room: &mut Room) -> Result<T, String> {
+    room.take(line)?;
+    serde_json::from_slice(line).map_err(|error| error.to_string())
+}
+
+/// Room in memory for what is read of one file, or of several together.
+#[derive(Debug)]
+pub struct Room {
+    bytes: u64,
+    values: usize,
+}
+
+impl Room {
+    /// Room for one file.
+    pub fn of_file() -> Room {
+        Room { bytes: SESSION_FILE_BYTES_MAX, values: SESSION_FILE_VALUES_MAX }
+    }
+
+    /// Room for all turns of a session together.
+    pub fn of_turns() -> Room {
+        Room { bytes: 2 * SESSION_FILE_BYTES_MAX, values: SESSION_FILE_VALUES_MAX }
+    }
+
+    /// Takes room for a line.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there is none; the reason is a sentence.
+    pub fn take(&mut self, line: &[u8]) -> Result<(), String> {
+        let n_values = count_values(line);
+        if SESSION_LINE_VALUES_MAX < n_values {
+            return Err(format!(
+                "it has {n_values} values, and at most {SESSION_LINE_VALUES_MAX} are read"
+            ));
+        }
+        let room = self.bytes.checked_sub(line.len() as u64);
+        let (Some(bytes), Some(values)) = (room, self.values.checked_sub(n_values)) else {
+            return Err("with it, there is more than is read at once".to_owned());
+        };
+        (self.bytes, self.values) = (bytes, values);
+        Ok(())
+    }
+}
+
+/// Reads the whole lines of a file, and whether a torn last one was left out. There are none when there is
+/// no file.
+///
+/// # Errors
+///
+/// Fails when the file is larger than a session keeps, and when a line is not of its kind; the message
+/// names the line.
+pub fn read_lines<T: DeserializeOwned>(
+    directory: &Directory,
+    name: &str,
+    room: &mut Room,
+) -> anyhow::Result<(Vec<T>, bool)> {
+    let Some(mut lines) = Lines::open(directory, name)? else { return Ok((Vec::new(), false)) };
+    directory.measure(name.as_ref(), lines.reader.get_ref(), SESSION_FILE_BYTES_MAX)?;
+    let shown = directory.path().join(name);
+    let mut parsed = Vec::new();
+    while let Some(line) =
+        lines.next().with_context(|| format!("cannot read `{}`", shown.display()))?
+    {
+        let line = line.and_then(|it| parse(it, room));
+        parsed.push(line.map_err(|reason| {
+            let at = parsed.len() + 1;
+            let message = format!("cannot read line {at} of `{}`: {reason}", shown.display());
+            directory.mendable(message)
+        })?);
+    }
+    Ok((parsed, lines.is_torn))
 }
 
 /// Removes the temporary files that a killed process left in a directory.
@@ -110,38 +251,65 @@ fn end_of_last_line(file: &mut File) -> io::Result<u64> {
 mod tests {
     use std::path::Path;
 
-    use super::{Lines, append_line, read_lines};
+    use super::{Room, append_line, read_lines};
+    use crate::limits::{SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_LINE_VALUES_MAX};
     use crate::session::directory::Directory;
 
-    fn lines(lines: &[&str], is_torn: bool) -> Lines {
-        Lines { lines: lines.iter().map(|it| it.as_bytes().to_vec()).collect(), is_torn }
-    }
-
     #[track_caller]
-    fn check(before: &[u8], expected: &[&str], is_torn: bool) {
+    fn check(before: &[u8], expected: &[u32], is_torn: bool) {
         let dir = tempfile::tempdir().unwrap();
         let session = Directory::at(dir.path()).unwrap();
         std::fs::write(dir.path().join("log.jsonl"), before).unwrap();
-        let found = read_lines(&session, "log.jsonl").unwrap();
-        assert_eq!(found, lines(expected, is_torn));
-        append_line(&session, "log.jsonl", "next").unwrap();
-        let found = read_lines(&session, "log.jsonl").unwrap();
-        assert_eq!(found, lines(&[expected, &["next"]].concat(), false));
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::of_file()).unwrap();
+        assert_eq!(found, (expected.to_vec(), is_torn));
+        append_line(&session, "log.jsonl", "7").unwrap();
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::of_file()).unwrap();
+        assert_eq!(found, ([expected, &[7]].concat(), false));
     }
 
     #[test]
     fn a_torn_last_line_is_dropped_and_written_over() {
         check(b"", &[], false);
-        check(b"one\ntwo\n", &["one", "two"], false);
-        check(b"one\ntw", &["one"], true);
-        check(b"on", &[], true);
+        check(b"1\n2\n", &[1, 2], false);
+        check(b"1\n2", &[1], true);
+        check(b"1", &[], true);
     }
 
     #[test]
     fn a_torn_line_longer_than_a_block_is_found() {
-        let mut before = b"one\n".to_vec();
+        let mut before = b"1\n".to_vec();
         before.resize(200_000, b'x');
-        check(&before, &["one"], true);
+        check(&before, &[1], true);
+    }
+
+    #[test]
+    fn a_line_is_measured_before_it_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = Directory::at(dir.path()).unwrap();
+        let error = |content: &[u8]| {
+            std::fs::write(dir.path().join("log.jsonl"), content).unwrap();
+            format!(
+                "{:#}",
+                read_lines::<serde_json::Value>(&session, "log.jsonl", &mut Room::of_file())
+                    .unwrap_err()
+            )
+        };
+        let many = format!("1\n[{}0]\n", "[],".repeat(SESSION_LINE_VALUES_MAX));
+        let told = error(many.as_bytes());
+        assert!(told.contains("cannot read line 2 of `"), "{told}");
+        assert!(told.ends_with(&format!("values, and at most {SESSION_LINE_VALUES_MAX} are read")));
+        let mut long = vec![b' '; SESSION_LINE_BYTES_MAX + 1];
+        long.extend(b"\n1\n");
+        let told = error(&long);
+        let bytes = SESSION_LINE_BYTES_MAX + 1;
+        assert!(told.contains("line 1 of `") && told.contains(&bytes.to_string()), "{told}");
+        let file = std::fs::File::create(dir.path().join("log.jsonl")).unwrap();
+        file.set_len(SESSION_FILE_BYTES_MAX + 1).unwrap();
+        let told = format!(
+            "{:#}",
+            read_lines::<u32>(&session, "log.jsonl", &mut Room::of_file()).unwrap_err()
+        );
+        assert!(told.ends_with(" bytes, and at most 268435456 are read"), "{told}");
     }
 
     #[test]

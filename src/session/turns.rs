@@ -11,11 +11,11 @@ use crate::conversation::Finding;
 use crate::event::{Body, Event, ReplyBody};
 use crate::limits::{
     FINDINGS_MAX, FINDINGS_TURNS_MAX, QUESTION_FILE_BYTES_MAX, REPLY_EVENT_BYTES_MAX,
-    SESSION_FILE_BYTES_MAX, TURNS_SEARCHED_MAX,
+    SESSION_LINE_BYTES_MAX, TURN_TEXT_BYTES_MAX, TURNS_SEARCHED_MAX,
 };
 use crate::session::directory::Directory;
 use crate::session::log::Log;
-use crate::session::store;
+use crate::session::store::{self, Room};
 
 /// The directory that holds one for each turn.
 const TURNS: &str = "turns";
@@ -111,9 +111,7 @@ pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
             let _ = file.take(QUESTION_FILE_BYTES_MAX).read_to_end(&mut text);
         }
         let question = String::from_utf8_lossy(&text).trim_end().to_owned();
-        // An answer may be longer than what is read of the end.
-        let whole = || events(&dir).ok()?.0.pop();
-        let last = turn.as_ref().and_then(|it| last_event(it).or_else(whole));
+        let last = turn.as_ref().and_then(last_event);
         let interrupted = !last.is_some_and(|it| it.body.is_terminal());
         Ok(TurnSummary { id, dir, question, interrupted })
     };
@@ -142,7 +140,7 @@ pub fn open(turn_dir: &Path) -> anyhow::Result<Option<Directory>> {
 /// Fails as [`open`] does, and when the file has more than a session keeps.
 pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
     let Some(turn) = open(turn_dir)? else { return Ok(None) };
-    let content = turn.read(name, SESSION_FILE_BYTES_MAX)?;
+    let content = turn.read(name, TURN_TEXT_BYTES_MAX)?;
     Ok(content.map(|it| String::from_utf8_lossy(&it).into_owned()))
 }
 
@@ -153,16 +151,17 @@ pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
 /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is no event; the
 /// message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
+    events_within(turn_dir, &mut Room::of_file())
+}
+
+/// Reads the events of one turn among others, for which there is so much room together.
+///
+/// # Errors
+///
+/// Fails as [`events`] does.
+pub fn events_within(turn_dir: &Path, room: &mut Room) -> anyhow::Result<(Vec<Event>, bool)> {
     let Some(turn) = open(turn_dir)? else { return Ok((Vec::new(), false)) };
-    let store::Lines { lines, is_torn } = store::read_lines(&turn, EVENTS)?;
-    let parse = |(at, line): (usize, &Vec<u8>)| {
-        serde_json::from_slice(line).map_err(|error| {
-            let shown = turn.path().join(EVENTS);
-            turn.mendable(format!("cannot read line {} of `{}`: {error}", at + 1, shown.display()))
-        })
-    };
-    let events = lines.iter().enumerate().map(parse).collect::<Result<_, _>>()?;
-    Ok((events, is_torn))
+    store::read_lines(&turn, EVENTS, room)
 }
 
 /// Returns what the last turns found in the data, newest first, each with the number of its turn.
@@ -210,15 +209,21 @@ pub fn replies(session_dir: &Path) -> anyhow::Result<impl Iterator<Item = (PathB
 
 /// Reads the last event of a turn without those before it.
 pub(super) fn last_event(turn: &Directory) -> Option<Event> {
+    // An answer may be longer than most are.
+    let at_most = [REPLY_EVENT_BYTES_MAX, SESSION_LINE_BYTES_MAX as u64];
+    at_most.into_iter().find_map(|n_bytes| last_event_within(turn, n_bytes))
+}
+
+/// Reads the last event of a turn if it is within so many bytes of the end.
+fn last_event_within(turn: &Directory, n_bytes: u64) -> Option<Event> {
     let mut file = turn.file(EVENTS).ok()??;
-    let n_bytes = file.metadata().ok()?.len();
-    let start = n_bytes.saturating_sub(REPLY_EVENT_BYTES_MAX);
+    let start = file.metadata().ok()?.len().saturating_sub(n_bytes);
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::new();
-    file.take(REPLY_EVENT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    file.take(n_bytes).read_to_end(&mut bytes).ok()?;
     let line = bytes.strip_suffix(b"\n")?;
     let begin = memchr::memrchr(b'\n', line).map_or(0, |it| it + 1);
-    serde_json::from_slice(&line[begin..]).ok()
+    store::parse(&line[begin..], &mut Room::of_file()).ok()
 }
 
 /// Removes the temporary files that a killed process left in the last turn. Those of earlier turns went

@@ -2,13 +2,14 @@
 //!
 //! It is a part of the session as the questions are, and goes with them.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use anyhow::Context;
 
 use crate::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
 use crate::session::directory::Directory;
-use crate::session::store;
+use crate::session::store::{self, Lines};
 
 /// The file, in the session's directory.
 pub const FILE: &str = "typed.jsonl";
@@ -26,9 +27,7 @@ impl Typed {
     pub fn read(session_dir: &Path) -> anyhow::Result<Typed> {
         let mut typed = Typed::default();
         let Some(session) = Directory::open(session_dir)? else { return Ok(typed) };
-        let lines = store::read_lines(&session, FILE)?.lines;
-        // What is no JSON string was written by somebody else and cannot be typed again.
-        for line in lines.iter().filter_map(|it| serde_json::from_slice::<String>(it).ok()) {
+        for line in last_lines(&session)?.0 {
             typed.push(&line);
         }
         Ok(typed)
@@ -54,7 +53,7 @@ impl Typed {
         let json = serde_json::to_string(line).context("cannot write JSON")?;
         store::append_line(&session, FILE, &json)?;
         // The file has lines that were typed again since; it is written anew before they are many.
-        if 2 * TYPED_LINES_MAX < store::read_lines(&session, FILE)?.lines.len() {
+        if 2 * TYPED_LINES_MAX < last_lines(&session)?.1 {
             let lines = self.0.iter().filter(|it| it.len() <= TYPED_LINE_BYTES_MAX);
             let lines: Result<Vec<_>, _> = lines.map(serde_json::to_string).collect();
             store::write(&session, FILE, (lines?.join("\n") + "\n").as_bytes())?;
@@ -70,6 +69,27 @@ impl Typed {
             self.0.remove(0);
         }
     }
+}
+
+/// Returns the last lines of the file, and how many it has.
+fn last_lines(session: &Directory) -> anyhow::Result<(VecDeque<String>, usize)> {
+    let (mut last, mut n_lines) = (VecDeque::new(), 0);
+    let Some(mut lines) = Lines::open(session, FILE)? else { return Ok((last, n_lines)) };
+    while let Some(line) = lines.next().with_context(|| format!("cannot read `{FILE}`"))? {
+        n_lines += 1;
+        // What is no JSON string, or too long, was written by somebody else and cannot be typed again.
+        let Some(line) = line.ok().and_then(|it| serde_json::from_slice::<String>(it).ok()) else {
+            continue;
+        };
+        if TYPED_LINE_BYTES_MAX < line.len() {
+            continue;
+        }
+        last.push_back(line);
+        if 2 * TYPED_LINES_MAX < last.len() {
+            last.pop_front();
+        }
+    }
+    Ok((last, n_lines))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Events as JSON Lines, for programs and for the turn's own record.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,6 +7,7 @@ use anyhow::Context;
 use serde_json::Value;
 
 use crate::event::Event;
+use crate::render::sanitize::json_for_terminal;
 use crate::sink::seal::{Seal, seal};
 use crate::sink::{EventSink, paths, write};
 
@@ -41,22 +41,5 @@ impl EventSink for Jsonl {
 /// Beyond what JSON asks for, characters that steer a terminal or turn text around are escaped, so
 /// that a line is safe to look at and still the same value.
 pub fn line(value: &Value) -> String {
-    let json = value.to_string();
-    let is_escaped = |it: char| {
-        matches!(it, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if json.is_ascii() && !json.contains('\u{7f}') || !json.contains(is_escaped) {
-        return json + "\n";
-    }
-    // Outside strings JSON is ASCII without controls, so each of these stands in a string.
-    let mut line = String::with_capacity(json.len() + 32);
-    for char in json.chars() {
-        if is_escaped(char) {
-            write!(line, "\\u{:04x}", u32::from(char)).expect("a String takes any text");
-        } else {
-            line.push(char);
-        }
-    }
-    line + "\n"
+    json_for_terminal(&value.to_string()) + "\n"
 }

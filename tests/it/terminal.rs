@@ -159,3 +159,22 @@ fn an_interrupted_answer_stays_as_far_as_it_came() {
     assert!(!left.contains("asking"), "{left}");
     assert!(story.trim().is_empty(), "{left}");
 }
+
+#[test]
+fn an_export_on_a_terminal_shows_what_would_steer_it() {
+    let code = "x = 'a\u{1b}]0;title\u{7}\u{9b}31m\u{202e}'\nprint(x)";
+    let bench = Bench::with(["sales.csv"])
+        .script([round().calls("c1", "python_repl", json!({"code": code})), round().says("Done.")]);
+    bench.run(["ask", "-f", "sales.csv", "q"]).succeeds();
+    for form in ["py", "ipynb", "md"] {
+        let run = on_terminal(&bench, 80, &format!("csv-agent export {form}")).succeeds();
+        let is_shown =
+            ["\\x1b]0;title", "\\u001b]0;title"].iter().any(|it| run.stdout().contains(it));
+        assert!(is_shown, "{form}: {run}");
+        let steers = |it: char| it != '\r' && it != '\n' && it.is_control() || it == '\u{202e}';
+        assert!(!run.stdout().contains(steers), "{form}: {run}");
+    }
+    // A program gets the code word for word.
+    let run = bench.run(["export", "py"]).succeeds();
+    assert!(run.stdout().contains("title") && run.stdout().contains('\u{202e}'), "{run}");
+}

@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floor of each module. A module imports from lower floors only.
-const FLOORS: [(&str, u32); 22] = [
+const FLOORS: [(&str, u32); 24] = [
     ("cases", 0),
     ("limits", 0),
+    ("json", 0),
+    ("named_file", 0),
     ("directory", 1),
     ("status", 1),
     ("rating", 1),

@@ -23,6 +23,7 @@ use crate::python::protocol::Command;
 use crate::python::sandbox::SandboxOptions;
 use crate::python::study::Study;
 use crate::render::sanitize;
+use crate::session::Session;
 use crate::status::{ExitStatus, Failure};
 use cluster::Cluster;
 use readers::Reader;
@@ -83,12 +84,16 @@ struct Did<'a> {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when the turns ran no code, and when Python cannot be had.
+/// Fails with [`ExitStatus::Input`] when the turns ran no code, with [`ExitStatus::Setup`] when the file of a
+/// dataset that they read is gone or torn, and when Python cannot be had.
 pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let Sources { python, sandbox, session_dir, catalog, turns } = sources;
     let here = catalog.here();
+    // A dataset whose file is lost hurts only the turns that read it.
+    let mut hurt = Session::hurt_datasets(session_dir, &here)?;
     let troubles = readers::troubles(&here);
-    let files = readers::files(session_dir, &here, &troubles);
+    let sound = here.filtered(|it| !hurt.contains_key(it));
+    let files = readers::files(session_dir, &sound, &troubles);
     let mut done = Vec::new();
     for (at, (turn, is_wanted)) in turns.iter().enumerate() {
         for call in &turn.calls {
@@ -117,6 +122,9 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let is_needed = needed(&steps);
     let kept: Vec<Did> = done.into_iter().zip(is_needed).filter(|it| it.1).map(|it| it.0).collect();
     let names = read_by(&kept, catalog);
+    if let Some(failure) = names.iter().find_map(|it| hurt.remove(*it)) {
+        return Err(failure.into());
+    }
     let has_session = kept.iter().any(|it| it.outline.reads.contains(SESSION));
     let cluster = Cluster::of(catalog, &names, has_session)?;
     let readers = readers::readers(&mut study, session_dir, &here, &troubles, &names);

@@ -1,5 +1,7 @@
 //! `doctor --session`: every file of the session, and with `--repair` what can be mended.
 
+use std::env::current_dir;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -10,7 +12,8 @@ use crate::cli::listing::{self, Listing};
 use crate::cli::options::GlobalOptions;
 use crate::cli::{out, report};
 use crate::dataset::sha256_file;
-use crate::session::directory::mending;
+use crate::named_file;
+use crate::session::directory::{NAME, mending};
 use crate::session::repair::{Finding, State, examine, put_entry_aside};
 use crate::session::{Access, Session};
 use crate::status::ExitStatus;
@@ -66,29 +69,51 @@ fn word(state: State) -> &'static str {
 }
 
 /// Reads a dataset again from its source, and returns where that is; the reason when it cannot be.
+///
+/// Who made the session chose the source, and whatever is read is open to the model from then on. So only a file
+/// of the project is read without being named by the user.
 fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Result<String, String> {
     let source = &dataset.source;
     if source == "-" {
         return Err("it came from standard input".to_owned());
     }
-    let beside = options.session.dir.parent().map(|it| it.join(source));
-    let places = [Some(PathBuf::from(source)), beside];
-    let is_there = |it: &PathBuf| it.metadata().is_ok_and(|it| it.is_file());
-    let Some(path) = places.into_iter().flatten().find(is_there) else {
+    let project = project(options).ok_or("there is no project to look for its source in")?;
+    let Ok(path) = project.join(source).canonicalize() else {
         return Err(format!("there is no file `{source}` to read it from"));
     };
+    let shown = path.display();
+    let Ok(within) = path.strip_prefix(&project) else {
+        return Err(format!(
+            "its source `{shown}` is not below `{}`; ingest it yourself if that is the file you mean",
+            project.display()
+        ));
+    };
+    let file = named_file::open(&path).map_err(|it| format!("cannot read `{shown}`: {it}"))?;
+    let found = file.metadata().map_err(|it| format!("cannot read `{shown}`: {it}"))?;
+    if ![rustix::process::geteuid().as_raw(), 0].contains(&found.uid()) {
+        return Err(format!("its source `{shown}` belongs to another user"));
+    }
     // What has no length, as in `/proc`, may be waited for.
     let is_same = 0 < dataset.bytes
-        && path.metadata().is_ok_and(|it| it.len() == dataset.bytes)
+        && found.len() == dataset.bytes
         && sha256_file(&path).is_ok_and(|it| it == dataset.sha256);
     if !is_same {
-        return Err(format!("`{}` has changed since", path.display()));
+        return Err(format!("`{shown}` has changed since"));
     }
     let lock = options.lock("doctor");
     let ingested = Session::open(&options.session.dir, Access::Existing, lock)
         .and_then(|mut session| ingest_in_place(&mut session, name, &path, options));
     match ingested {
-        Ok(()) => Ok(path.display().to_string()),
-        Err(error) => Err(format!("`{}` cannot be read: {error:#}", path.display())),
+        Ok(()) => Ok(within.display().to_string()),
+        Err(error) => Err(format!("`{shown}` cannot be read: {error:#}")),
     }
+}
+
+/// Returns the directory whose files belong to the session: the one that it is in, or the current one when the
+/// user named it.
+fn project(options: &GlobalOptions) -> Option<PathBuf> {
+    let dir = &options.session.dir;
+    let project =
+        if dir.ends_with(NAME) { dir.parent()?.to_owned() } else { current_dir().ok()? };
+    project.canonicalize().ok()
 }

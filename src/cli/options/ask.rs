@@ -1,6 +1,5 @@
 //! What `ask` and `chat` work with: the question, the provider, the bounds, where the answer goes.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -25,6 +24,7 @@ use crate::cli::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Re
 use crate::cli::graphics::Images;
 use crate::conversation::{Assessment, Effort, Price};
 use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
+use crate::named_file;
 use crate::provider::{Api, BASE_URL, RemoteOptions, models};
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::SandboxOptions;
@@ -569,8 +569,8 @@ fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
-    let file = File::open(path).map_err(|error| {
-        Failure::new(ExitStatus::Input, format!("cannot open `{}`: {error}", path.display()))
+    let file = named_file::open(path).map_err(|reason| {
+        Failure::new(ExitStatus::Input, format!("cannot open `{}`: {reason}", path.display()))
     })?;
     read_question(file, &format!("`{}`", path.display()))
 }

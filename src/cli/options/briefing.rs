@@ -1,7 +1,5 @@
 //! What the model is to know in every turn: language, knowledge, thresholds, read from their files.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use toml::Spanned;
@@ -14,6 +12,7 @@ use crate::agent::prompt::knowledge::Knowledge;
 use crate::agent::prompt::thresholds::Threshold;
 use crate::cli::usage::nearest;
 use crate::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
+use crate::named_file::{self, NotRead};
 use crate::rating::{Range, Ratings};
 use crate::render::sanitize;
 use crate::session::directory::Directory;
@@ -34,30 +33,26 @@ const RATINGS: [&str; 3] = ["good", "warning", "bad"];
 pub fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
     let mut knowledge = Vec::new();
     if let Some(path) = settings.choose(&KNOWLEDGE)?.value {
-        let file = File::open(&path).map_err(|error| cannot_read(&path, &error))?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let text = clean(&read(&path, file, KNOWLEDGE_FILE_BYTES_MAX)?);
+        let bytes = named_file::read(&path, KNOWLEDGE_FILE_BYTES_MAX);
+        let text = clean(&text(&path, bytes)?);
         knowledge.push(Knowledge { name, text });
     }
     // A session that may not be used says so when it is opened.
     if let Ok(Some(session)) = Directory::open(session_dir)
-        && let Some(file) = session.file(SESSION_FILE)?
+        && let Some(bytes) = session.read(SESSION_FILE, KNOWLEDGE_FILE_BYTES_MAX)?
     {
-        let text = clean(&read(&session_dir.join(SESSION_FILE), file, KNOWLEDGE_FILE_BYTES_MAX)?);
+        let text = clean(&text(&session_dir.join(SESSION_FILE), Ok(bytes))?);
         knowledge.push(Knowledge { name: SESSION_FILE.to_owned(), text });
     }
     let thresholds = match settings.choose(&THRESHOLDS)?.value {
         Some(path) => {
-            let file = File::open(&path).map_err(|error| cannot_read(&path, &error))?;
-            thresholds(&read(&path, file, CONFIG_BYTES_MAX)?).map_err(|it| wrong(&path, it))?
+            let bytes = named_file::read(&path, CONFIG_BYTES_MAX);
+            thresholds(&text(&path, bytes)?).map_err(|it| wrong(&path, it))?
         }
         None => Vec::new(),
     };
     Ok(Briefing { language: settings.choose(&LANGUAGE)?.value, knowledge, thresholds })
-}
-
-fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(ExitStatus::Input, format!("cannot read `{}`: {error}", path.display()))
 }
 
 fn wrong(path: &Path, mistake: Mistake) -> Failure {
@@ -69,16 +64,17 @@ fn wrong(path: &Path, mistake: Mistake) -> Failure {
     }
 }
 
-/// Reads a text of at most so many bytes.
-fn read(path: &Path, file: File, bytes_max: u64) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
-    read.map_err(|error| cannot_read(path, &error))?;
+/// Returns what a file says.
+fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure> {
     let shown = path.display();
-    if bytes_max < bytes.len() as u64 {
-        let message = format!("`{shown}` is longer than {bytes_max} bytes");
-        return Err(Failure::new(ExitStatus::Input, message).hint("data goes in with `-f FILE`"));
-    }
+    let bytes = bytes.map_err(|reason| {
+        let failure = Failure::new(ExitStatus::Input, format!("cannot read `{shown}`: {reason}"));
+        match reason {
+            NotRead::TooLong(_) => failure.hint("data goes in with `-f FILE`"),
+            NotRead::Other(_) => failure.hint("name a file of text"),
+            NotRead::Failed(_) => failure,
+        }
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message = format!("cannot read `{shown}` as UTF-8: byte {at}");

@@ -8,13 +8,14 @@ pub mod prices;
 mod trust;
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::Environment;
 use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
 use crate::cli::flags::GlobalFlags;
 use crate::limits::CONFIG_BYTES_MAX;
+use crate::named_file;
 use crate::session::directory::{Directory, Kind};
 use crate::status::{ExitStatus, Failure};
 
@@ -148,9 +149,15 @@ impl ConfigFiles {
         }
         ignored.sort();
         for (line, key) in ignored {
+            let why = if settings::project_may_name_a_file(&key) {
+                "it names a file that is hidden or not below the project, which only your own \
+                 configuration may"
+            } else {
+                "only your own configuration decides it"
+            };
             self.warnings.push(format!(
-                "{}:{line}: `{key}` is ignored here: only your own configuration decides it, unless \
-                 it lists this directory in `trusted_projects`",
+                "{}:{line}: `{key}` is ignored here: {why}, unless it lists this directory in \
+                 `trusted_projects`",
                 file.path.display()
             ));
         }
@@ -232,12 +239,8 @@ impl Opened {
             }
             Err(error) => return Err(cannot(&error.to_string()).into()),
         };
-        let meta = path.metadata().map_err(|error| cannot(&error.to_string()))?;
-        if !meta.is_file() {
-            // A pipe would be waited for.
-            return Err(cannot("it is no regular file").into());
-        }
-        let file = File::open(path).map_err(|error| cannot(&error.to_string()))?;
+        let file = named_file::open(path).map_err(|reason| cannot(&reason.to_string()))?;
+        let meta = file.metadata().map_err(|error| cannot(&error.to_string()))?;
         let linked = || link.is_symlink().then(|| owner_of_link(&link)).flatten();
         Ok(Some(Opened { file, others: Writers::from(&meta).others().or_else(linked) }))
     }
@@ -245,14 +248,10 @@ impl Opened {
     fn read(self, path: &Path) -> anyhow::Result<Document> {
         let fail = |message: String| Failure::new(ExitStatus::Setup, message);
         let shown = path.display();
-        let mut bytes = Vec::new();
-        let read = self.file.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes);
-        read.map_err(|error| fail(format!("cannot read the configuration `{shown}`: {error}")))?;
-        if CONFIG_BYTES_MAX < bytes.len() as u64 {
-            let message = format!("{shown}: longer than {CONFIG_BYTES_MAX} bytes");
+        let bytes = named_file::read_opened(self.file, CONFIG_BYTES_MAX).map_err(|reason| {
             let hint = "is it a configuration file? `--no-config` leaves all of them out";
-            return Err(fail(message).hint(hint).into());
-        }
+            fail(format!("cannot read the configuration `{shown}`: {reason}")).hint(hint)
+        })?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + memchr::memchr_iter(b'\n', valid).count();

@@ -18,6 +18,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::settings::{API, API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
 use crate::cli::flags::ApiFlag;
 use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND};
+use crate::named_file;
 use crate::provider::models::ANTHROPIC as ANTHROPIC_HOST;
 use crate::provider::{Key, host};
 use crate::status::{ExitStatus, Failure};
@@ -151,10 +152,8 @@ fn read_file(path: &Path) -> Result<Key, Failure> {
     let fail = |found: String| {
         Failure::new(ExitStatus::Auth, format!("cannot read the API key from `{shown}`: {found}"))
     };
-    let meta = path.metadata().map_err(|error| fail(error.to_string()))?;
-    if !meta.is_file() {
-        return Err(fail("it is no regular file".to_owned()));
-    }
+    let file = named_file::open(path).map_err(|reason| fail(reason.to_string()))?;
+    let meta = file.metadata().map_err(|error| fail(error.to_string()))?;
     let owners = [rustix::process::geteuid().as_raw(), 0];
     let mode = meta.mode() & 0o777;
     let is_open = mode & 0o077 != 0;
@@ -167,12 +166,8 @@ fn read_file(path: &Path) -> Result<Key, Failure> {
         let hint = format!("make it yours alone: `chmod 600 {shown}`");
         return Err(fail(found).hint(hint));
     }
-    let file = File::open(path).map_err(|error| fail(error.to_string()))?;
-    let mut bytes = Vec::new();
-    file.take(KEY_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| fail(error.to_string()))?;
-    key(bytes).map_err(|found| fail(found.to_owned()))
+    let bytes = named_file::read_opened(file, KEY_BYTES_MAX);
+    key(bytes.map_err(|reason| fail(reason.to_string()))?).map_err(|found| fail(found.to_owned()))
 }
 
 /// Runs a command and takes what it prints. Its stderr is the user's, its stdin is empty; a question goes
@@ -320,7 +315,7 @@ mod tests {
         assert!(failure.hint.unwrap().contains(&format!("`chmod 600 {}`", path.display())));
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         assert_eq!(read_file(&path).unwrap(), Key::new("sk-1"));
-        assert!(read_file(dir.path()).unwrap_err().message.ends_with("no regular file"));
+        assert!(read_file(dir.path()).unwrap_err().message.ends_with("not a regular file"));
     }
 
     #[track_caller]

@@ -1,10 +1,10 @@
 //! `--schema`: the JSON Schema that answers must hold to, read before anything is asked.
 
-use std::fs::File;
-use std::io::Read;
+use std::path::Path;
 
 use crate::agent::schema::AnswerSchema;
 use crate::limits::ANSWER_SCHEMA_BYTES_MAX;
+use crate::named_file::{self, NotRead};
 use crate::status::{ExitStatus, Failure};
 
 /// Reads a schema: the text itself where it begins with `{`, else the file of that name.
@@ -19,10 +19,7 @@ pub fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
         (format!("`{given}`"), read(given)?)
     };
     if ANSWER_SCHEMA_BYTES_MAX < text.len() {
-        let message =
-            format!("{shown} is longer than the {ANSWER_SCHEMA_BYTES_MAX} bytes of a schema");
-        let hint = "ask for less at once: each request carries all of it";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+        return Err(too_long(&shown));
     }
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
     let value = serde_json::from_slice(text).map_err(|error| {
@@ -42,16 +39,21 @@ pub fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
     })
 }
 
+fn too_long(shown: &str) -> Failure {
+    let message = format!("{shown} is longer than the {ANSWER_SCHEMA_BYTES_MAX} bytes of a schema");
+    let hint = "ask for less at once: each request carries all of it";
+    Failure::new(ExitStatus::Usage, message).hint(hint)
+}
+
 fn read(path: &str) -> Result<Vec<u8>, Failure> {
-    let cannot = |error: std::io::Error| {
-        let message = format!("cannot read the schema `{path}`: {error}");
+    named_file::read(Path::new(path), ANSWER_SCHEMA_BYTES_MAX as u64).map_err(|reason| {
+        if let NotRead::TooLong(_) = reason {
+            return too_long(&format!("`{path}`"));
+        }
+        let message = format!("cannot read the schema `{path}`: {reason}");
         let hint = "check the path; a schema on the command line begins with `{`";
         Failure::new(ExitStatus::Usage, message).hint(hint)
-    };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(cannot)?;
-    file.take(ANSWER_SCHEMA_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    Ok(bytes)
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Which session: a directory that was named, or the nearest one.
 
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf, absolute};
 
@@ -19,6 +20,8 @@ pub struct SessionChoice {
     /// Whether a flag or the environment named it. Then one that is not there is an empty session;
     /// otherwise the user is probably in the wrong directory.
     pub named: bool,
+    /// Whether it is another user's, and nobody named it.
+    pub is_foreign: bool,
 }
 
 impl SessionChoice {
@@ -36,7 +39,7 @@ impl SessionChoice {
         let id = flags.session.as_deref().filter(|it| *it != NO_ID).map(check_id).transpose()?;
         let named = |dir: &Path| {
             let dir = absolute(dir).context("cannot read the current directory")?;
-            Ok(SessionChoice { dir, named: true })
+            Ok(SessionChoice { dir, named: true, is_foreign: false })
         };
         if let Some(dir) = &flags.session_dir {
             return named(dir);
@@ -59,8 +62,28 @@ impl SessionChoice {
             (None, _) => {}
         }
         let here = std::env::current_dir().context("cannot read the current directory")?;
-        let dir = nearest(&here, environment.home.as_deref()).unwrap_or_else(|| here.join(NAME));
-        Ok(SessionChoice { dir, named: false })
+        let at = |dir: PathBuf, is_foreign| SessionChoice { dir, named: false, is_foreign };
+        Ok(match nearest(&here, environment.home.as_deref()) {
+            Nearest::Ours(dir) => at(dir, false),
+            // Whoever opens it is told why that is refused.
+            Nearest::Foreign(dir) if dir.parent() == Some(&*here) => at(dir, true),
+            Nearest::Foreign(dir) => {
+                if !flags.quiet {
+                    report::note(&format!(
+                        "the session `{}` belongs to another user and is passed over",
+                        dir.display()
+                    ));
+                }
+                at(here.join(NAME), false)
+            }
+            Nearest::Nothing => at(here.join(NAME), false),
+        })
+    }
+
+    /// Returns the session whose datasets one that is not kept sees; none when it is another user's, which
+    /// nobody has to do with who works beside it.
+    pub fn base(&self) -> Option<&Path> {
+        (!self.is_foreign).then_some(&*self.dir)
     }
 
     /// Returns whether the directory is there, or may count as an empty session.
@@ -92,38 +115,58 @@ fn check_id(id: &str) -> anyhow::Result<&str> {
     Err(Failure::new(ExitStatus::Usage, message).into())
 }
 
+/// What a search upward finds.
+#[derive(Debug, PartialEq, Eq)]
+enum Nearest {
+    /// A session of the user or of root.
+    Ours(PathBuf),
+    /// One of somebody else, where the search ends.
+    Foreign(PathBuf),
+    /// None.
+    Nothing,
+}
+
 /// Looks upward from `here`. Stops after the home directory, before another file system and at a directory of
-/// another user: what is beyond belongs to somebody else. A session `here` is taken whoever made it, so that
-/// whoever opens it is told why that is refused.
-fn nearest(here: &Path, home: Option<&Path>) -> Option<PathBuf> {
+/// another user: what is beyond belongs to somebody else. Whatever has the name `here` is taken, so that whoever
+/// opens it is told what is wrong with it.
+fn nearest(here: &Path, home: Option<&Path>) -> Nearest {
     let device = |dir: &Path| dir.metadata().ok().map(|it| it.dev());
     let start = device(here);
     for dir in here.ancestors() {
         if device(dir) != start {
-            return None;
+            return Nearest::Nothing;
         }
         let candidate = dir.join(NAME);
         let is_here = dir == here;
         match candidate.symlink_metadata() {
-            Ok(found) if is_here || (is_ours(dir) && found.is_dir()) => return Some(candidate),
-            _ if Some(dir) == home || !is_ours(dir) => return None,
+            // In a directory where everybody may write, such as `/tmp`, somebody else may have made it.
+            Ok(found) if (is_here || is_ours(dir)) && !is_owned(&found) => {
+                return Nearest::Foreign(candidate);
+            }
+            Ok(found) if is_here || (is_ours(dir) && found.is_dir()) => {
+                return Nearest::Ours(candidate);
+            }
+            _ if Some(dir) == home || !is_ours(dir) => return Nearest::Nothing,
             _ => {}
         }
     }
-    None
+    Nearest::Nothing
 }
 
 /// Returns whether a directory belongs to the user or to root.
 fn is_ours(dir: &Path) -> bool {
-    let ours = [rustix::process::geteuid().as_raw(), 0];
-    dir.metadata().is_ok_and(|it| ours.contains(&it.uid()))
+    dir.metadata().is_ok_and(|it| is_owned(&it))
+}
+
+fn is_owned(found: &Metadata) -> bool {
+    [rustix::process::geteuid().as_raw(), 0].contains(&found.uid())
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{check_id, nearest};
+    use super::{Nearest, check_id, nearest};
 
     #[test]
     fn the_search_goes_up_and_stops_at_home() {
@@ -133,10 +176,11 @@ mod tests {
         let deep = project.join("a/b");
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir(root.path().join(".csv-agent")).unwrap();
-        assert_eq!(nearest(&deep, Some(&home)), None);
+        assert_eq!(nearest(&deep, Some(&home)), Nearest::Nothing);
         std::fs::create_dir(project.join(".csv-agent")).unwrap();
-        assert_eq!(nearest(&deep, Some(&home)), Some(project.join(".csv-agent")));
-        assert_eq!(nearest(Path::new("/"), None), None);
+        let found = Nearest::Ours(project.join(".csv-agent"));
+        assert_eq!(nearest(&deep, Some(&home)), found);
+        assert_eq!(nearest(Path::new("/"), None), Nearest::Nothing);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! A profile goes before what the files say besides; one that `--profile` names also goes before the
 //! environment, because who names it wants that server and no other.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -490,8 +491,18 @@ enum Project {
     MayNot,
     /// More safety, never less.
     MayTurnOn,
-    /// A file that comes with the project. Any other file is none of the project's business.
+    /// A file of the project that is not hidden. Any other file is none of the project's business.
     MayWithin,
+}
+
+impl Project {
+    fn mark(self) -> char {
+        match self {
+            Project::May => ' ',
+            Project::MayWithin => '+',
+            Project::MayNot | Project::MayTurnOn => '*',
+        }
+    }
 }
 
 /// Where a file stands, for the paths in it.
@@ -614,11 +625,7 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
     }
 
     fn mark(&self) -> char {
-        match self.project {
-            Project::May => ' ',
-            Project::MayWithin => '+',
-            Project::MayNot | Project::MayTurnOn => '*',
-        }
+        self.project.mark()
     }
 
     fn project_may_say(&self, value: &Raw, dir: &Path) -> bool {
@@ -665,12 +672,26 @@ pub fn project_may_say(key: &str, value: &Raw, dir: &Path) -> bool {
     SETTINGS.iter().any(|it| it.key() == key && it.project_may_say(value, dir))
 }
 
-/// Returns whether a path leads to a file in `dir`, also where links are on the way, or to none.
+/// Returns whether a setting is a file that a project which is not trusted may name if it is the project's.
+pub fn project_may_name_a_file(key: &str) -> bool {
+    SETTINGS.iter().any(|it| it.key() == key && it.mark() == Project::MayWithin.mark())
+}
+
+/// Returns whether a path leads to a file below `dir`, also where links are on the way, or to none. What is
+/// hidden there is not meant for others: `.env`, `.git/config`, `.netrc`.
 fn is_within(dir: &Path, text: &str) -> bool {
-    let is_plain = !text.starts_with('~') && Path::new(text).is_relative();
-    is_plain
+    let is_plain = |it: &Path| {
+        let is_shown = |it: &OsStr| !it.as_encoded_bytes().starts_with(b".");
+        it.components().all(|it| match it {
+            Component::Normal(name) => is_shown(name),
+            Component::CurDir => true,
+            _ => false,
+        })
+    };
+    !text.starts_with('~')
+        && is_plain(Path::new(text))
         && match (dir.canonicalize(), dir.join(text).canonicalize()) {
-            (Ok(dir), Ok(path)) => path.starts_with(dir),
+            (Ok(dir), Ok(path)) => path.strip_prefix(dir).is_ok_and(is_plain),
             _ => true,
         }
 }

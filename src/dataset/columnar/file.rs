@@ -23,6 +23,7 @@ use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::convert::{Way, as_read};
+use super::pages::Pages;
 use super::{guard, thrift};
 use crate::dataset::Progress;
 use crate::dataset::header::names_of;
@@ -312,37 +313,22 @@ fn check_pages(
     metadata: &ArrowReaderMetadata,
     cancelled: &AtomicBool,
 ) -> anyhow::Result<()> {
-    /// Of headers without long statistics. What is longer is left to the decoder.
-    const HEADER_BYTES: u64 = 64 * 1024;
     let file = input.file()?;
-    let mut header = Vec::new();
     for chunk in metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
         check_cancelled(cancelled)?;
-        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-        let (Ok(mut at), Ok(n_bytes)) =
-            (u64::try_from(start), u64::try_from(chunk.compressed_size()))
-        else {
-            continue;
-        };
-        let end = at.saturating_add(n_bytes).min(input.bytes);
-        while at < end {
-            let sizes = [256, HEADER_BYTES].into_iter().find_map(|n_header| {
-                header.resize(usize::try_from(n_header.min(end - at)).ok()?, 0);
-                file.read_exact_at(&mut header, at).ok()?;
-                thrift::page_sizes(&header)
-            });
-            let Some(sizes) = sizes else { break };
-            if PARQUET_PAGE_BYTES_MAX < sizes.bytes {
+        let mut pages = Pages::of(&file, input.bytes, chunk);
+        // What is malformed is left to the decoder.
+        while let Ok(Some(page)) = pages.next() {
+            if PARQUET_PAGE_BYTES_MAX < page.bytes {
                 let message = format!(
                     "cannot read `{}` as Parquet: a page of column `{}` has {} bytes, the limit is \
                      {PARQUET_PAGE_BYTES_MAX}",
                     input.name,
                     chunk.column_path().string(),
-                    sizes.bytes
+                    page.bytes
                 );
                 return Err(refuse(message, "write it with smaller pages"));
             }
-            at = at.saturating_add(sizes.header_bytes as u64).saturating_add(sizes.stored_bytes);
         }
     }
     Ok(())

@@ -47,32 +47,54 @@ pub fn schema_levels(footer: &[u8]) -> Option<usize> {
     None
 }
 
-/// The sizes that the header of a page names.
+/// What the header of a page says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageSizes {
+pub struct PageHead {
     /// Of the header itself.
     pub header_bytes: usize,
     /// As it is stored.
     pub stored_bytes: u64,
     /// As it is once decompressed.
     pub bytes: u64,
+    /// The number of how its values are encoded; none for a page without values.
+    pub encoding: Option<i64>,
+    /// Whether it is a dictionary and not a page of rows.
+    pub is_dictionary: bool,
 }
 
-/// Returns the sizes of the page whose header begins `bytes`, if it ends there too.
-pub fn page_sizes(header: &[u8]) -> Option<PageSizes> {
+/// Returns what the header of a page says, which begins `bytes`, if it ends there too.
+pub fn page_head(header: &[u8]) -> Option<PageHead> {
     const UNCOMPRESSED: i64 = 2;
     const COMPRESSED: i64 = 3;
+    /// Values, a dictionary, and values as newer versions have them, each with its member for the encoding.
+    const ENCODED: [(i64, i64); 3] = [(5, 2), (DICTIONARY, 2), (8, 4)];
+    const DICTIONARY: i64 = 7;
     let mut bytes = Bytes(header);
-    let (mut stored, mut uncompressed) = (None, None);
+    let (mut stored, mut uncompressed, mut encoding) = (None, None, None);
+    let mut is_dictionary = false;
     let mut field = 0;
     while let Some(kind) = bytes.field(&mut field)? {
         match (field, kind) {
             (UNCOMPRESSED, Kind::I32) => uncompressed = Some(bytes.number()?),
             (COMPRESSED, Kind::I32) => stored = Some(bytes.number()?),
+            (field, Kind::Struct) => {
+                is_dictionary |= field == DICTIONARY;
+                let wanted = ENCODED.iter().find(|it| it.0 == field).map(|it| it.1);
+                let mut member = 0;
+                while let Some(kind) = bytes.field(&mut member)? {
+                    if Some(member) == wanted && kind == Kind::I32 {
+                        encoding = Some(bytes.number()?);
+                    } else {
+                        bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
+                    }
+                }
+            }
             _ => bytes.skip(kind, SKIPPED_LEVELS_MAX)?,
         }
     }
-    Some(PageSizes {
+    Some(PageHead {
+        encoding,
+        is_dictionary,
         header_bytes: header.len() - bytes.0.len(),
         stored_bytes: u64::try_from(stored?).ok()?,
         bytes: u64::try_from(uncompressed?).ok()?,
@@ -219,7 +241,7 @@ impl Bytes<'_> {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{PageSizes, page_sizes, schema_levels};
+    use super::{PageHead, page_head, schema_levels};
     use crate::cases::cases;
 
     #[test]
@@ -233,11 +255,21 @@ mod tests {
     }
 
     #[test]
-    fn the_sizes_of_a_page_are_read() {
+    fn the_head_of_a_page_is_read() {
         let header = [0x15, 0, 0x15, 20, 0x15, 10, 0, b'x'];
-        let expected = PageSizes { header_bytes: 7, stored_bytes: 5, bytes: 10 };
-        assert_eq!(page_sizes(&header), Some(expected));
-        assert_eq!(page_sizes(&header[..6]), None);
+        let expected = PageHead {
+            header_bytes: 7,
+            stored_bytes: 5,
+            bytes: 10,
+            encoding: None,
+            is_dictionary: false,
+        };
+        assert_eq!(page_head(&header), Some(expected));
+        assert_eq!(page_head(&header[..6]), None);
+        // The members of a page of values: how many there are, and how they are encoded.
+        let header = [0x15, 0, 0x15, 20, 0x15, 10, 0x2c, 0x15, 2, 0x15, 14, 0, 0];
+        let expected = PageHead { header_bytes: 13, encoding: Some(7), ..expected };
+        assert_eq!(page_head(&header), Some(expected));
     }
 
     proptest! {
@@ -246,7 +278,7 @@ mod tests {
         #[test]
         fn whatever_bytes_arrive_nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             schema_levels(&bytes);
-            page_sizes(&bytes);
+            page_head(&bytes);
         }
     }
 }

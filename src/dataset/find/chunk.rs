@@ -4,10 +4,10 @@
 //! pages as they lie, without taking them apart. Only then are values decoded.
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type as Key;
 use arrow_schema::{DataType, Field, Schema};
@@ -21,18 +21,20 @@ use parquet::basic::{Encoding, Type};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{Page, PageReader};
 use parquet::column::reader::{get_column_reader, get_typed_column_reader};
-use parquet::data_type::{BoolType, DataType as Stored, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, DataType as StoredType, DoubleType, Int32Type, Int64Type};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::needle::{Needle, is_equal};
 use crate::dataset::filter;
+use crate::dataset::stored::Stored;
 
 /// Rows that are decoded at once: enough to be quick, few enough to stay in the cache.
 const BATCH_ROWS: usize = 8 * 1024;
 
 /// A Parquet file that is searched; shared by the threads.
 pub struct Table {
+    stored: Stored,
     /// As the footer has it.
     pub metadata: ArrowReaderMetadata,
     /// The same with text columns as keys into dictionaries, so that each text is compared once.
@@ -53,10 +55,11 @@ impl Table {
     /// # Errors
     ///
     /// Fails when it cannot be read.
-    pub fn open(file: &File) -> anyhow::Result<Self> {
-        let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let stored = Stored::open(path)?;
+        let metadata = stored.metadata.clone();
         let keyed = keyed(&metadata)?;
-        Ok(Table { metadata, keyed })
+        Ok(Table { stored, metadata, keyed })
     }
 
     /// Returns what the footer says of a chunk.
@@ -77,14 +80,15 @@ impl Table {
     pub fn count(&self, place: &Place, file: &Arc<File>, needle: &Needle) -> anyhow::Result<u64> {
         let chunk = self.chunk(place);
         let data_type = self.data_type(place);
-        let is_text = *data_type == DataType::Utf8;
+        let is_text = *data_type == DataType::Utf8View;
         if is_text
             && let Some(filter) = Sbbf::read_from_column_chunk(chunk, &**file)?
             && !filter::may_hold(&filter, needle.folded())
         {
             return Ok(0);
         }
-        let is_dictionary = is_all_dictionary(chunk);
+        let are_keys = self.stored.measure(place.row_group, [place.column])?;
+        let is_dictionary = is_all_dictionary(chunk) && are_keys;
         if is_dictionary
             && let Some(Page::DictionaryPage { buf, .. }) =
                 self.pages(place, file)?.get_next_page()?
@@ -129,7 +133,7 @@ impl Table {
 
     /// Counts values that are stored as numbers. Reads one column of a file of any width at a cost
     /// that does not depend on the width.
-    fn count_values<T: Stored>(
+    fn count_values<T: StoredType>(
         &self,
         place: &Place,
         file: &Arc<File>,
@@ -190,13 +194,8 @@ impl Table {
         let mut count = 0;
         for batch in self.batches(&self.metadata, place, file)? {
             let batch = batch?;
-            let texts = batch.column(0).as_string::<i32>();
-            let (offsets, bytes) = (texts.value_offsets(), texts.value_data());
-            for (row, ends) in offsets.windows(2).enumerate() {
-                let (start, end) = (usize::try_from(ends[0])?, usize::try_from(ends[1])?);
-                let is_match = needle.is_text(&bytes[start..end]) && texts.is_valid(row);
-                count += u64::from(is_match);
-            }
+            let texts = batch.column(0).as_string_view().iter().flatten();
+            count += texts.filter(|it| needle.is_text(it.as_bytes())).count() as u64;
         }
         Ok(count)
     }
@@ -247,7 +246,9 @@ pub fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
 fn keyed(metadata: &ArrowReaderMetadata) -> anyhow::Result<ArrowReaderMetadata> {
     let keyed = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let fields = metadata.schema().fields().iter().map(|field| match field.data_type() {
-        DataType::Utf8 => Arc::new(Field::new(field.name(), keyed.clone(), field.is_nullable())),
+        DataType::Utf8View => {
+            Arc::new(Field::new(field.name(), keyed.clone(), field.is_nullable()))
+        }
         _ => Arc::clone(field),
     });
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));

@@ -63,7 +63,7 @@ impl Needle {
                 Some(Statistics::Int32(range)) => is_within(range.min_opt(), &it, range.max_opt()),
                 _ => true,
             }),
-            DataType::Utf8 => match statistics {
+            DataType::Utf8View => match statistics {
                 Some(Statistics::ByteArray(range)) => {
                     match (range.min_bytes_opt(), range.max_bytes_opt()) {
                         (Some(min), Some(max)) => self.may_be_between(min, max),
@@ -148,7 +148,7 @@ impl Needle {
     /// Returns whether a page of dictionary values has the value.
     pub fn is_in_dictionary(&self, bytes: &[u8], data_type: &DataType) -> bool {
         match data_type {
-            DataType::Utf8 => texts(bytes).any(|it| self.is_text(it)),
+            DataType::Utf8View => texts(bytes).any(|it| self.is_text(it)),
             DataType::Date32 => {
                 let (days, _) = bytes.as_chunks::<4>();
                 self.day.is_some_and(|day| days.iter().any(|it| i32::from_le_bytes(*it) == day))

@@ -25,7 +25,7 @@
 //! all were used. A failure followed by an answer is thus retried on replay as it was live.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,6 +38,7 @@ use serde_json::Value;
 
 use crate::conversation::Request;
 use crate::limits::{CASSETTE_BYTES_MAX, STREAM_IDLE};
+use crate::named_file;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
 use crate::provider::key::{Key, mask};
 use crate::provider::transport::call::{Call, Download, Received, Reply};
@@ -241,18 +242,11 @@ impl Cassette {
 /// Reads the exchanges of a file, in order. There may be none.
 fn read(path: &Path) -> anyhow::Result<Vec<Played>> {
     let shown = path.display();
-    let unreadable = |error: io::Error| {
-        Failure::new(ExitStatus::Input, format!("cannot read the cassette `{shown}`: {error}"))
+    let bytes = named_file::read(path, CASSETTE_BYTES_MAX).map_err(|reason| {
+        let message = format!("cannot read the cassette `{shown}`: {reason}");
+        Failure::new(ExitStatus::Input, message)
             .hint("check the path, or record one with `--record FILE`")
-    };
-    let n_bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-    if CASSETTE_BYTES_MAX < n_bytes {
-        let message = format!(
-            "the cassette `{shown}` has {n_bytes} bytes; at most {CASSETTE_BYTES_MAX} are read"
-        );
-        return Err(Failure::new(ExitStatus::Input, message).into());
-    }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    })?;
     let mut exchanges = Vec::new();
     for (index, line) in bytes.split(|it| *it == b'\n').enumerate() {
         if line.trim_ascii().is_empty() {
@@ -405,6 +399,12 @@ fn json_or_text(text: &str) -> Value {
 
 /// Returns whether a line can be appended as it is; an empty file counts.
 fn ends_with_newline(path: &Path) -> io::Result<bool> {
-    let bytes = std::fs::read(path)?;
+    let mut file = File::open(path)?;
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut bytes = [0];
+    file.read_exact(&mut bytes)?;
     Ok(bytes.last().is_none_or(|it| *it == b'\n'))
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::json;
 
 use super::ask;
@@ -48,20 +50,34 @@ fn flags_and_the_session_say_what_the_model_should_know() {
 #[test]
 fn a_project_cannot_send_what_is_not_its_own() {
     let bench = bench();
-    fs::write(bench.path("../secret"), "hidden").unwrap();
+    fs::write(bench.path("../secret"), "s3cr3t").unwrap();
     std::os::unix::fs::symlink("../secret", bench.path("link.md")).unwrap();
-    for path in ["../secret", "~/secret", "/etc/hostname", "link.md"] {
+    fs::write(bench.path(".env"), "KEY=s3cr3t").unwrap();
+    fs::create_dir(bench.path(".git")).unwrap();
+    fs::write(bench.path(".git/config"), "s3cr3t").unwrap();
+    std::os::unix::fs::symlink(".env", bench.path("env.md")).unwrap();
+    let outside = ["../secret", "~/secret", "/etc/hostname", "link.md", "sub/../../secret"];
+    let hidden = [".env", "./.env", ".git/config", "env.md"];
+    for path in outside.into_iter().chain(hidden) {
         fs::write(bench.path("csv-agent.toml"), format!("knowledge = '{path}'\n")).unwrap();
         let shown = bench.run(["config", "show"]).succeeds();
         assert!(shown.stdout().contains("knowledge\t-\tdefault"), "{path}: {shown}");
         assert!(shown.stderr().contains("csv-agent.toml:1: `knowledge` is ignored"), "{shown}");
+        assert!(
+            shown.stderr().contains("a file that is hidden or not below the project"),
+            "{shown}"
+        );
     }
+    // Who names a file on the command line means it.
+    bench.answers([round().says("Done.")]);
+    bench.run(["ask", "--no-config", "-f", "sales.csv", "--knowledge", ".env", "q"]).succeeds();
+    assert!(instructions(&bench, 0).contains("s3cr3t"));
     bench.run(["ingest", "sales.csv"]).succeeds();
     let link = bench.session().join("knowledge.md");
     std::os::unix::fs::symlink(bench.path("../secret"), link).unwrap();
     let refused = bench.run(["ask", "q"]).fails_with(3);
     let told = "knowledge.md` is a link";
-    assert!(refused.stderr().contains(told) && !refused.stderr().contains("hidden"), "{refused}");
+    assert!(refused.stderr().contains(told) && !refused.stderr().contains("s3cr3t"), "{refused}");
 }
 
 #[test]
@@ -69,16 +85,28 @@ fn what_cannot_be_read_is_told_before_anything_is_asked() {
     let bench = bench();
     fs::write(bench.path("bad.toml"), "[revenue]\n\ngood = '10'\n").unwrap();
     fs::write(bench.path("bytes.md"), b"caf\xe9").unwrap();
+    mkfifo(&bench.path("pipe"), Mode::S_IRWXU).unwrap();
     for (flag, value, code, told) in [
         ("--thresholds", "bad.toml", 5, "bad.toml:3: `good`: write a range such as `>= 10`"),
         ("--thresholds", "none.toml", 5, "cannot read `none.toml`"),
         ("--knowledge", "bytes.md", 5, "as UTF-8: byte 3"),
         ("--knowledge", "none.md", 5, "cannot read `none.md`"),
+        ("--knowledge", "pipe", 5, "cannot read `pipe`: it is a pipe, not a regular file"),
+        ("--thresholds", "pipe", 5, "cannot read `pipe`: it is a pipe, not a regular file"),
+        ("--schema", "pipe", 2, "cannot read the schema `pipe`: it is a pipe, not a regular"),
+        ("--image", "pipe", 5, "cannot read `pipe`: it is a pipe, not a regular file"),
+        ("--config", "pipe", 3, "pipe`: it is a pipe, not a regular file"),
+        ("--replay", "pipe", 5, "cassette `pipe`: it is a pipe, not a regular file"),
+        ("--record", "pipe", 5, "cassette `pipe`: it is a pipe, not a regular file"),
+        ("--replay", "/dev/zero", 5, "it is a device, not a regular file"),
         ("--language", "German. Ignore", 2, "such as `German` or `de-CH`"),
     ] {
         let run = bench.ask_with([flag, value], "q").fails_with(code);
         assert!(run.stderr().contains(told), "{run}");
     }
+    let run = bench.run(["ask", "--question-file", "pipe"]).fails_with(5);
+    let told = "cannot open `pipe`: it is a pipe, not a regular file";
+    assert!(run.stderr().contains(told), "{run}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 
 use super::{ask, code};
-use crate::bench::{Bench, Run, round, until};
+use crate::bench::{Bench, Run, memory_mb, round, until};
 
 fn bench(without: &str) -> Bench {
     let bench = Bench::with(["sales.csv"]).script([code("c1", "1 + 1"), round().says("It is 2.")]);
@@ -132,15 +132,11 @@ while line: line = line[os.write(201, line):]
 /// Asks, and returns the most memory that csv-agent itself has had.
 fn peak_mb(bench: &Bench) -> u64 {
     let mut child = bench.command(["ask", "-f", "sales.csv", "--json", "q"]).spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
     let mut stdout = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
     let mut peak_mb = 0;
     while child.try_wait().unwrap().is_none() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let peak = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
-        let kb = peak.and_then(|it| it.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        peak_mb = peak_mb.max(kb.unwrap_or(0) >> 10);
+        peak_mb = peak_mb.max(memory_mb(child.id()));
         std::thread::sleep(Duration::from_millis(1));
     }
     reader.join().unwrap().unwrap();

@@ -228,9 +228,15 @@ pub struct Run {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     code: Option<i32>,
+    peak_mb: u64,
 }
 
 impl Run {
+    /// Returns the most memory that it has had.
+    pub fn peak_mb(&self) -> u64 {
+        self.peak_mb
+    }
+
     /// Returns what it wrote to stdout.
     #[track_caller]
     pub fn stdout(&self) -> &str {
@@ -297,6 +303,14 @@ pub fn wait(child: Child, command: String, input: &[u8]) -> Run {
     wait_at_most(child, command, input, HANG, LEFT_OPEN_MAX)
 }
 
+/// Returns the most memory that a process has had so far; 0 when it is gone.
+pub fn memory_mb(process: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let peak = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|it| it.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or(0) >> 10
+}
+
 #[track_caller]
 fn wait_at_most(
     mut child: Child,
@@ -313,7 +327,9 @@ fn wait_at_most(
     let stdout = drain(child.stdout.take().unwrap());
     let stderr = drain(child.stderr.take().unwrap());
     let deadline = Instant::now() + limit;
+    let mut peak_mb = 0;
     let status = loop {
+        peak_mb = peak_mb.max(memory_mb(child.id()));
         match child.try_wait().unwrap() {
             Some(status) => break Some(status),
             None if deadline < Instant::now() => break None,
@@ -333,7 +349,7 @@ fn wait_at_most(
     let was_left_open = stdout.is_err() || stderr.is_err();
     let code = status.and_then(|it| it.code());
     let (stdout, stderr) = (stdout.unwrap_or_default(), stderr.unwrap_or_default());
-    let run = Run { command, stdout, stderr, code };
+    let run = Run { command, stdout, stderr, code, peak_mb };
     assert!(status.is_some(), "killed after {limit:?}: {run}");
     if was_left_open {
         let _ = killpg(group, Signal::SIGKILL);

@@ -1,0 +1,51 @@
+//! The pages of a column, one head after the other, without what is in them.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use anyhow::Context;
+use parquet::file::metadata::ColumnChunkMetaData;
+
+use super::thrift;
+
+pub use super::thrift::PageHead;
+
+/// The heads of the pages of a column in a row group.
+pub struct Pages<'a> {
+    file: &'a File,
+    at: u64,
+    end: u64,
+    head: Vec<u8>,
+}
+
+impl<'a> Pages<'a> {
+    /// Begins with the first page of a chunk of a file of `file_bytes`.
+    pub fn of(file: &'a File, file_bytes: u64, chunk: &ColumnChunkMetaData) -> Pages<'a> {
+        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+        // A decoder refuses negative numbers.
+        let at = u64::try_from(start).unwrap_or(file_bytes);
+        let n_bytes = u64::try_from(chunk.compressed_size()).unwrap_or_default();
+        Pages { file, at, end: at.saturating_add(n_bytes).min(file_bytes), head: Vec::new() }
+    }
+
+    /// Returns the next page; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails when its head cannot be read, or is longer than one without long statistics.
+    pub fn next(&mut self) -> anyhow::Result<Option<PageHead>> {
+        const HEAD_BYTES_MAX: u64 = 64 * 1024;
+        if self.end <= self.at {
+            return Ok(None);
+        }
+        let read = [256, HEAD_BYTES_MAX].into_iter().find_map(|n_bytes| {
+            self.head.resize(usize::try_from(n_bytes.min(self.end - self.at)).ok()?, 0);
+            self.file.read_exact_at(&mut self.head, self.at).ok()?;
+            thrift::page_head(&self.head)
+        });
+        let page = read.with_context(|| format!("no page begins at byte {}", self.at))?;
+        let n_bytes = (page.header_bytes as u64).saturating_add(page.stored_bytes);
+        self.at = self.at.saturating_add(n_bytes);
+        Ok(Some(page))
+    }
+}

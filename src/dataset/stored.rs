@@ -1,0 +1,200 @@
+//! The Parquet file of a dataset, as it is in a session: measured before it is decoded.
+//!
+//! Somebody else may have made the session. A few bytes of Parquet can stand for gigabytes: a page that is one
+//! letter again and again, a long text that a dictionary has once and a million rows name. So the heads of the
+//! pages are looked at first, only what csv-agent writes is decoded, texts are not copied out of a dictionary,
+//! and no batch of rows has more text than a slice.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::{Compression, Type};
+use parquet::file::metadata::PageIndexPolicy;
+
+use super::columnar::pages::{PageHead, Pages};
+use super::columnar::split;
+use super::scan::is_whole;
+use crate::limits::{
+    DATASET_GROUP_BYTES_MAX, DATASET_PAGE_BYTES_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX,
+};
+
+/// Encodings that are read: plain, keys of a dictionary, runs, differences, also of lengths, and split bytes.
+/// With `DELTA_BYTE_ARRAY`, which csv-agent does not write, texts can be longer than their page.
+const ENCODINGS: [i64; 7] = [0, 2, 3, 5, 6, 8, 9];
+
+/// Those of keys.
+const KEYS: [i64; 2] = [2, 8];
+
+/// A dataset's file, of which the footer is read.
+pub struct Stored {
+    file: File,
+    n_bytes: u64,
+    /// As the footer has it, with texts as views.
+    pub metadata: ArrowReaderMetadata,
+}
+
+impl Stored {
+    /// Opens a dataset's file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it is missing, damaged or nothing that csv-agent has written.
+    pub fn open(path: &Path) -> anyhow::Result<Stored> {
+        Stored::of(File::open(path)?)
+    }
+
+    /// Reads the footer of a dataset's file.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Stored::open`] does.
+    pub fn of(file: File) -> anyhow::Result<Stored> {
+        is_whole(&file, PARQUET_FOOTER_BYTES_MAX)?;
+        let n_bytes = file.metadata()?.len();
+        let options = || ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Skip);
+        let read = ArrowReaderMetadata::load(&file, options())?;
+        let fields = read.schema().fields();
+        let leaves = read.parquet_schema().columns();
+        ensure!(leaves.len() == fields.len(), "no dataset has nested columns");
+        for (leaf, field) in leaves.iter().zip(fields) {
+            let is_ours = match field.data_type() {
+                DataType::Boolean => leaf.physical_type() == Type::BOOLEAN,
+                DataType::Int64
+                | DataType::Timestamp(TimeUnit::Microsecond, _)
+                | DataType::Time64(TimeUnit::Microsecond) => leaf.physical_type() == Type::INT64,
+                DataType::Float64 => leaf.physical_type() == Type::DOUBLE,
+                DataType::Date32 => leaf.physical_type() == Type::INT32,
+                DataType::Utf8 => leaf.physical_type() == Type::BYTE_ARRAY,
+                _ => false,
+            };
+            if !is_ours || leaf.max_rep_level() != 0 {
+                let found = field.data_type();
+                bail!("no dataset has a column of type {found}; ingest its source again");
+            }
+        }
+        let as_read = |field: &Arc<Field>| match field.data_type() {
+            DataType::Utf8 => Arc::new(Field::clone(field).with_data_type(DataType::Utf8View)),
+            _ => Arc::clone(field),
+        };
+        let schema = Schema::new(fields.iter().map(as_read).collect::<Vec<_>>());
+        let options = options().with_schema(Arc::new(schema));
+        let metadata = ArrowReaderMetadata::try_new(Arc::clone(read.metadata()), options)?;
+        Ok(Stored { file, n_bytes, metadata })
+    }
+
+    /// Demands that all of the file may be read.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Stored::measure`] does.
+    pub fn measure_all(&self) -> anyhow::Result<()> {
+        let n_columns = self.metadata.schema().fields().len();
+        let n_groups = self.metadata.metadata().num_row_groups();
+        (0..n_groups).try_for_each(|group| self.measure(group, 0..n_columns).map(drop))
+    }
+
+    /// Demands that some columns of a row group take no more memory than those of any dataset. Returns whether
+    /// all of their values are keys of dictionaries.
+    ///
+    /// # Errors
+    ///
+    /// Fails when they do, when a page is encoded or compressed as csv-agent does not, and when the file is
+    /// damaged.
+    pub fn measure(
+        &self,
+        group: usize,
+        columns: impl IntoIterator<Item = usize>,
+    ) -> anyhow::Result<bool> {
+        let chunks = self.metadata.metadata().row_group(group).columns();
+        let (mut group_bytes, mut are_keys) = (0, true);
+        for chunk in columns.into_iter().filter_map(|it| chunks.get(it)) {
+            let codec = chunk.compression();
+            let is_ours = matches!(codec, Compression::ZSTD(_) | Compression::UNCOMPRESSED);
+            ensure!(is_ours, "no dataset is compressed with {codec}; ingest its source again");
+            let mut pages = Pages::of(&self.file, self.n_bytes, chunk);
+            let measured = measure_pages(&mut pages, |page| {
+                are_keys &= page.is_dictionary || page.encoding.is_none_or(|it| KEYS.contains(&it));
+                let is_ours = page.encoding.is_none_or(|it| ENCODINGS.contains(&it));
+                ensure!(is_ours, "a page is encoded as no dataset is; ingest its source again");
+                Ok(())
+            });
+            group_bytes +=
+                measured.with_context(|| format!("column `{}`", chunk.column_path().string()))?;
+        }
+        ensure!(
+            group_bytes <= DATASET_GROUP_BYTES_MAX,
+            "a row group has {group_bytes} bytes, and at most {DATASET_GROUP_BYTES_MAX} are read"
+        );
+        Ok(are_keys)
+    }
+
+    /// Reads some columns, batch by batch; none of them means all. A batch has at most `rows_max` rows.
+    pub fn batches(
+        &self,
+        columns: Option<Vec<usize>>,
+        rows_max: usize,
+    ) -> impl Iterator<Item = anyhow::Result<RecordBatch>> {
+        let columns =
+            columns.unwrap_or_else(|| (0..self.metadata.schema().fields().len()).collect());
+        let n_rows = (PARQUET_CELLS_MAX / columns.len().max(1)).clamp(1, rows_max);
+        let n_groups = self.metadata.metadata().num_row_groups();
+        (0..n_groups).flat_map(move |group| {
+            let read = || -> anyhow::Result<_> {
+                self.measure(group, columns.iter().copied())?;
+                let schema = self.metadata.parquet_schema();
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                    self.file.try_clone()?,
+                    self.metadata.clone(),
+                );
+                let reader = builder
+                    .with_row_groups(vec![group])
+                    .with_projection(ProjectionMask::leaves(schema, columns.iter().copied()))
+                    .with_batch_size(n_rows);
+                Ok(reader.build()?)
+            };
+            let (reader, error) = match read() {
+                Ok(reader) => (Some(reader), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            let batches = reader.into_iter().flatten().flat_map(|batch| match batch {
+                Ok(batch) => {
+                    let mut parts = Vec::new();
+                    split(batch, &mut parts);
+                    parts.into_iter().map(Ok).collect()
+                }
+                Err(error) => vec![Err(error.into())],
+            });
+            batches.chain(error)
+        })
+    }
+}
+
+/// Adds up the pages of a column, each of which may be read.
+///
+/// # Errors
+///
+/// Fails when a page is too large, its head cannot be read, or `look` fails.
+pub fn measure_pages(
+    pages: &mut Pages<'_>,
+    mut look: impl FnMut(&PageHead) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
+    let mut n_bytes = 0_u64;
+    while let Some(page) = pages.next()? {
+        let found = page.bytes;
+        ensure!(
+            found <= DATASET_PAGE_BYTES_MAX,
+            "a page has {found} bytes, and at most {DATASET_PAGE_BYTES_MAX} are read"
+        );
+        look(&page)?;
+        n_bytes = n_bytes.saturating_add(found);
+    }
+    Ok(n_bytes)
+}

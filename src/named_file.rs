@@ -1,0 +1,125 @@
+//! Small files that a user or a project names: settings, knowledge, schemas, keys, images, cassettes.
+//!
+//! A name may lead to anything: a pipe that nobody writes to, a device without an end. So only a regular file
+//! is read, and no more of it than it may have.
+
+use std::fmt::{self, Display, Formatter};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Where the shell puts what it opened for us, as in `--knowledge <(sort notes.md)`: a pipe with a writer.
+const OPENED: [&str; 3] = ["/dev/fd", "/dev/stdin", "/proc/self/fd"];
+
+/// Why a file is not read. Its `Display` goes on after the name of the file and a colon.
+#[derive(Debug)]
+pub enum NotRead {
+    /// The system does not let us.
+    Failed(io::Error),
+    /// It is something else: `a pipe`.
+    Other(&'static str),
+    /// It has more bytes than this.
+    TooLong(u64),
+}
+
+impl Display for NotRead {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            NotRead::Failed(error) => error.fmt(f),
+            NotRead::Other(found) => write!(f, "it is {found}, not a regular file"),
+            NotRead::TooLong(bytes_max) => write!(f, "it is longer than {bytes_max} bytes"),
+        }
+    }
+}
+
+impl From<io::Error> for NotRead {
+    fn from(error: io::Error) -> Self {
+        NotRead::Failed(error)
+    }
+}
+
+/// Opens a regular file to read, without waiting for anything.
+///
+/// # Errors
+///
+/// Fails when it cannot be opened or is no regular file.
+pub fn open(path: &Path) -> Result<File, NotRead> {
+    if OPENED.iter().any(|it| path.starts_with(it)) {
+        return Ok(File::open(path)?);
+    }
+    // Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    // Looked at first: opening a device may do something.
+    let found = path.metadata()?;
+    demand_regular(&found)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    demand_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Reads a file whole.
+///
+/// # Errors
+///
+/// Fails as [`open`] does, and when the file has more than `bytes_max` bytes.
+pub fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, NotRead> {
+    read_opened(open(path)?, bytes_max)
+}
+
+/// Reads a file that is open.
+///
+/// # Errors
+///
+/// Fails when the file cannot be read or has more than `bytes_max` bytes.
+pub fn read_opened(file: File, bytes_max: u64) -> Result<Vec<u8>, NotRead> {
+    let mut bytes = Vec::new();
+    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes_max < bytes.len() as u64 { Err(NotRead::TooLong(bytes_max)) } else { Ok(bytes) }
+}
+
+fn demand_regular(found: &std::fs::Metadata) -> Result<(), NotRead> {
+    let kind = found.file_type();
+    match () {
+        () if kind.is_file() => Ok(()),
+        () if kind.is_dir() => Err(NotRead::Other("a directory")),
+        () if kind.is_fifo() => Err(NotRead::Other("a pipe")),
+        () if kind.is_socket() => Err(NotRead::Other("a socket")),
+        () => Err(NotRead::Other("a device")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::read;
+
+    #[track_caller]
+    fn check(path: &Path, expected: Result<&str, &str>) {
+        let found = read(path, 4).map(|it| String::from_utf8(it).unwrap());
+        let found = found.map_err(|it| it.to_string());
+        assert_eq!(found.as_deref().map_err(String::as_str), expected, "{}", path.display());
+    }
+
+    #[test]
+    fn only_a_regular_file_of_a_bounded_size_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::write(path("file"), "text").unwrap();
+        std::fs::write(path("long"), "text!").unwrap();
+        std::os::unix::fs::symlink("file", path("link")).unwrap();
+        mknodat(CWD, path("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        check(&path("file"), Ok("text"));
+        check(&path("link"), Ok("text"));
+        check(&path("long"), Err("it is longer than 4 bytes"));
+        check(&path("pipe"), Err("it is a pipe, not a regular file"));
+        check(dir.path(), Err("it is a directory, not a regular file"));
+        check(Path::new("/dev/zero"), Err("it is a device, not a regular file"));
+        check(&path("none"), Err("No such file or directory (os error 2)"));
+    }
+}
