@@ -381,6 +381,11 @@ pub const USAGE_AFTER_FINISH: Duration = Duration::from_secs(1);
 /// Bytes of JSON that are kept with an item because its server wants them back. A model that thinks for 64 000
 /// tokens writes a quarter of it.
 pub const OPAQUE_BYTES_MAX: usize = 1024 * 1024;
+/// Tokens of an answer that is asked for by an API that demands a bound, what the model thinks included.
+pub const ANSWER_TOKENS_MAX: u64 = 64_000;
+/// The same of an answer in one piece: Anthropic's own clients send no request that may take ten minutes, at
+/// 128 000 tokens an hour.
+pub const ANSWER_TOKENS_UNSTREAMED_MAX: u64 = 20_000;
 /// Tool calls of one response that are read at all. The loop runs fewer, and answers the rest.
 pub const CALLS_READ_MAX: usize = 1_024;
 /// Longest step of the back-off between tries.

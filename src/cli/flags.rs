@@ -447,12 +447,18 @@ pub enum ApiFlag {
     Responses,
     /// Chat Completions
     Chat,
+    /// Anthropic's Messages API; `auto` at api.anthropic.com
+    Messages,
 }
 
 impl ApiFlag {
     /// Each by its name.
-    pub const NAMES: [(&str, ApiFlag); 3] =
-        [("auto", ApiFlag::Auto), ("responses", ApiFlag::Responses), ("chat", ApiFlag::Chat)];
+    pub const NAMES: [(&str, ApiFlag); 4] = [
+        ("auto", ApiFlag::Auto),
+        ("responses", ApiFlag::Responses),
+        ("chat", ApiFlag::Chat),
+        ("messages", ApiFlag::Messages),
+    ];
 }
 
 impl From<ApiFlag> for Option<Api> {
@@ -461,6 +467,7 @@ impl From<ApiFlag> for Option<Api> {
             ApiFlag::Auto => None,
             ApiFlag::Responses => Some(Api::Responses),
             ApiFlag::Chat => Some(Api::Chat),
+            ApiFlag::Messages => Some(Api::Messages),
         }
     }
 }

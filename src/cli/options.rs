@@ -32,6 +32,7 @@ use settings::{ALLOW_UNCONFINED, COLOR, FORMAT, LOCK_WAIT, PYTHON, REQUIRE_SANDB
 /// Each variable that the program reads, in the order of the help text, and what it does.
 pub const VARIABLES: &[(&str, &str)] = &[
     ("OPENAI_API_KEY", "key of the provider; sent in the Authorization header and nowhere else"),
+    ("ANTHROPIC_API_KEY", "the same for api.anthropic.com and `--api messages`, in x-api-key"),
     ("OPENAI_BASE_URL", "where the model is served; `--base-url` goes before it"),
     ("OPENAI_ORG_ID", "organization that the requests are counted for"),
     ("OPENAI_PROJECT_ID", "project that the requests are counted for"),
@@ -122,6 +123,8 @@ const PROXY_VARIABLES_LOWER: &[&str] = &["https_proxy", "http_proxy", "all_proxy
 pub struct Environment {
     /// `OPENAI_API_KEY`. Never shown.
     pub api_key: Option<String>,
+    /// `ANTHROPIC_API_KEY`. Never shown.
+    pub anthropic_api_key: Option<String>,
     /// `OPENAI_BASE_URL`.
     pub base_url: Option<String>,
     /// `OPENAI_ORG_ID`.
@@ -220,6 +223,7 @@ impl Environment {
         }
         Ok(Environment {
             api_key: text("OPENAI_API_KEY", &mut get)?,
+            anthropic_api_key: text("ANTHROPIC_API_KEY", &mut get)?,
             base_url: text("OPENAI_BASE_URL", &mut get)?,
             organization: text("OPENAI_ORG_ID", &mut get)?,
             project: text("OPENAI_PROJECT_ID", &mut get)?,

@@ -188,7 +188,10 @@ mod tests {
         assert_eq!(type_of("compact_at"), "integer");
         assert_eq!(type_of("max_cost"), "number");
         assert_eq!(type_of("timeout"), "string");
-        assert_eq!(schema["properties"]["api"]["enum"], json!(["auto", "chat", "responses"]));
+        assert_eq!(
+            schema["properties"]["api"]["enum"],
+            json!(["auto", "chat", "messages", "responses"])
+        );
         assert_eq!(schema["properties"]["reasoning"]["enum"], json!(["high", "low", "medium"]));
         assert_eq!(schema["properties"]["chart_theme"]["enum"], json!(["dark", "light"]));
         let images = ["auto", "blocks", "iterm", "kitty", "never", "sixel", "sketch"];

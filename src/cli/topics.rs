@@ -143,8 +143,9 @@ Thresholds are a TOML file of their own: ranges of a column of any dataset, or o
   [sales.discount]
   bad = \"> 0.5\"
 
-The key comes from OPENAI_API_KEY, from a file of yours that nobody else can read, or from a command
-that prints it, run without a shell when a question is asked. No flag and no setting holds it.
+The key comes from OPENAI_API_KEY, or ANTHROPIC_API_KEY where Anthropic is asked, from a file of yours that
+nobody else can read, or from a command that prints it, run without a shell when a question is asked. No
+flag and no setting holds it.
 
   csv-agent schema config      prints the JSON Schema of these files
   csv-agent config show        prints each setting and where it comes from

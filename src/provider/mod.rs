@@ -1,4 +1,4 @@
-//! Who answers requests: a server that speaks one of two dialects, a cassette in its place, or the analyst
+//! Who answers requests: a server that speaks one of three dialects, a cassette in its place, or the analyst
 //! inside the binary.
 //!
 //! A request becomes JSON in `wire`, travels by a `transport`, and comes back as events that `wire`
@@ -80,7 +80,7 @@ pub struct Remote {
 /// How to reach a server.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
-    /// Up to and without `/responses` or `/chat/completions`.
+    /// Up to and without `/responses`, `/chat/completions` or `/messages`.
     pub base_url: String,
     /// The dialect; found out when none is given.
     pub api: Option<Api>,
@@ -102,6 +102,13 @@ pub struct RemoteOptions {
     pub first_event: Duration,
     /// Silence within an answer that counts as a broken one.
     pub idle: Duration,
+}
+
+impl RemoteOptions {
+    /// Returns the dialect that a server is asked in; none when it is found out.
+    fn api_at(&self, endpoint: &Endpoint) -> Option<Api> {
+        self.api.or_else(|| endpoint.is_anthropic().then_some(Api::Messages))
+    }
 }
 
 impl Default for RemoteOptions {
@@ -207,13 +214,22 @@ impl Provider {
         let endpoint = Endpoint::parse(&options.base_url)?;
         options.key = options.key.filter(|key| !key.is_empty());
         if options.key.is_none() && !endpoint.is_loopback() {
-            let message = "no API key: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your \
-                           configuration, or use a server on this machine with `--profile local` or \
-                           `--base-url`, or ask the analyst inside csv-agent with `--model builtin`, or \
-                           replay with `--replay FILE`";
+            let variable =
+                if endpoint.is_anthropic() { "ANTHROPIC_API_KEY" } else { "OPENAI_API_KEY" };
+            let message = format!(
+                "no API key: set {variable}, or `api_key_file` or `api_key_cmd` in your configuration, or use \
+                 a server on this machine with `--profile local` or `--base-url`, or ask the analyst inside \
+                 csv-agent with `--model builtin`, or replay with `--replay FILE`"
+            );
             return Err(Failure::new(ExitStatus::Auth, message).into());
         }
-        let name = if endpoint.is_openai() { "openai" } else { "openai-compatible" };
+        let api = options.api_at(&endpoint);
+        let name = match api {
+            Some(Api::Messages) if endpoint.is_anthropic() => "anthropic",
+            Some(Api::Messages) => "anthropic-compatible",
+            _ if endpoint.is_openai() => "openai",
+            _ => "openai-compatible",
+        };
         let is_whole = endpoint.is_openai() || options.hosts;
         let profile = if is_whole { Profile::OpenAi } else { Profile::Tolerant };
         let http = Http::new(&endpoint, &options)?;
@@ -221,8 +237,8 @@ impl Provider {
             name,
             server: Some(endpoint.name()),
             profile,
-            api: options.api.unwrap_or_default(),
-            may_switch: options.api.is_none() && profile == Profile::Tolerant,
+            api: api.unwrap_or_default(),
+            may_switch: api.is_none() && profile == Profile::Tolerant,
             transport: Transport::http(http),
             stream: options.stream,
             retries: options.retries,
@@ -279,7 +295,7 @@ impl Provider {
         }
     }
 
-    /// Returns who answers: `openai`, `openai-compatible`, `replay` or `builtin`.
+    /// Returns who answers: `openai`, `anthropic`, one of them with `-compatible`, `replay` or `builtin`.
     pub fn name(&self) -> &'static str {
         match self {
             Provider::Remote(remote) => remote.name,
@@ -328,6 +344,8 @@ impl Provider {
             Api::Chat => {
                 wire::chat::enforces_format(tool_choice != ToolChoice::None, remote.profile)
             }
+            // Only for schemas that it can, and it may have refused this one.
+            Api::Messages => false,
         }
     }
 
@@ -455,14 +473,17 @@ impl Remote {
                 // What was there a moment ago may only be away: a proxy says so while it is restarted.
                 error.kind = ProviderErrorKind::Transient { retry_after: None };
             }
-            if error.kind == ProviderErrorKind::NoEndpoint && self.may_switch {
-                self.api = self.api.other();
+            if error.kind == ProviderErrorKind::NoEndpoint
+                && self.may_switch
+                && let Some(other) = self.api.other()
+            {
+                let missing = std::mem::replace(&mut self.api, other);
                 if let Some(first) = not_there.replace(error.message.clone()) {
                     let spoken = "the server has neither the Responses API nor Chat Completions";
                     error.message = format!("{spoken}: {first}");
                     return Err(error);
                 }
-                on_progress(switched(self.api, error.http_status));
+                on_progress(switched(missing, other, error.http_status));
                 if self.api == Api::Chat && self.chain.is_wanted() {
                     self.chain.give_up();
                     on_progress(unchained("Chat Completions keeps no responses"));
@@ -637,9 +658,9 @@ fn tell_unrecorded(recorded: io::Result<()>, on_progress: &mut dyn FnMut(Progres
     }
 }
 
-fn switched(api: Api, http_status: Option<u16>) -> Progress<'static> {
+fn switched(missing: Api, now: Api, http_status: Option<u16>) -> Progress<'static> {
     let status = http_status.map(|it| format!(" (status {it})")).unwrap_or_default();
-    let (missing, now) = (api.other().title(), api.title());
+    let (missing, now) = (missing.title(), now.title());
     let message = format!("the server has no {missing}{status}: asking by the {now}");
     Progress::Warning { code: "api_switched", message }
 }

@@ -34,8 +34,10 @@ pub struct Model {
     pub reasons: bool,
 }
 
-const OPENAI: &str = "api.openai.com";
-const ANTHROPIC: &str = "api.anthropic.com";
+/// Where the vendors serve their models.
+pub const OPENAI: &str = "api.openai.com";
+/// The same of Anthropic.
+pub const ANTHROPIC: &str = "api.anthropic.com";
 
 const fn openai(name: &'static str, price: [f64; 3]) -> Model {
     let [input, cached_input, output] = price;

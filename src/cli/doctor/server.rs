@@ -100,7 +100,7 @@ fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
     };
     let ok = |found: String| Check::new("key", State::Ok, found);
     let place = match &source {
-        KeySource::Variable(_) => "OPENAI_API_KEY is set".to_owned(),
+        KeySource::Variable(name, _) => format!("{name} is set"),
         KeySource::File(path) => format!("in `{}`, says the {origin}", path.display()),
         KeySource::Command(words) => {
             let found = format!("printed by `{}`, says the {origin}", words[0]);
@@ -111,8 +111,9 @@ fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
             return (ok(found.to_owned()), None, Sent::NoKey);
         }
         KeySource::None => {
-            let found = "none: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your configuration, or \
-                         ask the analyst inside csv-agent with `--model builtin`";
+            let found = "none: set OPENAI_API_KEY (ANTHROPIC_API_KEY for Anthropic), or `api_key_file` or \
+                         `api_key_cmd` in your configuration, or ask the analyst inside csv-agent with \
+                         `--model builtin`";
             let check = Check::new("key", State::Problem(ExitStatus::Auth), found);
             return (check, None, Sent::NoKey);
         }

@@ -518,8 +518,8 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
     let (key, _) = KeySource::choose(settings)?;
     let api: Option<Api> = settings.get(&API)?.into();
     asked.check(api.unwrap_or_default().name())?;
-    if asked.chain && api == Some(Api::Chat) {
-        let message = "`--chain`: Chat Completions keeps no responses";
+    if let Some(api) = api.filter(|it| asked.chain && *it != Api::Responses) {
+        let message = format!("`--chain`: the {} keeps no responses", api.title());
         let hint = "leave out `--chain`, or use `--api responses`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }

@@ -15,13 +15,16 @@ use std::time::{Duration, Instant};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::settings::{API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
+use super::settings::{API, API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
+use crate::cli::flags::ApiFlag;
 use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND};
-use crate::provider::Key;
+use crate::provider::models::ANTHROPIC as ANTHROPIC_HOST;
+use crate::provider::{Key, host};
 use crate::status::{ExitStatus, Failure};
 
-/// The variable that holds the key itself.
-const VARIABLE: &str = "OPENAI_API_KEY";
+/// The variables that hold a key itself.
+const OPENAI: &str = "OPENAI_API_KEY";
+const ANTHROPIC: &str = "ANTHROPIC_API_KEY";
 
 const TOO_LONG: &str = "it is too long for a key";
 
@@ -30,8 +33,8 @@ const TOO_LONG: &str = "it is too long for a key";
 pub enum KeySource {
     /// Nobody says; a server on this machine may need none.
     None,
-    /// The environment holds it.
-    Variable(Key),
+    /// The environment holds it, in this variable.
+    Variable(&'static str, Key),
     /// A file holds it.
     File(PathBuf),
     /// A command prints it.
@@ -42,7 +45,7 @@ impl fmt::Debug for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeySource::None => f.write_str("no key"),
-            KeySource::Variable(key) => write!(f, "{VARIABLE} = {key}"),
+            KeySource::Variable(name, key) => write!(f, "{name} = {key}"),
             KeySource::File(path) => write!(f, "file {}", path.display()),
             // Its arguments may be as secret as what it prints.
             KeySource::Command(words) => write!(f, "command {:?}", words.first()),
@@ -68,9 +71,10 @@ impl KeySource {
                 format!("`api_key_file` and `api_key_cmd` are both set: {one}, and {other}");
             return Err(Failure::new(ExitStatus::Setup, message).hint("keep one of them").into());
         }
-        let variable = settings.environment().api_key.as_deref().map(Key::new);
-        let variable = variable.filter(|it| !it.is_empty());
-        sources.extend(variable.map(|it| (KeySource::Variable(it), Origin::Variable(VARIABLE))));
+        let variable = variable(settings)?;
+        sources.extend(
+            variable.map(|(name, key)| (KeySource::Variable(name, key), Origin::Variable(name))),
+        );
         let server = settings.choose(&BASE_URL_OF_MODEL)?.origin;
         let is_pair = is_profile(&server);
         if is_pair && settings.is_local()? {
@@ -94,19 +98,35 @@ impl KeySource {
     pub fn get(&self) -> anyhow::Result<Option<Key>> {
         match self {
             KeySource::None => Ok(None),
-            KeySource::Variable(key) => Ok(Some(key.clone())),
+            KeySource::Variable(_, key) => Ok(Some(key.clone())),
             KeySource::File(path) => Ok(Some(read_file(path)?)),
             KeySource::Command(words) => Ok(Some(run(words, KEY_COMMAND, has_terminal())?)),
         }
     }
 }
 
+/// Returns the variable that holds the key for the server. Anthropic is never sent `OpenAI`'s key, nor the other
+/// way round; who else speaks the Messages API may want either.
+fn variable(settings: &Settings) -> anyhow::Result<Option<(&'static str, Key)>> {
+    let environment = settings.environment();
+    let openai = (OPENAI, environment.api_key.as_deref());
+    let anthropic = (ANTHROPIC, environment.anthropic_api_key.as_deref());
+    let host = host(&settings.get(&BASE_URL_OF_MODEL)?);
+    let variables = match settings.get(&API)? {
+        _ if host.as_deref() == Some(ANTHROPIC_HOST) => vec![anthropic],
+        ApiFlag::Messages => vec![anthropic, openai],
+        ApiFlag::Auto | ApiFlag::Responses | ApiFlag::Chat => vec![openai],
+    };
+    let mut keys = variables.into_iter().filter_map(|(name, it)| Some((name, Key::new(it?))));
+    Ok(keys.find(|(_, key)| !key.is_empty()))
+}
+
 /// Orders where keys come from. `CSV_AGENT_API_KEY_FILE` is for this program alone, so it goes before
-/// `OPENAI_API_KEY`. Where a profile decides the server, its key is for that server: `is_pair`.
+/// the others. Where a profile decides the server, its key is for that server: `is_pair`.
 fn rank(origin: &Origin, is_pair: bool) -> (&Origin, u8) {
     const ENVIRONMENT: &Origin = &Origin::Variable("");
     match origin {
-        Origin::Variable(VARIABLE) => (ENVIRONMENT, 2),
+        Origin::Variable(OPENAI | ANTHROPIC) => (ENVIRONMENT, 2),
         Origin::Profile(..) if is_pair => (ENVIRONMENT, 1),
         Origin::Variable(_) => (ENVIRONMENT, 0),
         origin => (origin, 0),
@@ -268,14 +288,14 @@ mod tests {
 
     use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 
-    use super::{KeySource, key, read_file, run};
+    use super::{KeySource, OPENAI, key, read_file, run};
     use crate::provider::Key;
     use crate::status::ExitStatus;
 
     #[test]
     fn a_source_does_not_show_what_it_knows() {
         let words = ["echo", "s3cret"].map(str::to_owned).to_vec();
-        let shown = [KeySource::Variable(Key::new("s3cret")), KeySource::Command(words)];
+        let shown = [KeySource::Variable(OPENAI, Key::new("s3cret")), KeySource::Command(words)];
         assert_eq!(format!("{shown:?}"), "[OPENAI_API_KEY = ***, command Some(\"echo\")]");
     }
 

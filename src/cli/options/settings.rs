@@ -51,7 +51,7 @@ pub static BASE_URL_OF_MODEL: Setting<String> = Setting {
 /// What the server speaks.
 pub static API: Setting<ApiFlag> = Setting {
     key: "api",
-    about: "what the server speaks: auto, responses, chat",
+    about: "what the server speaks: auto, responses, chat, messages",
     flag: Some(("--api", |it| it.settings.api)),
     variable: None,
     read: |raw, _| word(raw, &ApiFlag::NAMES),

@@ -22,11 +22,12 @@ use crate::limits::{
 };
 use crate::provider::RemoteOptions;
 use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::models::ANTHROPIC;
 use crate::provider::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
 use crate::provider::transport::{Answer, Body, Events, Headers, Outgoing};
-use crate::provider::wire::Api;
 use crate::provider::wire::sse::{Decoder, TooLong};
 use crate::provider::wire::unreadable;
+use crate::provider::wire::{Api, messages};
 use crate::status::{ExitStatus, Failure};
 
 /// Headers of an answer that something reads. Cassettes hold them, so there are no others: cookies
@@ -37,9 +38,13 @@ const KEPT_HEADERS: &[&str] = &[
     "openai-model",
     "retry-after",
     "retry-after-ms",
-    "x-request-id",
+    REQUEST_ID,
     "x-should-retry",
 ];
+
+/// What a request is called, by most servers and by Anthropic.
+const REQUEST_ID: &str = "x-request-id";
+const ANTHROPIC_REQUEST_ID: &str = "request-id";
 
 /// Where a server is.
 #[derive(Debug, Clone)]
@@ -67,7 +72,12 @@ impl Endpoint {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(failure("it holds a user or password, which would end up in messages"));
         }
-        Ok(Endpoint { url })
+        let mut endpoint = Endpoint { url };
+        // Anthropic's own clients are told the server without the version.
+        if endpoint.is_anthropic() && endpoint.url.path() == "/" {
+            endpoint.url.set_path("/v1");
+        }
+        Ok(endpoint)
     }
 
     /// Returns the host.
@@ -89,6 +99,11 @@ impl Endpoint {
     pub fn is_openai(&self) -> bool {
         let host = self.host();
         host == "api.openai.com" || host.ends_with(".api.openai.com")
+    }
+
+    /// Returns whether the server is Anthropic's own.
+    pub fn is_anthropic(&self) -> bool {
+        self.host() == ANTHROPIC
     }
 
     /// Returns a name for the server that may be written down: the base without its query, which may
@@ -128,8 +143,14 @@ impl Http {
     /// Fails when the key or a name cannot stand in a header, or TLS has no certificates to trust.
     pub fn new(endpoint: &Endpoint, options: &RemoteOptions) -> anyhow::Result<Http> {
         let mut headers = HeaderMap::new();
+        let speaks_messages = options.api_at(endpoint) == Some(Api::Messages);
         if let Some(key) = &options.key {
-            let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
+            let (name, value) = if speaks_messages {
+                (HeaderName::from_static("x-api-key"), key.expose().to_owned())
+            } else {
+                (AUTHORIZATION, format!("Bearer {}", key.expose()))
+            };
+            let value = HeaderValue::from_str(&value);
             let Ok(mut value) = value else {
                 let message = "the API key holds characters that no header can carry";
                 let failure = Failure::new(ExitStatus::Auth, message);
@@ -138,7 +159,11 @@ impl Http {
                 return Err(failure.hint(hint).into());
             };
             value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            headers.insert(name, value);
+        }
+        if speaks_messages {
+            let version = HeaderValue::from_static(messages::VERSION);
+            headers.insert(HeaderName::from_static("anthropic-version"), version);
         }
         let named =
             [("openai-organization", &options.organization), ("openai-project", &options.project)];
@@ -171,11 +196,12 @@ impl Http {
 
     /// Returns the URL and the headers that say who asks, with the key masked.
     pub fn shown(&self, api: Api) -> (String, Vec<(String, String)>) {
-        let shown = |value: &HeaderValue| match value.to_str() {
+        let shown = |name: &HeaderName, value: &HeaderValue| match value.to_str() {
             Ok(text) if !value.is_sensitive() => text.to_owned(),
-            _ => "Bearer ***".to_owned(),
+            _ if name == AUTHORIZATION => "Bearer ***".to_owned(),
+            _ => "***".to_owned(),
         };
-        let headers = self.headers.iter().map(|(name, it)| (name.to_string(), shown(it)));
+        let headers = self.headers.iter().map(|(name, it)| (name.to_string(), shown(name, it)));
         let content = (CONTENT_TYPE.to_string(), "application/json".to_owned());
         (self.endpoint.join(api.path()).to_string(), headers.chain([content]).collect())
     }
@@ -508,7 +534,11 @@ fn kept(headers: &HeaderMap) -> Headers {
         let value = String::from_utf8_lossy(headers.get(*name)?.as_bytes()).into_owned();
         Some(((*name).to_owned(), value))
     };
-    KEPT_HEADERS.iter().filter_map(value).collect()
+    let mut kept: Headers = KEPT_HEADERS.iter().filter_map(value).collect();
+    if let Some((_, request_id)) = value(&ANTHROPIC_REQUEST_ID) {
+        kept.entry(REQUEST_ID.to_owned()).or_insert(request_id);
+    }
+    kept
 }
 
 fn broken(error: &reqwest::Error) -> ProviderError {
@@ -569,6 +599,16 @@ mod tests {
             false,
             false,
         );
+    }
+
+    #[test]
+    fn anthropic_may_be_told_without_the_version() {
+        for base_url in ["https://api.anthropic.com", "https://api.anthropic.com/v1/"] {
+            let endpoint = Endpoint::parse(base_url).unwrap();
+            assert_eq!(endpoint.join("messages").as_str(), "https://api.anthropic.com/v1/messages");
+            assert!(endpoint.is_anthropic());
+        }
+        assert!(!Endpoint::parse("https://api.anthropic.com.evil.test").unwrap().is_anthropic());
     }
 
     #[test]

@@ -17,8 +17,12 @@ const QUOTA_CODES: &[&str] = &[
     "project_spend_limit_exceeded",
     "billing_hard_limit_reached",
     "usage_not_included",
+    "billing_error",
 ];
-const OVERLOAD_CODES: &[&str] = &["slow_down", "server_is_overloaded"];
+/// Words for the same of a server that gives no code for it. Source: Claude API, 400 "Your credit balance is too
+/// low to access the Anthropic API".
+const QUOTA_WORDS: &[&str] = &["credit balance is too low", "specified api usage limits"];
+const OVERLOAD_CODES: &[&str] = &["slow_down", "server_is_overloaded", "overloaded_error"];
 /// Codes and types within a stream that no second try changes; there is no status to tell by.
 const FATAL_CODES: &[&str] = &[
     "invalid_prompt",
@@ -27,18 +31,30 @@ const FATAL_CODES: &[&str] = &[
     "data_residency_mismatch",
     "model_not_found",
     "invalid_request_error",
+    "not_found_error",
     "permission_denied",
 ];
-const CONTEXT_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size_error"];
+const CONTEXT_CODES: &[&str] =
+    &["context_length_exceeded", "exceed_context_size_error", "request_too_large"];
 /// Words of servers that give no code.
-const CONTEXT_WORDS: &[&str] =
-    &["context window", "context length", "available context size", "context_length_exceeded"];
+const CONTEXT_WORDS: &[&str] = &[
+    "context window",
+    "context length",
+    "available context size",
+    "context_length_exceeded",
+    // Anthropic.
+    "prompt is too long",
+    "exceed context limit",
+];
 /// Words of the errors about reasoning items that this server cannot use.
 const SEALED_WORDS: &[&str] = &[
     "items are not persisted when `store`",
     "without its required",
     "encrypted content could not be",
     "invalid_encrypted_content",
+    // Anthropic, of a thought that another model had, or before which something has changed.
+    "invalid `signature` in `thinking`",
+    "blocks in the latest assistant message cannot be modified",
 ];
 
 /// Words of servers whose model, or which themselves, know no tools.
@@ -76,7 +92,8 @@ const NO_IMAGES_WORDS: &[&str] = &[
     "no endpoints found that support image input",
 ];
 /// Types of gateways that look a key up in a database that they do not have. They say 400.
-const UNKNOWN_KEY_CODES: &[&str] = &["invalid_api_key", "no_db_connection"];
+const UNKNOWN_KEY_CODES: &[&str] =
+    &["invalid_api_key", "no_db_connection", "authentication_error", "permission_error"];
 /// Codes of a parameter that the server does not know at all.
 const UNKNOWN_CODES: &[&str] = &["unknown_parameter", "unsupported_parameter", "extra_forbidden"];
 /// Words for a member that a server does not know.
@@ -281,7 +298,7 @@ impl Complaint {
         let is_client_error = status.is_none_or(|it| (400..500).contains(&it) && it != 429);
         let retry_after = stated_delay(headers, &self.message, Timestamp::now());
 
-        if is_one_of(QUOTA_CODES) {
+        if is_one_of(QUOTA_CODES) || is_client_error && says_one_of(QUOTA_WORDS) {
             return ProviderErrorKind::QuotaExceeded;
         }
         let too_long = is_one_of(CONTEXT_CODES) || says_one_of(CONTEXT_WORDS);
@@ -344,7 +361,7 @@ impl Complaint {
         {
             return Some(PREVIOUS_RESPONSE);
         }
-        if let Some(field) = self.unwanted_echo() {
+        if let Some(field) = self.unwanted_echo().or_else(|| self.of_output_config()) {
             return Some(field);
         }
         let param = self.parameter()?;
@@ -362,8 +379,22 @@ impl Complaint {
         ECHOES.iter().find(|it| is_refused && words.contains(**it)).copied()
     }
 
+    /// Returns what Anthropic does not take of the form of an answer, by its name in the other dialects. The
+    /// message begins with the place.
+    fn of_output_config(&self) -> Option<&'static str> {
+        let words = self.message.to_ascii_lowercase();
+        let is_effort =
+            words.starts_with("output_config.effort") || words.contains("effort parameter");
+        let is_format = words.starts_with("output_config") || words.starts_with("output_format");
+        match (is_effort, is_format) {
+            (true, _) => Some("reasoning"),
+            (_, true) => Some("response_format"),
+            _ => None,
+        }
+    }
+
     fn is_rate_limit(&self, status: Option<u16>) -> bool {
-        status == Some(429) || self.code == "rate_limit_exceeded"
+        status == Some(429) || self.code == "rate_limit_exceeded" || self.kind == "rate_limit_error"
     }
 
     fn hint(&self, kind: &ProviderErrorKind, status: Option<u16>, model: &str) -> Option<String> {
@@ -372,7 +403,7 @@ impl Complaint {
                 format!("check that the key's project and region may use the model `{model}`")
             }
             ProviderErrorKind::Unauthorized => {
-                "give a key that is valid for this server, in `OPENAI_API_KEY` or as \
+                "give a key that is valid for this server, in `OPENAI_API_KEY`, in `ANTHROPIC_API_KEY` or as \
                  `csv-agent help config` says; `csv-agent config show` tells where this one is from"
                     .to_owned()
             }
@@ -436,6 +467,8 @@ impl Complaint {
             .any(|it| words.split_once(it).is_some_and(|(before, _)| before.contains("model")));
         self.code == "model_not_found"
             || is_missing
+            // Anthropic.
+            || self.kind == "not_found_error" && words.starts_with("model:")
             || NO_MODEL_WORDS.iter().any(|it| words.contains(it))
     }
 
@@ -727,6 +760,45 @@ mod tests {
         let llama = "the request exceeds the available context size (512 tokens)";
         check(400, &error("exceed_context_size_error", "", "", llama), &ContextTooLong);
         check(413, "<html>Request Entity Too Large</html>", &ContextTooLong);
+    }
+
+    #[test]
+    fn what_anthropic_complains_of_is_told_by_its_types_and_words() {
+        let check = |status: u16, kind: &str, message: &str, expected: &ProviderErrorKind| {
+            let error = serde_json::json!({"type": kind, "message": message});
+            check(
+                status,
+                &serde_json::json!({"type": "error", "error": error}).to_string(),
+                expected,
+            );
+        };
+        let invalid = "invalid_request_error";
+        let field = |name: &str| UnsupportedField(name.to_owned());
+        check(529, "overloaded_error", "Overloaded", &Overloaded { retry_after: None });
+        check(429, "rate_limit_error", "Slow down", &SOON);
+        check(500, "api_error", "Internal server error", &SOON);
+        check(504, "timeout_error", "Timed out", &SOON);
+        check(413, "request_too_large", "Request too large", &ContextTooLong);
+        check(400, invalid, "prompt is too long: 2 tokens > 1 maximum", &ContextTooLong);
+        let both = "input length and `max_tokens` exceed context limit: 9 + 9 > 10";
+        check(400, invalid, both, &ContextTooLong);
+        check(401, "authentication_error", "invalid x-api-key", &Unauthorized);
+        check(403, "permission_error", "no", &Unauthorized);
+        check(402, "billing_error", "pay", &QuotaExceeded);
+        check(400, invalid, "Your credit balance is too low to access the API.", &QuotaExceeded);
+        check(404, "not_found_error", "model: claude-0", &Rejected);
+        check(404, "not_found_error", "Not Found", &NoEndpoint);
+        let thought = "messages.1.content.0: Invalid `signature` in `thinking` block";
+        check(400, invalid, thought, &field("input.reasoning"));
+        check(
+            400,
+            invalid,
+            "This model does not support the effort parameter.",
+            &field("reasoning"),
+        );
+        check(400, invalid, "output_config.effort: Input should be 'low'", &field("reasoning"));
+        check(400, invalid, "output_config.format.schema: no", &field("response_format"));
+        check(400, invalid, "max_tokens: Field required", &Rejected);
     }
 
     #[test]

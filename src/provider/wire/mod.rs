@@ -2,6 +2,7 @@
 
 pub mod chat;
 pub mod failure;
+pub mod messages;
 pub mod opaque;
 pub mod responses;
 pub mod sse;
@@ -27,6 +28,8 @@ pub enum Api {
     Responses,
     /// Chat Completions.
     Chat,
+    /// Anthropic's Messages API.
+    Messages,
 }
 
 impl Api {
@@ -35,6 +38,7 @@ impl Api {
         match self {
             Api::Responses => "responses",
             Api::Chat => "chat",
+            Api::Messages => "messages",
         }
     }
 
@@ -43,6 +47,7 @@ impl Api {
         match self {
             Api::Responses => "Responses API",
             Api::Chat => "Chat Completions API",
+            Api::Messages => "Messages API",
         }
     }
 
@@ -51,15 +56,16 @@ impl Api {
         match self {
             Api::Responses => "responses",
             Api::Chat => "chat/completions",
+            Api::Messages => "messages",
         }
     }
 
-    /// Returns the other one.
-    #[must_use]
-    pub fn other(self) -> Api {
+    /// Returns what else a server may speak that does not have this one. Who speaks Messages was chosen for it.
+    pub fn other(self) -> Option<Api> {
         match self {
-            Api::Responses => Api::Chat,
-            Api::Chat => Api::Responses,
+            Api::Responses => Some(Api::Chat),
+            Api::Chat => Some(Api::Responses),
+            Api::Messages => None,
         }
     }
 
@@ -68,6 +74,7 @@ impl Api {
         match self {
             Api::Responses => responses::encode(request, terms),
             Api::Chat => chat::encode(request, terms),
+            Api::Messages => messages::encode(request, terms),
         }
     }
 }
@@ -79,6 +86,8 @@ pub enum Reader {
     Responses(responses::Reader),
     /// Chunks of Chat Completions.
     Chat(chat::Reader),
+    /// Events of the Messages API.
+    Messages(messages::Reader),
 }
 
 /// What an event amounts to.
@@ -100,6 +109,7 @@ impl Reader {
         match api {
             Api::Responses => Reader::Responses(responses::Reader::new(model)),
             Api::Chat => Reader::Chat(chat::Reader::new(model)),
+            Api::Messages => Reader::Messages(messages::Reader::new(model)),
         }
     }
 
@@ -113,6 +123,7 @@ impl Reader {
         match self {
             Reader::Responses(reader) => reader.event(event),
             Reader::Chat(reader) => reader.event(event),
+            Reader::Messages(reader) => reader.event(event),
         }
     }
 
@@ -125,6 +136,7 @@ impl Reader {
         match self {
             Reader::Responses(reader) => reader.body(body),
             Reader::Chat(reader) => reader.body(body),
+            Reader::Messages(reader) => reader.body(body),
         }
     }
 
@@ -133,6 +145,7 @@ impl Reader {
         match self {
             Reader::Responses(reader) => reader.patience(),
             Reader::Chat(reader) => reader.patience(),
+            Reader::Messages(_) => None,
         }
     }
 
@@ -145,6 +158,7 @@ impl Reader {
         match self {
             Reader::Responses(reader) => Err(reader.closed(broken)),
             Reader::Chat(reader) => reader.closed(broken),
+            Reader::Messages(reader) => reader.closed(broken),
         }
     }
 }
@@ -240,6 +254,7 @@ pub enum Storage {
 
 /// Fields of a body that can be left out, at the price of comfort.
 pub const OPTIONAL_FIELDS: &[&str] = &[
+    CACHE_CONTROL,
     "extra_content",
     "include",
     "max_tool_calls",
@@ -257,6 +272,9 @@ pub const OPTIONAL_FIELDS: &[&str] = &[
 
 /// The response that a request goes on from. Without it the whole conversation is sent.
 pub const PREVIOUS_RESPONSE: &str = "previous_response_id";
+
+/// Where the provider is to keep what it has read.
+pub const CACHE_CONTROL: &str = "cache_control";
 
 /// Reasoning of earlier rounds: sealed by another server or organisation, or no longer known.
 pub const SEALED_REASONING: &str = "input.reasoning";
@@ -294,6 +312,10 @@ mod tests {
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":9,\"function\":{}}]}}]}\n\n",
         "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
         "data: {\"error\":{\"message\":\"try again in 9d\"}}\n\n",
+        "data: {\"type\":\"message_start\",\"message\":{}}\n\n",
+        "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\"}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\"}}\n\n",
+        "data: {\"type\":\"message_stop\"}\n\n",
     ];
 
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -333,7 +355,7 @@ mod tests {
             bytes in bytes(),
             n_bytes in 1_usize..9,
         ) {
-            for api in [Api::Responses, Api::Chat] {
+            for api in [Api::Responses, Api::Chat, Api::Messages] {
                 assert_eq!(ending(api, &bytes, n_bytes), ending(api, &bytes, usize::MAX));
                 let body = String::from_utf8_lossy(&bytes);
                 let _ = Reader::new(api, "m").body(&body);

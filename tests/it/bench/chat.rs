@@ -135,6 +135,7 @@ pub fn forget_reasoning(responses: &mut [Vec<Value>]) {
     for item in responses.iter_mut().flatten().filter_map(Value::as_object_mut) {
         item.retain(|name, _| !matches!(name.as_str(), "extra_content" | "reasoning_details"));
         if item["type"] == "reasoning" {
+            item["type"] = "forgotten".into();
             item.shift_remove("content");
         }
     }

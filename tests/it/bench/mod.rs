@@ -4,6 +4,7 @@ mod chat;
 mod check;
 mod form;
 mod hosted;
+mod messages;
 mod moment;
 mod pty;
 mod script;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use csv_agent::provider::Api;
 use serde_json::{Value, json};
 
-use super::chat;
 use super::hosted::{Hosted, Room};
+use super::{chat, messages};
 
 /// Starts a round that completes with nothing in it; the methods add to it.
 pub fn round() -> Round {
@@ -202,6 +202,11 @@ impl Round {
         self.item(json!({"type": "reasoning", "summary": [], "reasoning_details": blocks}))
     }
 
+    /// Thinks what nobody may read, as Anthropic sends it.
+    pub fn thinks_redacted(self, data: &str) -> Round {
+        self.item(json!({"type": "reasoning", "summary": [], "redacted": data}))
+    }
+
     /// Signs the call before it, as Gemini does.
     pub fn signed(mut self, signature: &str) -> Round {
         let extra = json!({"google": {"thought_signature": signature}});
@@ -226,6 +231,12 @@ impl Round {
         self.usage["input_tokens"] = input_tokens.into();
         self.usage["output_tokens"] = output_tokens.into();
         self.usage["total_tokens"] = (input_tokens + output_tokens).into();
+        self
+    }
+
+    /// Finds this many of its input tokens in the provider's cache.
+    pub fn reads_from_cache(mut self, n_tokens: u64) -> Round {
+        self.usage["input_tokens_details"]["cached_tokens"] = n_tokens.into();
         self
     }
 
@@ -272,6 +283,13 @@ impl Round {
     pub fn answers(mut self, status: u16, body: &str) -> Round {
         self.http = Some((status, body.to_owned()));
         self
+    }
+
+    /// Answers with the error envelope of the Messages API.
+    pub fn complains(self, status: u16, kind: &str, message: &str) -> Round {
+        let error = json!({"type": kind, "message": message});
+        let body = json!({"type": "error", "error": error, "request_id": "req_1"});
+        self.answers(status, &body.to_string()).header("request-id", "req_1")
     }
 
     /// Answers with the usual error envelope.
@@ -430,6 +448,11 @@ impl Round {
         self.error.as_ref()
     }
 
+    /// Returns whether it wants another request.
+    pub(super) fn wants_more(&self) -> bool {
+        self.goes_on
+    }
+
     /// Returns why the response ends early, if it does.
     pub(super) fn ending_reason(&self) -> Option<&str> {
         self.ending_reason.as_deref()
@@ -450,15 +473,19 @@ impl Round {
             _ if request["stream"] == true => {}
             Api::Responses => return vec![self.response(model).to_string().into_bytes()],
             Api::Chat => return vec![chat::whole(self, model).to_string().into_bytes()],
+            Api::Messages => return vec![messages::whole(self, model).to_string().into_bytes()],
         }
         if api == Api::Chat {
             let chunks = self.events.clone().unwrap_or_else(|| chat::chunks(self, model));
             let framed = chunks.iter().map(|it| format!("data: {it}\n\n").into_bytes());
             return framed.chain([b"data: [DONE]\n\n".to_vec()]).collect();
         }
-        let events = self.events.clone().unwrap_or_else(|| self.as_events(model));
+        let events = self.events.clone().unwrap_or_else(|| match api {
+            Api::Messages => messages::events(self, model),
+            _ => self.as_events(model),
+        });
         let framed = events.into_iter().enumerate().map(|(number, mut event)| {
-            if event.get("sequence_number").is_none() {
+            if api == Api::Responses && event.get("sequence_number").is_none() {
                 event["sequence_number"] = number.into();
             }
             let name = event["type"].as_str().unwrap_or_default();

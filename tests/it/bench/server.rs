@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::hosted::{Call, Container, Hosted, Reply, Upload, call};
 use super::script::{Finish, Round};
 use super::trouble::Trouble;
-use super::{HANG, chat, check};
+use super::{HANG, chat, check, messages};
 
 /// No connection lives longer, whatever a test does.
 const CONNECTION_MAX: Duration = Duration::from_secs(2 * HANG.as_secs());
@@ -72,7 +72,7 @@ impl Captured {
     /// Returns the dialect of the request.
     pub fn api(&self) -> Option<Api> {
         let path = self.line.strip_prefix("POST /v1/")?.strip_suffix(" HTTP/1.1")?;
-        [Api::Responses, Api::Chat].into_iter().find(|it| it.path() == path)
+        [Api::Responses, Api::Chat, Api::Messages].into_iter().find(|it| it.path() == path)
     }
 
     /// Returns the items of the input.
@@ -85,6 +85,11 @@ impl Captured {
     #[track_caller]
     pub fn output_of(&self, call_id: &str) -> &str {
         if let Some(messages) = self.body["messages"].as_array() {
+            let blocks = messages.iter().filter_map(|it| it["content"].as_array()).flatten();
+            let mut results = blocks.filter(|it| it["tool_use_id"] == call_id);
+            if let Some(result) = results.next() {
+                return result["content"].as_str().unwrap();
+            }
             let message = messages.iter().find(|it| it["tool_call_id"] == call_id);
             return message
                 .and_then(|it| it["content"].as_str())
@@ -339,13 +344,14 @@ fn next_round(state: &mut State, request: Captured) -> Round {
         std::fs::write(path, request.body.to_string()).unwrap();
     }
     let model = request.body["model"].as_str().unwrap_or_default();
-    if request.api() == Some(Api::Chat) && state.model != model {
+    if matches!(request.api(), Some(Api::Chat | Api::Messages)) && state.model != model {
         model.clone_into(&mut state.model);
         chat::forget_reasoning(&mut state.responses);
     }
     let mut faults = match request.api() {
         Some(Api::Responses) => check::check(&request.body, &state.responses),
         Some(Api::Chat) => chat::check(&request.body, &state.responses),
+        Some(Api::Messages) => messages::check(&request.body, &state.responses),
         None => vec![format!("asked for `{}`", request.line)],
     };
     let is_there = request.api() == Some(state.api);

@@ -114,6 +114,25 @@ fn check_key(arguments: &str, variables: &[(&str, &str)], user: &str, expected: 
 }
 
 #[test]
+fn each_vendor_is_sent_its_own_key() {
+    let (openai, anthropic) = (("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk-2"));
+    let at_openai = ("OPENAI_API_KEY = ***", "environment variable OPENAI_API_KEY");
+    let at_anthropic = ("ANTHROPIC_API_KEY = ***", "environment variable ANTHROPIC_API_KEY");
+    let host = "--base-url https://api.anthropic.com";
+    check_key("", &[openai, anthropic], "", at_openai);
+    check_key("", &[anthropic], "", ("no key", "default"));
+    check_key(host, &[openai, anthropic], "", at_anthropic);
+    check_key(host, &[openai], "", ("no key", "default"));
+    let elsewhere = "--api messages --base-url http://127.0.0.1:1/v1";
+    check_key(elsewhere, &[openai, anthropic], "", at_anthropic);
+    check_key(elsewhere, &[openai], "", at_openai);
+    let file = ("file /k", "profile in the user file /user.toml:3");
+    let profile =
+        "[profiles.claude]\nbase_url = 'https://api.anthropic.com/v1'\napi_key_file = '/k'";
+    check_key("--profile claude", &[openai, anthropic], profile, file);
+}
+
+#[test]
 fn the_profile_local_is_sent_no_key_but_its_own() {
     let key = ("OPENAI_API_KEY", "sk-1");
     let none = ("no key", "built-in profile local");

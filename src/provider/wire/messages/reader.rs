@@ -1,0 +1,513 @@
+//! Events of an answer, one by one, until there is a response.
+//!
+//! Each block begins, comes in pieces, and ends; what a piece adds depends on the block.
+
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{Ending, Item, Response, Usage};
+use crate::limits::CALLS_READ_MAX;
+use crate::provider::error::{ProviderError, ProviderErrorKind};
+use crate::provider::transport::Headers;
+use crate::provider::wire::failure::Complaint;
+use crate::provider::wire::{Step, broken_off, is_torn, opaque, torn, unreadable};
+
+/// The member under which a thought is kept as it came.
+pub const BLOCK: &str = "block";
+
+/// What a model that refused without a word is taken to have said.
+const REFUSED: &str = "the provider refused to answer this";
+
+/// Reads one answer.
+#[derive(Debug)]
+pub struct Reader {
+    /// As it was asked for; errors name it.
+    asked: String,
+    /// The message so far; `null` until it begins.
+    message: Value,
+    blocks: Vec<Value>,
+    /// The arguments of the call that is coming, as JSON in pieces.
+    arguments: String,
+    /// Whether its last piece is missing: then the call is not whole.
+    is_open: bool,
+}
+
+impl Reader {
+    /// Makes a reader for one answer of this model.
+    pub fn new(model: &str) -> Reader {
+        Reader {
+            asked: model.to_owned(),
+            message: Value::Null,
+            blocks: Vec::new(),
+            arguments: String::new(),
+            is_open: false,
+        }
+    }
+
+    /// Takes the next event.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the event is an error, or cannot be read.
+    pub fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+        if !event.is_object() {
+            return if is_torn(event) { Err(torn()) } else { Ok(Step::Quiet) };
+        }
+        match event["type"].as_str().unwrap_or_default() {
+            "error" => return Err(self.judge(event)),
+            "message_start" => self.message = event["message"].clone(),
+            "content_block_start" => self.begin(&event["content_block"])?,
+            "content_block_delta" => return Ok(self.go_on(&event["delta"])),
+            "content_block_stop" => self.end(),
+            "message_delta" => self.finish(event),
+            "message_stop" => return self.conclude().map(Step::Done),
+            _ if event.get("error").is_some_and(Value::is_object) => return Err(self.judge(event)),
+            _ => {}
+        }
+        Ok(Step::Quiet)
+    }
+
+    /// Takes an answer that came in one piece.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the body is no response, or an error.
+    pub fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
+        let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+        if value.get("error").is_some_and(|it| !it.is_null()) {
+            return Err(self.judge(&value));
+        }
+        let Some(blocks) = value.get("content").and_then(Value::as_array) else {
+            return Err(unreadable(body));
+        };
+        for block in blocks {
+            self.begin(block)?;
+            self.end();
+        }
+        self.message = value;
+        self.conclude()
+    }
+
+    /// Takes the end of the stream, and why it broke, if it did.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no event said why the answer ends.
+    pub fn closed(mut self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
+        match self.message.get("stop_reason").and_then(Value::as_str) {
+            Some(_) => self.conclude(),
+            None => Err(broken.unwrap_or_else(broken_off)),
+        }
+    }
+
+    fn judge(&self, event: &Value) -> ProviderError {
+        Complaint::of_json(event).judge(None, &Headers::new(), &self.asked)
+    }
+
+    fn begin(&mut self, block: &Value) -> Result<(), ProviderError> {
+        if CALLS_READ_MAX <= self.blocks.len() {
+            let message = "the provider's answer has more blocks than can be read";
+            return Err(ProviderError::new(ProviderErrorKind::Malformed, message));
+        }
+        self.blocks.push(block.clone());
+        self.arguments.clear();
+        self.is_open = true;
+        Ok(())
+    }
+
+    /// Takes a piece of the last block. Returns the new text of the answer.
+    fn go_on(&mut self, delta: &Value) -> Step {
+        let Some(block) = self.blocks.last_mut().filter(|_| self.is_open) else {
+            return Step::Quiet;
+        };
+        let piece = |name: &str| delta[name].as_str().unwrap_or_default();
+        match delta["type"].as_str().unwrap_or_default() {
+            "text_delta" => {
+                append(block, "text", piece("text"));
+                return Step::Delta(piece("text").to_owned());
+            }
+            "thinking_delta" => append(block, "thinking", piece("thinking")),
+            "signature_delta" => append(block, "signature", piece("signature")),
+            "input_json_delta" => self.arguments.push_str(piece("partial_json")),
+            _ => {}
+        }
+        Step::Quiet
+    }
+
+    fn end(&mut self) {
+        let arguments = std::mem::take(&mut self.arguments);
+        let block = self.blocks.last_mut().and_then(Value::as_object_mut);
+        if let Some(block) = block.filter(|_| !arguments.trim().is_empty()) {
+            // What is no JSON stays text: the call is answered with what is wrong.
+            block.insert("input".to_owned(), arguments.into());
+        }
+        self.is_open = false;
+    }
+
+    fn finish(&mut self, event: &Value) {
+        let Some(message) = self.message.as_object_mut() else { return };
+        for (name, value) in event["delta"].as_object().into_iter().flatten() {
+            message.insert(name.clone(), value.clone());
+        }
+        // Counts are of all so far, and those that do not change may be missing.
+        let counts = event["usage"].as_object().into_iter().flatten();
+        let usage = message.entry("usage").or_insert(json!({}));
+        if let Some(usage) = usage.as_object_mut() {
+            let counts = counts.filter(|(_, it)| !it.is_null());
+            usage.extend(counts.map(|(name, it)| (name.clone(), it.clone())));
+        }
+    }
+
+    fn conclude(&mut self) -> Result<Response, ProviderError> {
+        if !self.message.is_object() {
+            return Err(broken_off());
+        }
+        let message = std::mem::take(&mut self.message);
+        let blocks = std::mem::take(&mut self.blocks);
+        let reason = message["stop_reason"].as_str().unwrap_or("end_turn");
+        let text =
+            |name: &str| message[name].as_str().filter(|it| !it.is_empty()).map(str::to_owned);
+        let items = match reason {
+            // What came before the refusal does not count.
+            "refusal" => vec![refusal(&message)],
+            _ => blocks.iter().filter_map(item).collect(),
+        };
+        Ok(Response {
+            id: None,
+            previous_id: None,
+            request_id: None,
+            model: text("model"),
+            items: items.into_iter().map(Item).collect(),
+            usage: usage(&message["usage"]),
+            ending: match reason {
+                "max_tokens" | "model_context_window_exceeded" => {
+                    Ending::Incomplete("max_output_tokens".to_owned())
+                }
+                _ => Ending::Completed,
+            },
+            wants_more: reason == "pause_turn",
+        })
+    }
+}
+
+fn append(block: &mut Value, name: &str, piece: &str) {
+    let Some(members) = block.as_object_mut() else { return };
+    match members.get_mut(name) {
+        Some(Value::String(text)) => text.push_str(piece),
+        _ => {
+            members.insert(name.to_owned(), piece.into());
+        }
+    }
+}
+
+/// Returns a block as an item. Of what a provider runs itself nothing was declared.
+fn item(block: &Value) -> Option<Value> {
+    let text = |name: &str| block[name].as_str().unwrap_or_default();
+    match block["type"].as_str()? {
+        "text" => {
+            let part = json!({"type": "output_text", "text": text("text")});
+            let is_blank = text("text").trim().is_empty();
+            (!is_blank).then(|| json!({"type": "message", "role": "assistant", "content": [part]}))
+        }
+        "thinking" | "redacted_thinking" => {
+            let mut item = json!({"type": "reasoning", "summary": []});
+            if !text("thinking").is_empty() {
+                let part = json!({"type": "reasoning_text", "text": text("thinking")});
+                item["content"] = json!([part]);
+            }
+            opaque::keep(&mut item, Map::from_iter([(BLOCK.to_owned(), block.clone())]));
+            Some(item)
+        }
+        "tool_use" => {
+            let arguments = match &block["input"] {
+                Value::String(text) => text.clone(),
+                Value::Null => "{}".to_owned(),
+                input => input.to_string(),
+            };
+            Some(json!({
+                "type": "function_call",
+                "call_id": text("id"),
+                "name": text("name"),
+                "arguments": arguments,
+            }))
+        }
+        _ => None,
+    }
+}
+
+fn refusal(message: &Value) -> Value {
+    let explanation = message.pointer("/stop_details/explanation").and_then(Value::as_str);
+    let explanation = explanation.filter(|it| !it.trim().is_empty()).unwrap_or(REFUSED);
+    let part = json!({"type": "refusal", "refusal": explanation});
+    json!({"type": "message", "role": "assistant", "content": [part]})
+}
+
+/// What was read from the cache and written to it is counted apart from the rest of the input.
+fn usage(usage: &Value) -> Usage {
+    let count = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let cached = count("cache_read_input_tokens");
+    let written = count("cache_creation_input_tokens");
+    let thinking = usage.pointer("/output_tokens_details/thinking_tokens").and_then(Value::as_u64);
+    Usage {
+        requests: 1,
+        input_tokens: count("input_tokens").saturating_add(cached).saturating_add(written),
+        cached_input_tokens: cached,
+        output_tokens: count("output_tokens"),
+        reasoning_tokens: thinking.unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+    use serde_json::{Value, json};
+
+    use super::Reader;
+    use crate::cases::cases;
+    use crate::conversation::{Ending, Response, Usage};
+    use crate::provider::error::{ProviderError, ProviderErrorKind};
+    use crate::provider::wire::Step;
+
+    /// Returns the text that was shown and how it ended.
+    fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
+        let mut reader = Reader::new("m");
+        let mut text = String::new();
+        for event in events {
+            match reader.event(event) {
+                Ok(Step::Quiet | Step::Hosted(_)) => {}
+                Ok(Step::Delta(delta)) => text += &delta,
+                Ok(Step::Done(response)) => return (text, Ok(response)),
+                Err(error) => return (text, Err(error)),
+            }
+        }
+        (text, reader.closed(None))
+    }
+
+    fn start() -> Value {
+        json!({"type": "message_start", "message": {"id": "msg_1", "type": "message",
+            "role": "assistant", "model": "served", "content": [], "stop_reason": null,
+            "usage": {"input_tokens": 5, "cache_read_input_tokens": 70,
+                "cache_creation_input_tokens": 20, "output_tokens": 1}}})
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]
+    fn block(block: Value, deltas: &[Value]) -> Vec<Value> {
+        let delta = |it: &Value| json!({"type": "content_block_delta", "index": 0, "delta": it});
+        let begun = json!({"type": "content_block_start", "index": 0, "content_block": block});
+        let end = json!({"type": "content_block_stop", "index": 0});
+        [begun].into_iter().chain(deltas.iter().map(delta)).chain([end]).collect()
+    }
+
+    fn text(text: &str) -> Vec<Value> {
+        block(json!({"type": "text", "text": ""}), &[json!({"type": "text_delta", "text": text})])
+    }
+
+    fn stop(reason: &str) -> Vec<Value> {
+        let usage = json!({"output_tokens": 9, "input_tokens": null,
+            "output_tokens_details": {"thinking_tokens": 3}});
+        vec![
+            json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}),
+            json!({"type": "message_stop"}),
+        ]
+    }
+
+    fn items(response: &Response) -> Value {
+        response.items.iter().map(|it| it.0.clone()).collect()
+    }
+
+    #[test]
+    fn events_become_items_of_the_other_dialect() {
+        let thinking = block(
+            json!({"type": "thinking", "thinking": "", "signature": ""}),
+            &[
+                json!({"type": "thinking_delta", "thinking": "Hm"}),
+                json!({"type": "thinking_delta", "thinking": "m."}),
+                json!({"type": "signature_delta", "signature": "s1"}),
+            ],
+        );
+        let redacted = block(json!({"type": "redacted_thinking", "data": "x"}), &[]);
+        let call = block(
+            json!({"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}),
+            &[
+                json!({"type": "input_json_delta", "partial_json": "{\"a\": "}),
+                json!({"type": "input_json_delta", "partial_json": "1.0}"}),
+            ],
+        );
+        let bare =
+            block(json!({"type": "tool_use", "id": "toolu_2", "name": "g", "input": {}}), &[]);
+        let ping = vec![json!({"type": "ping"}), json!({"type": "new", "a": 1})];
+        let all =
+            [vec![start()], thinking, redacted, ping, text("One."), call, bare, stop("tool_use")];
+        let (shown, response) = read(&all.concat());
+        let response = response.unwrap();
+        assert_eq!(shown, "One.");
+        assert_eq!(
+            items(&response).to_string(),
+            json!([
+                {"type": "reasoning", "summary": [],
+                 "content": [{"type": "reasoning_text", "text": "Hmm."}],
+                 "opaque": {"members": {"block":
+                    {"type": "thinking", "thinking": "Hmm.", "signature": "s1"}}}},
+                {"type": "reasoning", "summary": [],
+                 "opaque": {"members": {"block": {"type": "redacted_thinking", "data": "x"}}}},
+                {"type": "message", "role": "assistant",
+                 "content": [{"type": "output_text", "text": "One."}]},
+                {"type": "function_call", "call_id": "toolu_1", "name": "f",
+                 "arguments": "{\"a\": 1.0}"},
+                {"type": "function_call", "call_id": "toolu_2", "name": "g", "arguments": "{}"},
+            ])
+            .to_string()
+        );
+        assert_eq!(response.model.as_deref(), Some("served"));
+        assert_eq!((response.ending, response.wants_more), (Ending::Completed, false));
+        let usage = Usage {
+            requests: 1,
+            input_tokens: 95,
+            cached_input_tokens: 70,
+            output_tokens: 9,
+            reasoning_tokens: 3,
+        };
+        assert_eq!(response.usage, usage);
+    }
+
+    #[test]
+    fn a_body_in_one_piece_is_read_the_same_way() {
+        let content = json!([
+            {"type": "thinking", "thinking": "Hm.", "signature": "s1"},
+            {"type": "text", "text": "One."},
+            {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}},
+        ]);
+        let body = json!({"type": "message", "role": "assistant", "model": "m",
+            "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 3}});
+        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        assert_eq!(response.items[0].thought().as_deref(), Some("Hm."));
+        assert_eq!(response.items[1].text(), "One.");
+        assert_eq!(response.items[2].tool_call().unwrap().arguments, "{\"a\":1}");
+        let kind = |body: &str| Reader::new("m").body(body).unwrap_err().kind;
+        assert_eq!(kind("<html>"), ProviderErrorKind::Malformed);
+        assert_eq!(
+            kind(r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#),
+            ProviderErrorKind::Overloaded { retry_after: None }
+        );
+    }
+
+    #[test]
+    fn why_an_answer_ends_has_the_names_of_the_other_dialect() {
+        let ended = |reason: &str| {
+            let response = read(&[vec![start()], text("a"), stop(reason)].concat()).1.unwrap();
+            (response.ending, response.wants_more)
+        };
+        let cut = Ending::Incomplete("max_output_tokens".to_owned());
+        assert_eq!(ended("end_turn"), (Ending::Completed, false));
+        assert_eq!(ended("stop_sequence"), (Ending::Completed, false));
+        assert_eq!(ended("max_tokens"), (cut.clone(), false));
+        assert_eq!(ended("model_context_window_exceeded"), (cut, false));
+        assert_eq!(ended("pause_turn"), (Ending::Completed, true));
+    }
+
+    #[test]
+    fn a_refusal_replaces_what_came_before_it() {
+        let mut refused = stop("refusal");
+        let response = read(&[vec![start()], text("Sure, "), refused.clone()].concat()).1.unwrap();
+        assert_eq!(response.items.len(), 1);
+        assert_eq!(response.items[0].refusal().unwrap(), "the provider refused to answer this");
+        refused[0]["delta"]["stop_details"] =
+            json!({"type": "refusal", "explanation": "Not that."});
+        let response = read(&[vec![start()], refused].concat()).1.unwrap();
+        assert_eq!(response.items[0].refusal().as_deref(), Some("Not that."));
+    }
+
+    #[test]
+    fn an_answer_ends_when_an_event_says_so() {
+        let [delta, _] = <[Value; 2]>::try_from(stop("end_turn")).unwrap();
+        assert!(read(&[vec![start()], text("a"), vec![delta]].concat()).1.is_ok());
+        for events in [vec![], vec![start()], [vec![start()], text("a")].concat()] {
+            let error = read(&events).1.unwrap_err();
+            assert_eq!(error.kind, ProviderErrorKind::Transient { retry_after: None });
+        }
+        assert!(read(&[start(), json!("{\"type\":")]).1.is_err());
+        assert!(read(&[vec![start()], vec![json!("ping")], stop("end_turn")].concat()).1.is_ok());
+    }
+
+    #[test]
+    fn an_error_among_the_events_ends_the_answer() {
+        let error = |kind: &str| {
+            let error = json!({"type": "error", "error": {"type": kind, "message": "m"}});
+            read(&[vec![start()], text("a"), vec![error]].concat()).1.unwrap_err().kind
+        };
+        let soon = ProviderErrorKind::Transient { retry_after: None };
+        assert_eq!(error("overloaded_error"), ProviderErrorKind::Overloaded { retry_after: None });
+        assert_eq!(error("api_error"), soon);
+        assert_eq!(error("rate_limit_error"), soon);
+        assert_eq!(error("timeout_error"), soon);
+        assert_eq!(error("invalid_request_error"), ProviderErrorKind::Rejected);
+        assert_eq!(error("billing_error"), ProviderErrorKind::QuotaExceeded);
+        assert_eq!(error("authentication_error"), ProviderErrorKind::Unauthorized);
+        assert_eq!(error("request_too_large"), ProviderErrorKind::ContextTooLong);
+    }
+
+    fn json_value() -> impl Strategy<Value = Value> {
+        let words = vec![
+            "type",
+            "message",
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+            "content_block",
+            "delta",
+            "text",
+            "text_delta",
+            "thinking",
+            "thinking_delta",
+            "signature",
+            "signature_delta",
+            "tool_use",
+            "input_json_delta",
+            "partial_json",
+            "id",
+            "name",
+            "input",
+            "usage",
+            "stop_reason",
+            "refusal",
+            "error",
+            "content",
+            "index",
+            "{}",
+        ];
+        let word = prop::sample::select(words);
+        let leaf = prop_oneof![
+            word.clone().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            Just(Value::Null),
+        ];
+        leaf.prop_recursive(5, 32, 6, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((word.clone(), inner), 0..6).prop_map(|members| {
+                    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn no_events_make_it_panic(
+            blocks in prop::collection::vec(json_value(), 0..6),
+            deltas in prop::collection::vec(json_value(), 0..6),
+            others in prop::collection::vec(json_value(), 0..6),
+        ) {
+            let blocks = blocks.into_iter().flat_map(|it| block(it, &deltas));
+            let events: Vec<Value> = [start()].into_iter().chain(blocks).chain(others).collect();
+            let _ = read(&events);
+            for event in events {
+                let _ = Reader::new("m").body(&event.to_string());
+            }
+        }
+    }
+}
