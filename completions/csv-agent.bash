@@ -262,7 +262,7 @@ _csv__agent() {
                     return 0
                     ;;
                 --api)
-                    COMPREPLY=($(compgen -W "auto responses chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto responses chat messages" -- "${cur}"))
                     return 0
                     ;;
                 --reasoning)
@@ -452,7 +452,7 @@ _csv__agent() {
                     return 0
                     ;;
                 --api)
-                    COMPREPLY=($(compgen -W "auto responses chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto responses chat messages" -- "${cur}"))
                     return 0
                     ;;
                 --reasoning)
@@ -652,7 +652,7 @@ _csv__agent() {
                     return 0
                     ;;
                 --api)
-                    COMPREPLY=($(compgen -W "auto responses chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto responses chat messages" -- "${cur}"))
                     return 0
                     ;;
                 --reasoning)

@@ -165,7 +165,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s m -l model -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
 responses\t'The Responses API'
-chat\t'Chat Completions'"
+chat\t'Chat Completions'
+messages\t'Anthropic\'s Messages API; `auto` at api.anthropic.com'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"
@@ -256,7 +257,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s m -l model 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
 responses\t'The Responses API'
-chat\t'Chat Completions'"
+chat\t'Chat Completions'
+messages\t'Anthropic\'s Messages API; `auto` at api.anthropic.com'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"
@@ -499,7 +501,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l mode
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l base-url -d 'Server to ask, up to and with `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l api -d 'What the server speaks [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions where the server has no other'
 responses\t'The Responses API'
-chat\t'Chat Completions'"
+chat\t'Chat Completions'
+messages\t'Anthropic\'s Messages API; `auto` at api.anthropic.com'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l reasoning -d 'How hard a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'As most questions need'
 high\t'Much; slower and dearer'"
