@@ -187,7 +187,7 @@ pub fn measure_pages(
     mut look: impl FnMut(&PageHead) -> anyhow::Result<()>,
 ) -> anyhow::Result<u64> {
     let mut n_bytes = 0_u64;
-    while let Some(page) = pages.next()? {
+    while let Some(page) = pages.next_page()? {
         let found = page.bytes;
         ensure!(
             found <= DATASET_PAGE_BYTES_MAX,

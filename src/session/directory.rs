@@ -365,7 +365,8 @@ impl Directory {
         let fd = rustix::fs::openat(&*self.fd, name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
         let kind = FileType::from_raw_mode(stat.st_mode);
-        if !kind.is_dir() && !(kind.is_file() && stat.st_nlink == 1) {
+        let has_one_name = kind.is_file() && stat.st_nlink == 1;
+        if !kind.is_dir() && !has_one_name {
             return Err(io::Error::other("it has a second name: it is a hard link"));
         }
         let mode = Mode::from_raw_mode(stat.st_mode) | wanted;

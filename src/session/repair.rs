@@ -155,11 +155,11 @@ impl Examiner {
     }
 
     /// Tells what is wrong with something and, when mending, puts it aside.
-    fn put_aside(&mut self, directory: &Directory, name: &OsStr, why: &str) -> anyhow::Result<()> {
+    fn put_aside(&mut self, directory: &Directory, name: &OsStr, why: &str) {
         let shown = self.name_of(directory, name);
         if !self.mends {
             self.find(shown, State::Problem, why);
-            return Ok(());
+            return;
         }
         match self.move_aside(directory, name) {
             Ok(kept) => self.find(shown, State::Mended, format!("{why}; kept as `{kept}`")),
@@ -168,7 +168,6 @@ impl Examiner {
                 self.find(shown, State::Problem, format!("{why}, and cannot be moved: {error}"));
             }
         }
-        Ok(())
     }
 
     /// Moves something to the directory for what was put aside, and returns its name there.
@@ -248,7 +247,7 @@ impl Examiner {
             Found::Nothing => return Ok(false),
             Found::Sound => {}
             Found::Odd(reason) => {
-                self.put_aside(directory, name, &reason)?;
+                self.put_aside(directory, name, &reason);
                 return Ok(false);
             }
         }
@@ -267,7 +266,7 @@ impl Examiner {
             }
             let given = if kind == Kind::File { Mode::RUSR | Mode::WUSR } else { wanted };
             if let Err(error) = directory.open_up(name, given) {
-                self.put_aside(directory, name, &format!("{why}, and {error}"))?;
+                self.put_aside(directory, name, &format!("{why}, and {error}"));
                 return Ok(false);
             }
             let found = format!("{why}; made {:04o}", mode | given.as_raw_mode());
@@ -326,7 +325,7 @@ impl Examiner {
         }
         let Some(mut lines) = Lines::open(directory, name)? else { return Ok(0) };
         let (mut is_good, mut first, mut room) = (Vec::new(), None, Room::of_file());
-        while let Some(line) = lines.next()? {
+        while let Some(line) = lines.next_line()? {
             let parsed = line.and_then(|it| store::parse::<T>(it, &mut room).map(drop));
             is_good.push(parsed.is_ok());
             if let Err(reason) = parsed {
@@ -345,7 +344,7 @@ impl Examiner {
         self.rewrite(directory, name, &why, &how, |file| {
             let mut out = BufWriter::new(file);
             for is_good in is_good {
-                let line = lines.as_mut().map(Lines::next).transpose()?.flatten();
+                let line = lines.as_mut().map(Lines::next_line).transpose()?.flatten();
                 if let Some(Ok(line)) = line.filter(|_| is_good) {
                     out.write_all(line)?;
                     out.write_all(b"\n")?;
@@ -378,7 +377,8 @@ impl Examiner {
         if directory.look(OsStr::new(name), Kind::File)? != Found::Sound {
             return Ok(());
         }
-        self.put_aside(directory, OsStr::new(name), &format!("{error:#}"))
+        self.put_aside(directory, OsStr::new(name), &format!("{error:#}"));
+        Ok(())
     }
 
     fn look_at_meta(&mut self) -> anyhow::Result<()> {
@@ -470,7 +470,7 @@ impl Examiner {
             {
                 let file = path.file_name().unwrap_or_default();
                 if datasets.type_of(file).is_some() {
-                    self.put_aside(&datasets, file, "is damaged")?;
+                    self.put_aside(&datasets, file, "is damaged");
                 }
             }
             self.examined.lost.push((name.to_owned(), dataset.clone(), why));
@@ -548,7 +548,7 @@ impl Examiner {
                 Ok(dataset) => catalog.insert(name.into_owned(), dataset),
                 Err(error) => {
                     let why = error.root_cause().to_string();
-                    self.put_aside(&datasets, &file_name, &why)?;
+                    self.put_aside(&datasets, &file_name, &why);
                 }
             }
         }
@@ -576,7 +576,7 @@ impl Examiner {
         let first = || {
             let mut lines = Lines::open(&session, history::TURNS).ok()??;
             let turn: HistoryTurn =
-                store::parse(lines.next().ok()??.ok()?, &mut Room::of_file()).ok()?;
+                store::parse(lines.next_line().ok()??.ok()?, &mut Room::of_file()).ok()?;
             Some(turn.number().saturating_sub(1))
         };
         let last_id = || turns::ids(&self.directory("turns")?).ok()?.pop()?.parse().ok();
@@ -612,7 +612,7 @@ impl Examiner {
                         }
                         Ok(_) => continue,
                     };
-                    self.put_aside(&session, OsStr::new(name), why)?;
+                    self.put_aside(&session, OsStr::new(name), why);
                 }
             }
         }

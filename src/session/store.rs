@@ -105,7 +105,7 @@ impl Lines {
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn next(&mut self) -> io::Result<Option<Result<&[u8], String>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<Result<&[u8], String>>> {
         self.line.clear();
         let mut n_bytes = 0;
         loop {
@@ -207,7 +207,7 @@ pub fn read_lines<T: DeserializeOwned>(
     let shown = directory.path().join(name);
     let mut parsed = Vec::new();
     while let Some(line) =
-        lines.next().with_context(|| format!("cannot read `{}`", shown.display()))?
+        lines.next_line().with_context(|| format!("cannot read `{}`", shown.display()))?
     {
         let line = line.and_then(|it| parse(it, room));
         parsed.push(line.map_err(|reason| {

@@ -75,7 +75,7 @@ impl Typed {
 fn last_lines(session: &Directory) -> anyhow::Result<(VecDeque<String>, usize)> {
     let (mut last, mut n_lines) = (VecDeque::new(), 0);
     let Some(mut lines) = Lines::open(session, FILE)? else { return Ok((last, n_lines)) };
-    while let Some(line) = lines.next().with_context(|| format!("cannot read `{FILE}`"))? {
+    while let Some(line) = lines.next_line().with_context(|| format!("cannot read `{FILE}`"))? {
         n_lines += 1;
         // What is no JSON string, or too long, was written by somebody else and cannot be typed again.
         let Some(line) = line.ok().and_then(|it| serde_json::from_slice::<String>(it).ok()) else {

@@ -104,7 +104,7 @@ fn a_broken_file_is_told_by_line_and_does_not_take_the_help_away() {
     fs::remove_file(bench.path(USER)).unwrap();
     fs::create_dir(bench.path(USER)).unwrap();
     let directory = run(&bench, ["datasets"]).fails_with(3);
-    assert!(directory.stderr().contains("no regular file"), "{directory}");
+    assert!(directory.stderr().contains("it is a directory, not a regular file"), "{directory}");
 }
 
 #[test]

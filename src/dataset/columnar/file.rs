@@ -318,7 +318,7 @@ fn check_pages(
         check_cancelled(cancelled)?;
         let mut pages = Pages::of(&file, input.bytes, chunk);
         // What is malformed is left to the decoder.
-        while let Ok(Some(page)) = pages.next() {
+        while let Ok(Some(page)) = pages.next_page() {
             if PARQUET_PAGE_BYTES_MAX < page.bytes {
                 let message = format!(
                     "cannot read `{}` as Parquet: a page of column `{}` has {} bytes, the limit is \

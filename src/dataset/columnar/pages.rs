@@ -33,7 +33,7 @@ impl<'a> Pages<'a> {
     /// # Errors
     ///
     /// Fails when its head cannot be read, or is longer than one without long statistics.
-    pub fn next(&mut self) -> anyhow::Result<Option<PageHead>> {
+    pub fn next_page(&mut self) -> anyhow::Result<Option<PageHead>> {
         const HEAD_BYTES_MAX: u64 = 64 * 1024;
         if self.end <= self.at {
             return Ok(None);
