@@ -119,7 +119,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ask)
-            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --memory --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -233,6 +233,10 @@ _csv__agent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --retries)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -329,7 +333,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__chat)
-            opts="-f -d -m -S -q -v -h --input --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-f -d -m -S -q -v -h --input --file --dataset --redact --fresh --ephemeral --events --abs-paths --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --memory --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -420,6 +424,10 @@ _csv__agent() {
                     return 0
                     ;;
                 --tool-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -569,7 +577,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__config)
-            opts="-m -S -q -v -h --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show"
+            opts="-m -S -q -v -h --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --memory --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -620,6 +628,10 @@ _csv__agent() {
                     return 0
                     ;;
                 --tool-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1031,7 +1043,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ingest)
-            opts="-n -S -q -v -h --name --name-from --union --union-by-name --no-recursive --remote --if-exists --delimiter --quote --escape --encoding --no-header --skip-rows --tables --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-n -S -q -v -h --name --name-from --union --union-by-name --sheet --flatten --no-recursive --remote --if-exists --delimiter --widths --quote --escape --encoding --no-header --skip-rows --tables --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1049,6 +1061,10 @@ _csv__agent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --sheet)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --remote)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1058,6 +1074,10 @@ _csv__agent() {
                     return 0
                     ;;
                 --delimiter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --widths)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
