@@ -49,6 +49,8 @@ use crate::status::{ExitStatus, Failure};
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct IngestOptions {
+    /// Where the source is from the session's directory, for the catalog.
+    pub origin: Option<String>,
     /// What separates cells: a few characters.
     pub delimiter: Option<String>,
     /// What cells are quoted with.
@@ -93,6 +95,7 @@ pub struct IngestOptions {
 impl Default for IngestOptions {
     fn default() -> Self {
         IngestOptions {
+            origin: None,
             delimiter: None,
             quote: None,
             escape: None,
@@ -346,7 +349,7 @@ fn ingest_text(
     let dataset = Dataset {
         location: Location::Here { path: file_of(name) },
         source: shown_name.to_owned(),
-        origin: None,
+        origin: options.origin.clone(),
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: tally.n_rows,

@@ -284,9 +284,10 @@ impl Job<'_> {
         let IngestOptions { bytes_max, strict, .. } = *self.read;
         let read = told.unwrap_or_else(|| self.read.clone());
         let may_lack = place.are_several || self.read.may_lack;
-        let read = IngestOptions { may_lack, bytes_max, strict, n_at_once, ..read };
+        let origin = origin(self.input, place.session_dir);
+        let read = IngestOptions { origin, may_lack, bytes_max, strict, n_at_once, ..read };
         let progress = |it| bar.show(it);
-        let (mut dataset, files) = match dir {
+        let (dataset, files) = match dir {
             None => {
                 let dataset =
                     dataset::inspect(source, &shown_name, &name, &read, &progress, cancelled)?;
@@ -298,7 +299,6 @@ impl Job<'_> {
                 (dataset, Some(files))
             }
         };
-        dataset.origin = origin(self.input, place.session_dir);
         Ok(Ingested { name, dataset, change, files })
     }
 
