@@ -859,6 +859,7 @@ fn several_for_one_name() -> Failure {
 impl IngestFlags {
     fn read_options(&self) -> IngestOptions {
         IngestOptions {
+            origin: None,
             delimiter: self.delimiter.0.clone(),
             quote: self.quote.0,
             escape: self.escape.0,

@@ -81,7 +81,7 @@ pub fn ingest(
     let dataset = Dataset {
         location: Location::Here { path: file_of(name) },
         source: input.name.clone(),
-        origin: None,
+        origin: options.origin.clone(),
         sha256,
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: read.n_rows,

@@ -732,7 +732,7 @@ fn describe(
     Dataset {
         location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
-        origin: None,
+        origin: options.origin.clone(),
         sha256: hex(&hash.finalize()),
         bytes: datasets().map(|it| it.bytes).sum(),
         row_count,

@@ -52,6 +52,8 @@ use crate::status::{ExitStatus, Failure};
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct IngestOptions {
+    /// Where the source is from the session's directory, for the catalog.
+    pub origin: Option<String>,
     /// What separates cells: a few characters.
     pub delimiter: Option<String>,
     /// What cells are quoted with.
@@ -104,6 +106,7 @@ pub struct IngestOptions {
 impl Default for IngestOptions {
     fn default() -> Self {
         IngestOptions {
+            origin: None,
             delimiter: None,
             quote: None,
             escape: None,
@@ -403,7 +406,7 @@ fn ingest_text(
     let dataset = Dataset {
         location: Location::Here { path: file_of(name) },
         source: shown_name.to_owned(),
-        origin: None,
+        origin: options.origin.clone(),
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: tally.n_rows,
@@ -965,6 +968,19 @@ struct Read {
     files: Option<TempFiles>,
 }
 
+/// Returns what is known of values before they are read.
+fn hints(layout: &Layout, options: &IngestOptions) -> Hints {
+    // What a program wrote has points.
+    let of_program = options.written.as_ref().filter(|it| it.format != SourceFormat::Text);
+    Hints {
+        date_order: options.date_order,
+        decimal: options.decimal.or(of_program.map(|_| DecimalMark::Point)),
+        is_semicolon: layout.syntax.delimiter.text() == Some(";"),
+        is_comma: layout.syntax.delimiter.text() == Some(","),
+        is_plain: options.is_plain,
+    }
+}
+
 fn read(
     input: &Input,
     layout: &Layout,
@@ -976,16 +992,7 @@ fn read(
     check_damage(layout, &input.name, options.strict)?;
     let names = &layout.header.names;
     let written = options.written.as_deref();
-    let hints = Hints {
-        date_order: options.date_order,
-        // What a program wrote has points.
-        decimal: options
-            .decimal
-            .or(written.filter(|it| it.format != SourceFormat::Text).map(|_| DecimalMark::Point)),
-        is_semicolon: layout.syntax.delimiter.text() == Some(";"),
-        is_comma: layout.syntax.delimiter.text() == Some(","),
-        is_plain: options.is_plain,
-    };
+    let hints = hints(layout, options);
     let family = options.family.as_deref();
     let wants = if family.is_some() || options.may_lack {
         Wants::find_any(&options.dtypes, names)?

@@ -495,7 +495,7 @@ fn what_the_user_may_not_open_or_has_another_name_is_mended() {
     }
     for name in ["history.jsonl", "datasets.json", "turns/0001", "turns/0001/events.jsonl", "lock"]
     {
-        fs::set_permissions(session.join(name), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(session.join(name), Permissions::from_mode(0o0)).unwrap();
         bench.run(["doctor", "--session", "--repair"]).succeeds();
         bench.run(["doctor", "--session"]).succeeds();
         ask(&bench, "sales").succeeds();
@@ -523,12 +523,14 @@ fn a_lost_dataset_is_read_again_from_files_of_the_project_only() {
 
 #[test]
 fn a_huge_file_is_measured_and_mended_in_little_memory() {
+    /// Fills a file.
+    type Fill = Box<dyn Fn(&Path)>;
     const MB_MAX: u64 = 300;
     let prepared = Prepared::new();
     let (bench, session) = (&prepared.bench, prepared.bench.session());
     // A sparse file, lines of blanks, and what wants many times its size in memory.
     let line = |unit: &str, n: usize| format!("{{\"a\":[{}0]}}\n", unit.repeat(n)).into_bytes();
-    let fills: [(&str, Box<dyn Fn(&Path)>); 4] = [
+    let fills: [(&str, Fill); 4] = [
         ("1 GB of zeros", Box::new(|it| File::create(it).unwrap().set_len(1 << 30).unwrap())),
         ("a line of 250 MB", Box::new(|it| fs::write(it, vec![b' '; 250 << 20]).unwrap())),
         ("empty values", Box::new(move |it| fs::write(it, line("[],", 10_000_000)).unwrap())),

@@ -320,9 +320,10 @@ impl Job<'_> {
         let read = told.unwrap_or_else(|| self.read.clone());
         let may_lack = place.are_several || self.read.may_lack;
         let table = table.map(str::to_owned).or(self.read.table.clone());
-        let read = IngestOptions { may_lack, bytes_max, strict, n_at_once, table, ..read };
+        let origin = origin(self.input, place.session_dir);
+        let read = IngestOptions { origin, may_lack, bytes_max, strict, n_at_once, table, ..read };
         let progress = |it| bar.show(it);
-        let (mut dataset, files) = match dir {
+        let (dataset, files) = match dir {
             None => {
                 let dataset =
                     dataset::inspect(source, &shown_name, &name, &read, &progress, cancelled)?;
@@ -334,7 +335,6 @@ impl Job<'_> {
                 (dataset, Some(files))
             }
         };
-        dataset.origin = origin(self.input, place.session_dir);
         Ok(Ingested { name, dataset, change, files })
     }
 

@@ -92,12 +92,12 @@ impl Joining {
             by_name: self.by_name,
         };
         let n_at_once = files_at_once().min(self.inputs.len()).max(1);
-        let read = IngestOptions { n_at_once, ..read.clone() };
+        let origin = self.origin(place.session_dir);
+        let read = IngestOptions { origin, n_at_once, ..read.clone() };
         let count = || bar.count();
         let (mut dataset, files) =
             dataset::union(&union, &self.name, dir, &read, place.cancelled, &count)?;
         dataset.dialect.told = told;
-        dataset.origin = self.origin(place.session_dir);
         let files = place.dir.is_some().then_some(files);
         Ok(Ingested { name: self.name.clone(), dataset, change, files })
     }
