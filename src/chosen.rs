@@ -76,8 +76,8 @@ fn none(catalog: &Catalog, wanted: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::chosen;
-    use crate::agent::prompt::tests::dataset;
     use crate::catalog::Catalog;
+    use crate::catalog::tests::dataset;
     use crate::status::Failure;
 
     #[test]

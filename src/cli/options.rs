@@ -18,6 +18,7 @@ use super::flags::{FORMATS, GlobalFlags, format_of};
 use super::report;
 use super::terminal::Terminal;
 use crate::agent::remote::ClusterOptions;
+use crate::cli::values;
 use crate::python::environment::PythonOptions;
 use crate::python::sandbox::{Demand, Layer, SandboxOptions, usual_memory_bytes};
 use crate::session::lock::LockRequest;
@@ -56,6 +57,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("SPARK_REMOTE", "where it names the cluster of a dataset, its `token=` and headers are used"),
     ("GITHUB_STEP_SUMMARY", "file that `--report github` adds Markdown to; GitHub Actions sets it"),
     ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),
+    ("CSV_AGENT_MEMORY", "memory for Python code, such as `8GB`"),
     ("CSV_AGENT_SANDBOX_WITHOUT", "layers of the confinement to leave out, to test the others"),
     ("VIRTUAL_ENV", "active virtual environment; used when it has these packages"),
     ("PATH", "where a Python to build the managed environment with is looked for"),
@@ -162,6 +164,8 @@ pub struct Environment {
     pub step_summary: Option<PathBuf>,
     /// `CSV_AGENT_PYTHON`.
     pub python: Option<PathBuf>,
+    /// `CSV_AGENT_MEMORY`, in bytes.
+    pub memory: Option<u64>,
     /// `CSV_AGENT_SANDBOX_WITHOUT`.
     pub sandbox_without: Vec<Layer>,
     /// `VIRTUAL_ENV`.
@@ -244,6 +248,7 @@ impl Environment {
             spark_remote: text("SPARK_REMOTE", &mut get)?,
             step_summary: get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             python: get("CSV_AGENT_PYTHON").map(PathBuf::from),
+            memory: memory("CSV_AGENT_MEMORY", &mut get)?,
             sandbox_without: layers("CSV_AGENT_SANDBOX_WITHOUT", &mut get)?,
             virtual_env: get("VIRTUAL_ENV").map(PathBuf::from),
             path: get("PATH").unwrap_or_default(),
@@ -330,6 +335,11 @@ fn boolean(name: &'static str, get: &mut Get) -> anyhow::Result<Option<bool>> {
         Some(word) if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
         Some(other) => Err(invalid(name, &format!("`{other}` is none of 0, 1, true, false"))),
     }
+}
+
+fn memory(name: &'static str, get: &mut Get) -> anyhow::Result<Option<u64>> {
+    let found = text(name, get)?.map(|it| values::memory(&it)).transpose();
+    found.map_err(|reason| invalid(name, &reason))
 }
 
 fn format(name: &'static str, get: &mut Get) -> anyhow::Result<Option<Format>> {

@@ -83,7 +83,7 @@ mod tests {
 
     use super::plan;
     use crate::catalog::Catalog;
-    use crate::families::tests::dataset;
+    use crate::catalog::tests::dataset;
     use crate::tools::Plan;
 
     #[track_caller]

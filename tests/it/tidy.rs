@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floor of each module. A module imports from lower floors only.
-const FLOORS: [(&str, u32); 24] = [
+const FLOORS: [(&str, u32); 25] = [
     ("cases", 0),
     ("limits", 0),
     ("json", 0),
@@ -17,6 +17,7 @@ const FLOORS: [(&str, u32); 24] = [
     ("withheld", 1),
     ("frame", 1),
     ("catalog", 2),
+    ("chosen", 3),
     ("conversation", 2),
     ("chart", 2),
     ("event", 3),

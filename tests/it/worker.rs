@@ -709,7 +709,7 @@ async fn nothing_that_code_wrote_is_left_when_it_has_ended() {
 async fn the_environment_is_built_from_nothing() {
     let mut bench = Bench::new().await;
     let result = bench.run("import os\n' '.join(sorted(os.environ))").await;
-    insta::assert_snapshot!(text(&result), @"'ARROW_DEFAULT_MEMORY_POOL ARROW_IO_THREADS HOME LC_ALL MALLOC_ARENA_MAX MKL_NUM_THREADS NUMEXPR_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS PATH PYTHONHASHSEED PYTHONSAFEPATH TMPDIR TZ'");
+    insta::assert_snapshot!(text(&result), @"'ARROW_DEFAULT_MEMORY_POOL ARROW_IO_THREADS HOME JOBLIB_MULTIPROCESSING LC_ALL MALLOC_ARENA_MAX MKL_NUM_THREADS NUMEXPR_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS PATH PYTHONHASHSEED PYTHONSAFEPATH TMPDIR TZ'");
     let result = bench
         .run("from resource import *\n[getrlimit(it) for it in (RLIMIT_AS, RLIMIT_CORE)]")
         .await;

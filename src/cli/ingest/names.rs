@@ -269,8 +269,8 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{by_pattern, name_pattern, unique};
-    use crate::agent::prompt::tests::dataset;
     use crate::catalog::Catalog;
+    use crate::catalog::tests::dataset;
     use crate::cli::ingest::{IfExists, Input};
 
     fn inputs(paths: &[&str]) -> Vec<Input> {

@@ -294,7 +294,7 @@ pub static MEMORY: Setting<u64> = Setting {
     key: "memory",
     about: "memory for Python code, such as \"8GB\"; half of the machine's when not set",
     flag: Some(("--memory", |it| it.settings.memory)),
-    variable: None,
+    variable: Some(("CSV_AGENT_MEMORY", |it| it.memory)),
     read: |raw, _| values::memory(text(raw)?),
     default: None,
     project: Project::MayNot,

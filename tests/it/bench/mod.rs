@@ -198,6 +198,8 @@ impl Bench {
         command.envs(cache.map(|it| ("XDG_CACHE_HOME", it)));
         command.env("HOME", self.home.path()).env("TMPDIR", self.home.path());
         command.env("CSV_AGENT_SESSION_DIR", self.session());
+        // Code that takes all it may have is not to take half of the machine.
+        command.env("CSV_AGENT_MEMORY", "2GiB");
         command
     }
 
