@@ -33,7 +33,7 @@ pub fn write(directory: &Directory, name: &str, content: &[u8]) -> anyhow::Resul
 ///
 /// # Errors
 ///
-/// Fails as [`write`] does, and when the function does.
+/// Fails as [`write()`] does, and when the function does.
 pub fn write_with(
     directory: &Directory,
     name: &str,
