@@ -69,10 +69,14 @@ fn is_usable(item: &Item, terms: &Terms) -> bool {
     }
     match terms.profile {
         Profile::OpenAi => is_sealed(item),
-        // What another has sealed is noise, and llama.cpp refuses an item without text.
+        // What another has thought or sealed is none of its business, and llama.cpp refuses an item without text.
         Profile::Tolerant => {
             let text = item.0.pointer("/content/0/text").and_then(Value::as_str);
-            text.is_some_and(|it| !it.is_empty()) || is_sealed(item) && is_from(item, &terms.origin)
+            let has_text = text.is_some_and(|it| !it.is_empty());
+            match item.0.get(OPAQUE) {
+                Some(_) => is_from(item, &terms.origin) && (has_text || is_sealed(item)),
+                None => has_text,
+            }
         }
     }
 }
@@ -257,6 +261,24 @@ mod tests {
             &json!([call("call_7"), output()]),
             &json!([call_without_id(), output()]),
         );
+    }
+
+    #[test]
+    fn what_another_server_has_thought_stays_behind() {
+        let thought = |server: &str| {
+            json!({"type": "reasoning", "summary": [],
+                "content": [{"type": "reasoning_text", "text": "hm"}],
+                "opaque": {"members": {"reasoning_content": "hm"}, "server": server, "model": ""}})
+        };
+        let mut own = thought("");
+        own.as_object_mut().unwrap().remove("opaque");
+        let call =
+            json!({"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"});
+        let items = |server: &str| json!([thought(server), call, output()]);
+        let expected = json!([own, call, output()]);
+        check_with(Profile::Tolerant, &[], &items(""), &expected);
+        let expected = json!([call, output()]);
+        check_with(Profile::Tolerant, &[], &items("https://b.example/v1"), &expected);
     }
 
     #[test]
