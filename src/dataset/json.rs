@@ -85,8 +85,8 @@ pub fn write(
         )
     })?;
     let mut names = vec![String::new(); rows.columns.len()];
-    for (name, at) in rows.columns {
-        names[at] = name;
+    for (path, at) in rows.columns {
+        names[at] = path.replace(STEP, ".");
     }
     Ok(names)
 }
@@ -107,11 +107,15 @@ fn begins_array(reader: &mut impl BufRead) -> anyhow::Result<bool> {
     }
 }
 
+/// Stands between the keys of a path; no name of a column has it.
+const STEP: char = '\0';
+
 struct Rows<'a, 'b> {
     spool: &'a mut Spool<'b>,
     input: &'a Input,
     watch: &'a Watch<'a>,
     is_flat: bool,
+    /// By the keys that lead there: `a.b` may be one key or two.
     columns: HashMap<String, usize>,
     /// Why reading was stopped, where that is not the fault of the JSON.
     failure: Option<anyhow::Error>,
@@ -119,6 +123,19 @@ struct Rows<'a, 'b> {
 
 impl Rows<'_, '_> {
     fn add(&mut self, value: &RawValue) -> anyhow::Result<()> {
+        let number = self.spool.n_rows() + 1;
+        self.add_row(value).map_err(|error| match error.downcast::<serde_json::Error>() {
+            // The parts of an object are read by themselves, and do not know where they are.
+            Ok(error) => {
+                let name = &self.input.name;
+                let message = format!("cannot read `{name}` as JSON: object {number}: {error}");
+                refuse(message, "check how the file was made; text is UTF-8 with whole escapes")
+            }
+            Err(error) => error,
+        })
+    }
+
+    fn add_row(&mut self, value: &RawValue) -> anyhow::Result<()> {
         check_cancelled(self.watch.cancelled)?;
         let text = value.get();
         if !text.starts_with('{') {
@@ -151,22 +168,22 @@ impl Rows<'_, '_> {
         const LEVELS_MAX: usize = 16;
         let entries: Entries = serde_json::from_str(object)?;
         for (key, value) in entries.0 {
-            let name = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+            let path = if prefix.is_empty() { key } else { format!("{prefix}{STEP}{key}") };
             let value = value.get();
             let is_nested = self.is_flat && value.starts_with('{') && n_levels < LEVELS_MAX;
             if is_nested && value[1..].trim_start() != "}" {
-                self.cells(value, &name, n_levels + 1, cells)?;
+                self.cells(value, &path, n_levels + 1, cells)?;
                 continue;
             }
-            let column = self.column(name)?;
+            let column = self.column(path)?;
             cells.push((column, value.to_owned()));
         }
         Ok(())
     }
 
-    fn column(&mut self, name: String) -> anyhow::Result<usize> {
+    fn column(&mut self, path: String) -> anyhow::Result<usize> {
         let next = self.columns.len();
-        let at = *self.columns.entry(name).or_insert(next);
+        let at = *self.columns.entry(path).or_insert(next);
         if at < CSV_COLUMNS_MAX {
             return Ok(at);
         }

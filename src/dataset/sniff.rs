@@ -141,6 +141,29 @@ fn behind_quoted(window: &[u8], syntax: Syntax) -> &[u8] {
 /// How the first part of an OpenDocument spreadsheet is called, and what it holds.
 const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet";
 
+/// Returns whether a zip archive has the files of an Excel workbook: another may hold whole workbooks, or a file
+/// in a directory that is called like one of these. Source: ECMA-376, part 2; APPNOTE.TXT, 4.3.7.
+fn is_workbook(head: &[u8]) -> bool {
+    const PLACES: [&[u8]; 5] =
+        [b"[Content_Types].xml", b"_rels/", b"docProps/", b"customXml/", b"xl/"];
+    const PARTS: [&[u8]; 4] = [b".xml", b".rels", b".bin", b"/"];
+    const WORKBOOKS: [&[u8]; 4] = [b".xlsx", b".xlsm", b".xlsb", b".ods"];
+    for at in memchr::memmem::find_iter(head, b"PK\x03\x04") {
+        // The name stands behind thirty bytes, of which two say how long it is.
+        let header = &head[at..];
+        let n_bytes = header.get(26..28).map_or(0, |it| u16::from_le_bytes([it[0], it[1]]));
+        let name = header.get(30..30 + usize::from(n_bytes)).unwrap_or_default();
+        let ends = |with: &[&[u8]]| with.iter().any(|it| name.ends_with(it));
+        if ends(&WORKBOOKS) {
+            return false;
+        }
+        if ends(&PARTS) && PLACES.iter().any(|it| name.starts_with(it)) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Returns what a file that is no text is, from its first bytes.
 pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
@@ -160,11 +183,9 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
         (b"\x7fELF", "a program"),
     ];
     if head.starts_with(b"PK\x03\x04") {
-        let has = |it: &[u8]| memchr::memmem::find(head, it).is_some();
-        let is_workbook = has(b"xl/") || has(b"[Content_Types].xml");
         return Some(if head.get(30..).is_some_and(|it| it.starts_with(OPEN_DOCUMENT)) {
             "an OpenDocument spreadsheet"
-        } else if is_workbook {
+        } else if is_workbook(head) {
             "an Excel workbook"
         } else {
             "zip-compressed"

@@ -187,8 +187,9 @@ fn a_workbook_of_one_sheet_is_called_as_its_file_and_read_wherever_a_file_is() {
     fs::write(bench.path("data/two.csv"), "k,n\nc,3\n").unwrap();
     fs::write(bench.path("data/rows.jsonl"), "{\"k\": \"d\", \"n\": 4}\n").unwrap();
     fs::write(bench.path("data/package.json"), "{\"name\": \"x\"}\n").unwrap();
+    fs::write(bench.path("data/~$one.xlsx"), "lock").unwrap();
     let run = bench.run(["ingest", "data"]).succeeds();
-    assert!(run.stderr().contains("skipped 1 .json file"), "{}", run.stderr());
+    assert!(run.stderr().contains("skipped 1 .json file, 1 hidden file"), "{}", run.stderr());
     let run = bench.run(["datasets", "--names"]).succeeds();
     assert_eq!(run.stdout(), "one\nrows\ntwo\n");
     bench.run(["ingest", "all=data/[ort]*.*"]).succeeds();
@@ -314,6 +315,28 @@ table:number-columns-repeated="10000"/></table:table-row></table:table></office:
 }
 
 #[test]
+fn an_archive_that_holds_a_workbook_or_a_name_like_its_parts_is_no_workbook() {
+    let bench = Bench::with([]);
+    let book = workbook(&[("Sheet1", "visible", plain(&[&["k", "n"], &["a", "1"]]))]);
+    let archive = |name: &str, parts: &[(&str, &[u8])]| {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let method =
+            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        for (name, content) in parts {
+            zip.start_file(*name, method).unwrap();
+            zip.write_all(content).unwrap();
+        }
+        fs::write(bench.path(name), zip.finish().unwrap().into_inner()).unwrap();
+    };
+    archive("one.zip", &[("notes.csv", b"u,v\nhttps://x.org/xl/1,2\n")]);
+    archive("two.zip", &[("shirts xl/k.csv", b"a,b\n1,2\n"), ("xl/l.csv", b"c,d\n1,2\n")]);
+    archive("three.zip", &[("t.csv", b"e,f\n1,2\n"), ("book.xlsx", &book)]);
+    bench.run(["ingest", "one.zip", "two.zip", "three.zip"]).succeeds();
+    let run = bench.run(["datasets", "--names"]).succeeds();
+    assert_eq!(run.stdout(), "book\nk\nl\none\nt\n");
+}
+
+#[test]
 fn json_objects_are_rows_and_no_value_is_changed() {
     let bench = Bench::with([]);
     let lines = concat!(
@@ -341,6 +364,15 @@ fn json_objects_are_rows_and_no_value_is_changed() {
     3,,,"a,""b""
     c",,,,true
     ,,,,,,,
+    "##);
+    // A key with a point in it is not the way to a key within an object.
+    let lines = "{\"a.b\": 1, \"a\": {\"b\": 2}}\n{\"a.b\": 3}\n";
+    fs::write(bench.path("points.jsonl"), lines).unwrap();
+    bench.run(["ingest", "points.jsonl", "--flatten"]).succeeds();
+    insta::assert_snapshot!(shown(&bench, "points"), @r##"
+    a.b:int64 a.b_2:int64
+    1,2
+    3,
     "##);
     let list = "[{\"a\": \"1\"},\n {\"a\": \"2\", \"b\": 1e3}]";
     fs::write(bench.path("list.json.zst"), zstd::encode_all(list.as_bytes(), 1).unwrap()).unwrap();

@@ -328,7 +328,7 @@ impl Finder<'_> {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();
-            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            let is_hidden = is_hidden(entry.file_name().as_encoded_bytes());
             let is_link = entry.file_type().is_ok_and(|it| it.is_symlink());
             let is_dir = path.is_dir();
             if is_hidden {
@@ -385,7 +385,7 @@ impl Finder<'_> {
         let is_new = self.sources.seen.insert(canonical(path));
         let mut n_data = 0;
         for entry in entries {
-            let is_hidden = entry.path.split('/').any(|it| it.starts_with('.'));
+            let is_hidden = entry.path.split('/').any(|it| is_hidden(it.as_bytes()));
             match kind_of(entry.path.rsplit('/').next().unwrap_or_default()) {
                 _ if is_hidden => others.n_hidden += 1,
                 FileKind::Data => {
@@ -517,6 +517,12 @@ pub fn pattern(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let is_pattern = text.contains(['*', '?', '[']) || template::has_parts(text);
     (is_pattern && !path.exists()).then_some(text)
+}
+
+/// Returns whether a file is not meant to be seen: its name begins with a dot, or Excel has made it beside a
+/// workbook that is open.
+fn is_hidden(name: &[u8]) -> bool {
+    name.starts_with(b".") || name.starts_with(b"~$")
 }
 
 /// What is not read.
