@@ -307,6 +307,11 @@ pub fn wait(child: Child, command: String, input: &[u8]) -> Run {
 
 /// Returns the most memory that a process has had so far; 0 when it is gone.
 pub fn memory_mb(process: u32) -> u64 {
+    // A process that was just started has the memory of this one for a moment, until it is its own program.
+    let program = |process: &str| fs::read_link(format!("/proc/{process}/exe")).ok();
+    if program(&process.to_string()) == program("self") {
+        return 0;
+    }
     let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let peak = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
     let kib = peak.and_then(|it| it.trim().strip_suffix(" kB")?.parse::<u64>().ok());
