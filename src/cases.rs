@@ -3,8 +3,9 @@
 //! They are the same each time, so that a run fails for a change and not by chance. To explore others:
 //! `PROPTEST_CASES=20000 PROPTEST_RNG_SEED=$RANDOM cargo test --lib dataset::`.
 
-use proptest::prelude::ProptestConfig;
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof};
 use proptest::test_runner::{RngSeed, contextualize_config};
+use serde_json::Value;
 
 /// Returns the configuration for `n` cases; variables of the environment that proptest knows go first.
 pub fn cases(n: u32) -> ProptestConfig {
@@ -22,4 +23,22 @@ pub fn cases(n: u32) -> ProptestConfig {
 pub fn slow_cases(n: u32, n_slow: u32) -> ProptestConfig {
     let is_slow = std::env::var_os("CSV_AGENT_SLOW_TESTS").is_some();
     cases(if is_slow { n_slow } else { n })
+}
+
+/// Makes JSON of these words, as texts and as names of members, in any shape.
+pub fn json_of(words: Vec<&'static str>) -> impl Strategy<Value = Value> {
+    let word = prop::sample::select(words);
+    let leaf = prop_oneof![
+        word.clone().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    leaf.prop_recursive(5, 32, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((word.clone(), inner), 0..6).prop_map(|members| {
+                members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+            }),
+        ]
+    })
 }

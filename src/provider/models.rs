@@ -39,30 +39,24 @@ pub const OPENAI: &str = "api.openai.com";
 /// The same of Anthropic.
 pub const ANTHROPIC: &str = "api.anthropic.com";
 
-const fn openai(name: &'static str, price: [f64; 3]) -> Model {
+/// Returns a model of those that most are like: it reasons, and takes about a million tokens.
+const fn model(
+    name: &'static str,
+    host: &'static str,
+    context_tokens: u64,
+    price: [f64; 3],
+) -> Model {
     let [input, cached_input, output] = price;
     let price = Price { input, cached_input, output };
-    Model {
-        name,
-        host: OPENAI,
-        price,
-        context_tokens: 1_050_000,
-        output_tokens: 128_000,
-        reasons: true,
-    }
+    Model { name, host, price, context_tokens, output_tokens: 128_000, reasons: true }
+}
+
+const fn openai(name: &'static str, price: [f64; 3]) -> Model {
+    model(name, OPENAI, 1_050_000, price)
 }
 
 const fn claude(name: &'static str, price: [f64; 3]) -> Model {
-    let [input, cached_input, output] = price;
-    let price = Price { input, cached_input, output };
-    Model {
-        name,
-        host: ANTHROPIC,
-        price,
-        context_tokens: 1_000_000,
-        output_tokens: 128_000,
-        reasons: true,
-    }
+    model(name, ANTHROPIC, 1_000_000, price)
 }
 
 /// All of them: input, cached input and output in USD for a million tokens.

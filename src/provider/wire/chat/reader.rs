@@ -243,11 +243,11 @@ fn usage(usage: &Value) -> Usage {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+    use proptest::prelude::{Strategy, prop, proptest};
     use serde_json::{Value, json};
 
     use super::Reader;
-    use crate::cases::cases;
+    use crate::cases::{cases, json_of};
     use crate::conversation::{Ending, Item, Response, Usage};
     use crate::provider::error::{ProviderError, ProviderErrorKind};
     use crate::provider::wire::Step;
@@ -502,20 +502,7 @@ mod tests {
             "model",
             "object",
         ];
-        let word = prop::sample::select(words);
-        let leaf = prop_oneof![
-            word.clone().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
-            Just(Value::Null),
-        ];
-        leaf.prop_recursive(5, 32, 6, move |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((word.clone(), inner), 0..6).prop_map(|members| {
-                    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-                }),
-            ]
-        })
+        json_of(words)
     }
 
     proptest! {
