@@ -14,8 +14,8 @@ const SETUP: &str = r#"
 set -u
 ASK=(csv-agent ask --ephemeral -f "$FX/sales.csv" --replay)
 ask() { local c=$1; shift; "${ASK[@]}" "$FX/$c.cass.jsonl" "$@"; }
-# Waits until a turn asks for its answer: events are in this file.
-asks() { until grep -qs model_request "$1"; do sleep 0.02; done; }
+# Waits until the turn of the last job asks for its answer, or has ended: events are in this file.
+asks() { until grep -qs model_request "$1" || ! kill -0 $! 2>/dev/null; do sleep 0.02; done; }
 # Runs a command that writes its events to a file, and sends it a signal when it asks for its answer.
 signalled() {
     local signal=$1 events=$2; shift 2
