@@ -1,7 +1,8 @@
 //! A Spark Connect server of the Python package `pyspark`, and servers that are none of this kind.
 //!
 //! `tests/servers/install-spark` installs the package. Where it or Java is not there, tests say so and pass,
-//! unless `CSV_AGENT_NEEDS_SPARK` is set, as `.ci/run` does: then they fail.
+//! unless `CSV_AGENT_NEEDS_SPARK` is set, as `.ci/run` does: then they fail. Starting servers and waiting for
+//! their jobs takes minutes, so that the plain run leaves them out.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -114,6 +115,9 @@ struct Installed {
 
 /// Finds what a server needs, or says what is missing.
 fn find() -> Result<Installed, String> {
+    if !super::is_slow_run() {
+        return Err("tests over Spark are in the slow run (`CSV_AGENT_SLOW_TESTS=1`)".to_owned());
+    }
     let path = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
     // One that was cut off has no version.
