@@ -1,4 +1,4 @@
-//! llama.cpp's own server. It speaks both dialects, and binds calls by a grammar.
+//! llama.cpp's own server. It speaks all three wires, and binds calls by a grammar.
 
 use super::{Server, installed, make_model, of_type};
 use crate::bench::Bench;
@@ -15,18 +15,18 @@ fn start(arguments: &[&str]) -> Option<Server> {
 }
 
 #[test]
-fn llama_cpp_calls_a_tool_and_answers_over_both_dialects() {
+fn llama_cpp_calls_a_tool_and_answers_over_each_wire() {
     let Some(llama) = start(&["--jinja"]) else { return };
-    for api in ["auto", "responses", "chat"] {
+    for api in ["auto", "responses", "chat", "messages"] {
         for stream in ["--stream", "--no-stream"] {
             let bench = Bench::with(["sales.csv"]);
             let warnings = llama.calls_and_answers(&bench, "tiny", &["--api", api, stream]);
             assert!(warnings.is_empty(), "{warnings:?}");
         }
     }
-    // A session goes on in the other dialect: what it has is put into messages, and back.
+    // A session goes on over another wire: what it has is put into that one's words, and back.
     let bench = Bench::with(["sales.csv"]);
-    for api in ["responses", "chat", "responses"] {
+    for api in ["responses", "chat", "messages", "chat", "responses", "messages"] {
         llama.calls_and_answers(&bench, "tiny", &["--api", api]);
     }
 }
