@@ -119,6 +119,13 @@ impl Meaning {
     }
 }
 
+/// Returns a size in words: `3 rows, 1 column`.
+pub fn size_in_words(n_rows: u64, n_columns: usize) -> String {
+    let rows = if n_rows == 1 { "row" } else { "rows" };
+    let columns = if n_columns == 1 { "column" } else { "columns" };
+    format!("{n_rows} {rows}, {n_columns} {columns}")
+}
+
 impl Column {
     /// Returns a column of which nothing more is known.
     pub fn new(name: impl Into<String>, dtype: DType, nulls: Option<u64>) -> Self {

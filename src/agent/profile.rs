@@ -8,7 +8,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::agent::egress::PROFILE_ROW;
-use crate::catalog::Column;
+use crate::catalog::{Column, size_in_words};
 use crate::frame::Frame;
 use crate::limits::{
     PROFILE_DISTINCT_MAX, PROFILE_HEAD_ROWS, PROFILE_VALUE_BYTES_MAX, SHARED_ROWS_MIN,
@@ -29,7 +29,7 @@ pub fn profile(
     bytes_max: usize,
 ) -> String {
     let (n_rows, n_read) = (frame.row_count, frame.rows.len());
-    let mut text = format!("- {name}: {n_rows} rows, {} columns. ", columns.len());
+    let mut text = format!("- {name}: {}. ", size_in_words(n_rows, columns.len()));
     if (n_read as u64) < n_rows {
         let lead = "Missing values are counted in all rows, the rest in the first";
         let _ = writeln!(text, "{lead} {n_read}.");

@@ -14,6 +14,7 @@ mod space;
 mod stdin;
 mod template;
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -542,7 +543,7 @@ fn run_plan(
         if cancelled.load(Ordering::Relaxed) {
             break;
         }
-        match join(joining, how, target, options, cancelled) {
+        match join(joining, how, target, options, cancelled, fail) {
             Ok(ingested) => done.push(ingested),
             Err(_) if cancelled.load(Ordering::Relaxed) => break,
             Err(error) => fail(error),
@@ -610,13 +611,14 @@ fn further(
     }
 }
 
-/// Joins files and registers what they become.
+/// Joins files and registers what they become. `fail` takes why a file is left out.
 fn join(
     joining: &Joining,
     how: &How<'_>,
     target: &mut Target,
     options: &GlobalOptions,
     cancelled: &Arc<AtomicBool>,
+    fail: &mut dyn FnMut(anyhow::Error),
 ) -> anyhow::Result<Ingested> {
     let bar = IngestBar::new("", joining.len().max(2), options);
     let catalog = target.catalog().clone();
@@ -631,7 +633,9 @@ fn join(
         cancelled,
     };
     let mut batch = Batch::default();
-    batch.add(0, joining.run(&place, how.if_exists, how.read, &bar)?);
+    let fail = RefCell::new(fail);
+    let fail = |error| bar.suspend(|| fail.borrow_mut()(error));
+    batch.add(0, joining.run(&place, how.if_exists, how.read, &bar, &fail)?);
     if let Some(error) = batch.commit(target).pop() {
         return Err(error);
     }

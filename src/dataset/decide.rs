@@ -203,13 +203,13 @@ fn amounts(seen: Evidence) -> Option<Reading> {
         (true, true) => "amounts of money and percentages",
         (true, false) if 1 < seen.currencies().1 => "amounts of money in several currencies",
         (true, false) => {
-            "amounts of money, some without a currency; `--dtype COLUMN=money` makes them numbers"
+            "amounts of money, some without a currency; `--dtype 'COLUMN=money'` makes them numbers"
         }
         (false, true) => {
-            "percentages, some without `%`; `--dtype COLUMN=percent` makes them numbers"
+            "percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers"
         }
         (false, false) => {
-            "numbers in brackets, which may be negative; `--dtype COLUMN=money` makes them so"
+            "numbers in brackets, which may be negative; `--dtype 'COLUMN=money'` makes them so"
         }
     };
     Some(Reading::text(format!("text: {what}")))
@@ -853,13 +853,13 @@ mod tests {
         check_meaning(&["100 kr"], "money in kr");
         check_meaning(&["$5", "5 €"], "text: amounts of money in several currencies");
         check_meaning(&["$5", "12%"], "text: amounts of money and percentages");
-        let some = "text: amounts of money, some without a currency; `--dtype COLUMN=money` makes them \
+        let some = "text: amounts of money, some without a currency; `--dtype 'COLUMN=money'` makes them \
                     numbers";
         check_meaning(&["$5", "12"], some);
         let some =
-            "text: percentages, some without `%`; `--dtype COLUMN=percent` makes them numbers";
+            "text: percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers";
         check_meaning(&["5%", "12"], some);
-        let brackets = "text: numbers in brackets, which may be negative; `--dtype COLUMN=money` makes \
+        let brackets = "text: numbers in brackets, which may be negative; `--dtype 'COLUMN=money'` makes \
                         them so";
         check_meaning(&["(1,234)", "5"], brackets);
         check_meaning(&["$5", "free"], "");

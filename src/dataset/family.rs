@@ -1,12 +1,15 @@
 //! Several files to one dataset: columns by their names, types decided over all files.
 //!
+//! Names that differ in no more than case and blanks are one name, spelled as in the first file. A file that cannot
+//! be read is left out and reported, and what is known of the column that says which file a row is of says so.
+//!
 //! Each file is read as if it came alone, several at the same time. Where they agree on a column's type, that is
 //! its type. Where they do not, what the values of all files say together decides, as for one file: the files
 //! that were read otherwise are read again. So a column that is whole numbers in some files and text in another
 //! is the text of all files as it is written, and no value is changed. The tables of the files are then put one
 //! behind the other, with columns that say which file a row is of.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -83,6 +86,8 @@ pub struct Union<'a> {
     pub path_columns: &'a [(String, Vec<Option<String>>)],
     /// Whether a file may lack columns of the others.
     pub by_name: bool,
+    /// Takes why a file cannot be read, which is then left out.
+    pub fail: &'a dyn Fn(anyhow::Error),
 }
 
 /// A file that can be read.
@@ -97,7 +102,11 @@ pub struct Opened {
 
 /// A file that has been read.
 struct Part {
+    /// Its number among all files.
+    at: usize,
     dataset: Dataset,
+    /// The names of its columns as it has them; those of the dataset are as the first file has them.
+    spelled: Vec<String>,
     /// What the values of its columns say; none of a Parquet file.
     evidence: Vec<Evidence>,
     /// Decompressed.
@@ -110,9 +119,9 @@ struct Part {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when one of the files cannot be ingested, when they have other columns and
-/// are not to be joined by name, or when a Parquet file has a type that does not go with the others; and once
-/// `cancelled` is set.
+/// Fails with [`ExitStatus::Input`] when none of the files can be ingested, or one of them with `strict` options;
+/// when they have other columns and are not to be joined by name; or when a Parquet file has a type that does not
+/// go with the others; and once `cancelled` is set.
 pub fn union(
     union: &Union<'_>,
     name: &str,
@@ -128,7 +137,7 @@ pub fn union(
         let (family, table) = (Some(Arc::clone(family)), opened.table.clone());
         let read = IngestOptions { family, table, ..lenient.clone() };
         let source = Source::File(opened.path.clone());
-        let read = read_part(source, &union.files[at], dir, &read, cancelled);
+        let read = read_part(at, source, &union.files[at], dir, &read, cancelled);
         drop(opened);
         read
     };
@@ -140,27 +149,33 @@ pub fn union(
             part
         })
     };
-    let mut parts = whole(union, read_all(&all, &|_| Arc::clone(&own))?)?;
+    let (mut parts, unread) = readable(union, read_all(&all, &|_| Arc::clone(&own))?, options)?;
+    let spellings = spell_alike(&mut parts);
     if !union.by_name {
         check_same_columns(&parts)?;
     }
     let names = column_names(&parts);
     let wanted = Wants::find(&options.dtypes, &names)?;
     let columns = decide(&parts, &names, &wanted, options)?;
+    let families = parts.iter().map(|it| (it.at, Arc::new(columns.family_of(it))));
+    let families: HashMap<usize, Arc<Family>> = families.filter(|it| !it.1.0.is_empty()).collect();
     let again: Vec<usize> =
-        all.iter().copied().filter(|at| !columns.family_of(&parts[*at]).0.is_empty()).collect();
+        parts.iter().map(|it| it.at).filter(|at| families.contains_key(at)).collect();
     if !again.is_empty() {
-        let families: HashMap<usize, Arc<Family>> =
-            again.iter().map(|at| (*at, Arc::new(columns.family_of(&parts[*at])))).collect();
         let reread = read_all(&again, &|at| families.get(&at).cloned().unwrap_or_default())?;
-        for (at, part) in again.iter().zip(whole(union, reread)?) {
-            parts[*at] = part;
+        for reread in reread {
+            let reread = reread.context("cannot read a file again that was just read")?;
+            if let Some(part) = parts.iter_mut().find(|it| it.at == reread.at) {
+                *part = reread;
+            }
         }
+        spell_alike(&mut parts);
     }
     let joined = Joined::of(union, &columns);
     let (table, n_rows, nulls) = join(&joined, &parts, name, dir, cancelled)?;
     let rejects = rejects_of(union, &parts, name, dir)?;
-    let dataset = describe(union, &joined, &columns, &parts, name, n_rows, &nulls, options);
+    let known = Known { columns: &columns, spellings: &spellings, unread: &unread };
+    let dataset = describe(union, &joined, known, &parts, name, n_rows, &nulls, options);
     let files = DatasetFiles::of_union(
         Target { dir, name, is_temporary: false },
         table,
@@ -171,6 +186,7 @@ pub fn union(
 }
 
 fn read_part(
+    at: usize,
     source: Source,
     shown_name: &str,
     dir: &Path,
@@ -180,7 +196,8 @@ fn read_part(
     let (read, files) = ingest_part(source, shown_name, dir, options, cancelled)?;
     let (table, rejects) = files.into_temporaries()?;
     let PartRead { dataset, evidence, bytes } = read;
-    Ok(Part { dataset, evidence, bytes, table, rejects })
+    let spelled = dataset.columns.iter().map(|it| it.name.clone()).collect();
+    Ok(Part { at, dataset, spelled, evidence, bytes, table, rejects })
 }
 
 /// Does the work for several files at the same time, in the memory that one would take. Returns the outcomes in
@@ -211,15 +228,84 @@ fn side_by_side<T: Send>(
     Ok(outcomes.into_iter().map(|it| it.1).collect())
 }
 
-/// Returns the files that were read, if all were.
-fn whole(union: &Union<'_>, read: Vec<anyhow::Result<Part>>) -> anyhow::Result<Vec<Part>> {
-    let n_failed = read.iter().filter(|it| it.is_err()).count();
-    let n = union.files.len();
-    let doing = || match n_failed {
-        1 => format!("cannot join {n} files, since one of them cannot be read"),
-        _ => format!("cannot join {n} files, since {n_failed} of them cannot be read; the first"),
+/// Returns the files that were read, and the names of those that cannot be.
+fn readable<'a>(
+    union: &Union<'a>,
+    read: Vec<anyhow::Result<Part>>,
+    options: &IngestOptions,
+) -> anyhow::Result<(Vec<Part>, Vec<&'a str>)> {
+    let (n, n_failed) = (read.len(), read.iter().filter(|it| it.is_err()).count());
+    if n_failed == n || (options.strict && 0 < n_failed) {
+        let doing = || match n_failed {
+            1 => format!("cannot join {n} files, since one of them cannot be read"),
+            _ => {
+                format!("cannot join {n} files, since {n_failed} of them cannot be read; the first")
+            }
+        };
+        let parts = read.into_iter().collect::<anyhow::Result<_>>().with_context(doing)?;
+        return Ok((parts, Vec::new()));
+    }
+    let (mut parts, mut unread) = (Vec::new(), Vec::new());
+    for (outcome, file) in read.into_iter().zip(union.files) {
+        match outcome {
+            Ok(part) => parts.push(part),
+            Err(error) => {
+                (union.fail)(error);
+                unread.push(file.as_str());
+            }
+        }
+    }
+    let has_names = |it: &Part| {
+        let Dialect { header, format, .. } = &it.dataset.dialect;
+        *header || !matches!(format, SourceFormat::Text | SourceFormat::Sheet)
     };
-    read.into_iter().collect::<anyhow::Result<_>>().with_context(doing)
+    if union.by_name && parts.iter().any(has_names) {
+        parts.retain(|it| {
+            let keeps = has_names(it);
+            if !keeps {
+                let source = &it.dataset.source;
+                let message = format!("cannot join `{source}` by name: its columns have no names");
+                let hint = "write the names above its rows, or leave it out";
+                (union.fail)(Failure::new(ExitStatus::Input, message).hint(hint).into());
+                unread.push(union.files[it.at].as_str());
+            }
+            keeps
+        });
+    }
+    Ok((parts, unread))
+}
+
+/// Gives names that differ in no more than case and blanks the spelling of the first file, but where one file
+/// has two of them. Returns the other spellings of each name.
+fn spell_alike(parts: &mut [Part]) -> BTreeMap<String, BTreeSet<String>> {
+    let keys_of = |part: &Part| part.spelled.iter().map(|it| spelling_key(it)).collect::<Vec<_>>();
+    let mut apart: HashSet<String> = HashSet::new();
+    for part in &*parts {
+        let mut own = HashSet::new();
+        apart.extend(keys_of(part).into_iter().filter(|key| !own.insert(key.clone())));
+    }
+    let mut first: HashMap<String, String> = HashMap::new();
+    let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for part in parts {
+        let keys = keys_of(part);
+        for ((column, spelled), key) in part.dataset.columns.iter_mut().zip(&part.spelled).zip(keys)
+        {
+            if apart.contains(&key) {
+                continue;
+            }
+            let name = first.entry(key).or_insert_with(|| spelled.clone());
+            if name != spelled {
+                others.entry(name.clone()).or_default().insert(spelled.clone());
+            }
+            column.name.clone_from(name);
+        }
+    }
+    others
+}
+
+/// Returns what spellings of one name have in common.
+fn spelling_key(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Returns the columns of a file that are its own: surplus cells are not.
@@ -295,13 +381,12 @@ impl Columns {
     fn family_of(&self, part: &Part) -> Family {
         let mut told = BTreeMap::new();
         for (at, name) in self.names.iter().enumerate() {
-            let column = part.dataset.columns.iter().find(|it| it.name == *name);
-            let is_other = column.is_some_and(|it| {
-                let is_widened = self.are_widened[at] && it.dtype == DType::Int64;
-                it.dtype != self.dtypes[at] && !is_widened && !is_empty(it, &part.dataset)
-            });
-            if is_other && !part.evidence.is_empty() {
-                told.insert(name.clone(), self.readings[at].clone());
+            let mut columns = part.dataset.columns.iter().zip(&part.spelled);
+            let Some((column, spelled)) = columns.find(|it| it.0.name == *name) else { continue };
+            let is_widened = self.are_widened[at] && column.dtype == DType::Int64;
+            let is_other = column.dtype != self.dtypes[at] && !is_widened;
+            if is_other && !is_empty(column, &part.dataset) && !part.evidence.is_empty() {
+                told.insert(spelled.clone(), self.readings[at].clone());
             }
         }
         Family(told)
@@ -453,16 +538,12 @@ impl Joined {
     }
 
     /// Returns the rows of a file as those of the table.
-    fn rows(
-        &self,
-        batch: &RecordBatch,
-        part_at: usize,
-        part: &Part,
-    ) -> anyhow::Result<Vec<ArrayRef>> {
+    fn rows(&self, batch: &RecordBatch, part: &Part) -> anyhow::Result<Vec<ArrayRef>> {
         let n_rows = batch.num_rows();
         let mut arrays = Vec::with_capacity(self.columns.len());
         for column in &self.columns[..self.n_of_files] {
-            let found = batch.column_by_name(&column.name);
+            let place = part.dataset.columns.iter().position(|it| it.name == column.name);
+            let found = place.and_then(|at| batch.column_by_name(&part.spelled[at]));
             let wanted = field(&column.name, column.dtype);
             arrays.push(match found {
                 Some(array) if array.data_type() == wanted.data_type() => Arc::clone(array),
@@ -471,7 +552,7 @@ impl Joined {
             });
         }
         for (column, values) in self.columns[self.n_of_files..].iter().zip(&self.of_paths) {
-            let value = values[part_at].as_deref();
+            let value = values[part.at].as_deref();
             arrays.push(match column.dtype {
                 DType::Int64 => {
                     let value: Option<i64> = value.and_then(|it| it.parse().ok());
@@ -644,7 +725,7 @@ fn encode(
         };
         for batch in reader {
             let batch = batch?;
-            let rows = joined.rows(&batch, piece.part, part)?;
+            let rows = joined.rows(&batch, part)?;
             nulls.iter_mut().zip(&rows).for_each(|(all, it)| *all += it.null_count() as u64);
             row_group.write(&rows)?;
             n_rows += batch.num_rows() as u64;
@@ -666,8 +747,8 @@ fn rejects_of(
     let temp = temporary(dir, &format!("{name}.rejects.jsonl"))?;
     let mut out = BufWriter::new(temp.as_file());
     let mut n_listed = 0;
-    for (part, file) in parts.iter().zip(union.files) {
-        let Some(rejects) = &part.rejects else { continue };
+    for part in parts {
+        let (file, Some(rejects)) = (&union.files[part.at], &part.rejects) else { continue };
         for line in BufReader::new(File::open(rejects)?).lines() {
             if !has_room(n_listed) {
                 break;
@@ -683,11 +764,21 @@ fn rejects_of(
     Ok(Some(temp))
 }
 
+/// What is known of the files beside their rows.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    columns: &'a Columns,
+    /// The spellings that names have in other files than the first.
+    spellings: &'a BTreeMap<String, BTreeSet<String>>,
+    /// Files that cannot be read.
+    unread: &'a [&'a str],
+}
+
 #[expect(clippy::too_many_arguments, reason = "it says all of them in one place")]
 fn describe(
     union: &Union<'_>,
     joined: &Joined,
-    columns: &Columns,
+    known: Known<'_>,
     parts: &[Part],
     name: &str,
     row_count: u64,
@@ -709,26 +800,20 @@ fn describe(
     for (at, built) in joined.columns.iter().enumerate() {
         let nulls = Some(nulls[at]);
         if at < joined.n_of_files {
-            described.push(one_of(parts, built, nulls, columns));
+            described.push(one_of(parts, built, nulls, known));
         } else {
             let what = if at + 1 == joined.columns.len() {
-                "the file of the row"
+                note_on_files(parts, known.unread)
             } else {
-                "of the file's path"
+                "of the file's path".to_owned()
             };
             let column = Column::new(built.name.clone(), built.dtype, nulls);
-            described.push(Column { note: Some(what.to_owned()), ..column });
+            described.push(Column { note: Some(what), ..column });
         }
     }
     let datasets = || parts.iter().map(|it| &it.dataset);
     let mut set_aside = SetAside::default();
     datasets().for_each(|it| set_aside.add(it.set_aside));
-    let mut notes = shared_notes(parts);
-    for dataset in datasets() {
-        if let (Some(line), true) = (dataset.unclear_total, notes.len() < NOTES_MAX) {
-            notes.push(format!("line {line} of {} is called a total and was kept", dataset.source));
-        }
-    }
     Dataset {
         location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
@@ -747,11 +832,31 @@ fn describe(
             doubtful: datasets().map(|it| it.stray_quotes.doubtful).sum(),
             line: datasets().map(|it| it.stray_quotes.line).find(|it| 0 < *it).unwrap_or_default(),
         },
-        notes,
+        notes: shared_notes(parts),
         unclear_total: None,
         files,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     }
+}
+
+/// Returns what the column of files says: which of them have a row that may be a total, and which are missing.
+fn note_on_files(parts: &[Part], unread: &[&str]) -> String {
+    let listed = |all: Vec<String>| match all.len().checked_sub(NAMED_MAX) {
+        Some(n @ 1..) => format!("{} and {n} more", all[..NAMED_MAX].join(", ")),
+        _ => all.join(", "),
+    };
+    let mut said = vec!["the file of the row".to_owned()];
+    if !unread.is_empty() {
+        let names = listed(unread.iter().map(|it| (*it).to_owned()).collect());
+        said.push(format!("not here, since it cannot be read: {names}"));
+    }
+    let totals =
+        parts.iter().filter_map(|it| Some((it.dataset.unclear_total?, &it.dataset.source)));
+    let totals: Vec<String> = totals.map(|(line, of)| format!("line {line} of {of}")).collect();
+    if !totals.is_empty() {
+        said.push(format!("called a total, to be left out of sums: {}", listed(totals)));
+    }
+    said.join("; ")
 }
 
 /// Returns what most files say around their tables; what each says of itself says nothing of all.
@@ -770,44 +875,73 @@ fn shared_notes(parts: &[Part]) -> Vec<String> {
 }
 
 /// Returns what is known of a column that files have.
-fn one_of(parts: &[Part], built: &BuiltColumn, nulls: Option<u64>, columns: &Columns) -> Column {
-    let found: Vec<&Column> = parts
+fn one_of(parts: &[Part], built: &BuiltColumn, nulls: Option<u64>, known: Known<'_>) -> Column {
+    let found: Vec<(&Column, &str)> = parts
         .iter()
-        .filter_map(|part| part.dataset.columns.iter().find(|it| it.name == built.name))
+        .filter_map(|part| {
+            let column = part.dataset.columns.iter().find(|it| it.name == built.name)?;
+            Some((column, part.dataset.source.as_str()))
+        })
         .collect();
+    let columns = || found.iter().map(|it| it.0);
     let mut column = Column::new(built.name.clone(), built.dtype, nulls);
     let (n, n_found) = (parts.len(), found.len());
-    let mut notes: Vec<(&str, usize)> = Vec::new();
-    for note in found.iter().filter_map(|it| it.note.as_deref()) {
-        match notes.iter_mut().find(|it| it.0 == note) {
-            Some((_, n_files)) => *n_files += 1,
-            None => notes.push((note, 1)),
-        }
-    }
-    notes.sort_by_key(|it| std::cmp::Reverse(it.1));
     let mut said: Vec<String> = Vec::new();
     if n_found < n {
         said.push(format!("{n_found} of {n} files have it"));
     }
-    let at = columns.names.iter().position(|it| *it == built.name);
-    if at.is_some_and(|it| columns.are_mixed[it]) {
+    if let Some(others) = known.spellings.get(&built.name) {
+        let others: Vec<String> =
+            others.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
+        said.push(format!("spelled {} in other files", others.join(", ")));
+    }
+    let at = known.columns.names.iter().position(|it| *it == built.name);
+    if at.is_some_and(|it| known.columns.are_mixed[it]) {
         said.push("the files alone would have other types".to_owned());
     }
-    said.extend(notes.first().map(|(note, n_files)| {
-        if *n_files == n {
-            (*note).to_owned()
-        } else {
-            format!("{note} (in {n_files} of {n} files)")
+    let meanings = most_common(columns().filter_map(|it| Some(it.meaning.as_ref()?.words())));
+    if let [(_, n_files), others @ ..] = &meanings[..]
+        && (*n_files < n_found || !others.is_empty())
+    {
+        let each = meanings.iter().take(NAMED_MAX).map(|(words, n)| format!("{words} in {n}"));
+        said.push(format!("{} of {n} files", each.collect::<Vec<_>>().join(", ")));
+    }
+    let notes = most_common(columns().filter_map(|it| it.note.as_deref()));
+    said.extend(notes.first().map(|(note, n_files)| match *n_files {
+        n_files if n_files == n => (*note).to_owned(),
+        // What one file says, with its counts, it says of itself.
+        1 => {
+            let has_it = |it: &&(&Column, &str)| it.0.note.as_deref() == Some(*note);
+            let source = found.iter().find(has_it).map_or("", |it| it.1);
+            let more = if 1 < notes.len() {
+                format!(" ({} files have such a note)", notes.len())
+            } else {
+                String::new()
+            };
+            format!("in {source}: {note}{more}")
         }
+        n_files => format!("{note} (in {n_files} of {n} files)"),
     }));
     column.note = (!said.is_empty()).then(|| said.join("; "));
-    column.is_ambiguous = found.iter().any(|it| it.is_ambiguous);
-    column.description = found.iter().find_map(|it| it.description.clone());
-    column.is_unnamed = found.iter().all(|it| it.is_unnamed);
-    let meaning = found.first().and_then(|it| it.meaning.clone());
-    column.meaning =
-        meaning.filter(|it| found.iter().all(|other| other.meaning.as_ref() == Some(it)));
+    column.is_ambiguous = columns().any(|it| it.is_ambiguous);
+    column.description = columns().find_map(|it| it.description.clone());
+    column.is_unnamed = columns().all(|it| it.is_unnamed);
+    let meaning = columns().next().and_then(|it| it.meaning.clone());
+    column.meaning = meaning.filter(|it| columns().all(|other| other.meaning.as_ref() == Some(it)));
     column
+}
+
+/// Returns each of several things with how often it comes, the most common first.
+fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)> {
+    let mut counts: Vec<(T, usize)> = Vec::new();
+    for one in all {
+        match counts.iter_mut().find(|it| it.0 == one) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((one, 1)),
+        }
+    }
+    counts.sort_by_key(|it| std::cmp::Reverse(it.1));
+    counts
 }
 
 /// Returns how all files were read, as far as they were read alike.

@@ -1087,6 +1087,11 @@ fn read(
     Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files: output })
 }
 
+/// Puts a column's name in the place of `COLUMN` in the flag that a note gives, if a shell takes it as it is.
+fn with_name(note: String, name: &str) -> String {
+    if name.contains('\'') { note } else { note.replace("'COLUMN=", &format!("'{name}=")) }
+}
+
 /// Returns the columns as the catalog has them, with what is to be known of each.
 fn described(
     columns: Vec<BuiltColumn>,
@@ -1113,7 +1118,8 @@ fn described(
         parts.map(|((((column, nulls), (reading, seen)), (odds, markers)), is_unnamed)| {
             // Where the user said the type, the values were not asked.
             let is_asked = reading.dtype() == column.dtype;
-            let note = reading.note.or(odds).filter(|_| is_asked);
+            let note = reading.note.map(|it| with_name(it, &column.name));
+            let note = note.or(odds).filter(|_| is_asked);
             let is_flag = column.dtype == DType::Bool && seen.has(Evidence::WORDS);
             let note =
                 if is_flag { Some("words for yes and no, as told".to_owned()) } else { note };

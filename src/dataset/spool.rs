@@ -72,7 +72,7 @@ impl Written {
             }
             let dtype = reading.dtype().name();
             let note = format!(
-                "stored as text, and kept so; `--dtype COLUMN={dtype}` reads it as {dtype}"
+                "stored as text, and kept so; `--dtype 'COLUMN={dtype}'` reads it as {dtype}"
             );
             *reading = Reading { note: Some(note), ..Reading::default() };
         }

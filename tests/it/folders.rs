@@ -248,14 +248,101 @@ fn parts_of_paths_are_columns_and_other_columns_are_refused() {
     error: cannot join `data/theft/Iowa.csv` with `data/fraud/Kansas.csv`: it has `Total` and not `Reports`
       hint: `--union-by-name` joins files with other columns: what a file lacks is null
     ");
-    let run = bench.run(["ingest", "--union", "data"]).fails_with(5);
-    assert!(
-        run.stderr().contains("since one of them cannot be read: cannot read `data/broken.csv`"),
-        "{}",
-        run.stderr()
-    );
     let again = self::head(&bench, "all");
     assert_eq!(again, head);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_left_out_of_a_union_and_named() {
+    let bench = Bench::with([]);
+    write(
+        &bench,
+        &[("u/a.csv", b"id,n\n1,2\n"), ("u/b.csv", &[0; 64]), ("u/c.csv", b"id,n\n3,4\n")],
+    );
+    let run = bench.run(["ingest", "--union", "u"]).fails_with(5);
+    insta::assert_snapshot!(run.stderr(), @r"
+    error: cannot read `u/b.csv` as CSV: it is binary (byte 0x00 at offset 0)
+      hint: export the table as CSV, or name another file
+    note: `u`: 2 rows, 3 columns, 2 files
+    ");
+    assert_eq!(head(&bench, "u"), "id,n,_file\n1,2,u/a.csv\n3,4,u/c.csv\n");
+    let schema = bench.run(["datasets", "u", "--schema"]).succeeds();
+    let told = "the file of the row; not here, since it cannot be read: u/b.csv";
+    assert!(schema.stdout().contains(told), "{}", schema.stdout());
+    let run = bench.run(["ingest", "--strict", "--union", "u", "--name", "all"]).fails_with(5);
+    assert!(
+        run.stderr().contains("cannot join 3 files, since one of them cannot be read"),
+        "{run}"
+    );
+    assert_eq!(names(&bench), ["u"]);
+    // Once it can be read, it is there.
+    write(&bench, &[("u/b.csv", b"id,n\n5,6\n")]);
+    bench.run(["ingest", "--union", "u"]).succeeds();
+    assert_eq!(head(&bench, "u"), "id,n,_file\n1,2,u/a.csv\n5,6,u/b.csv\n3,4,u/c.csv\n");
+}
+
+#[test]
+fn names_that_differ_in_case_and_blanks_are_one_column_but_where_a_file_has_both() {
+    let bench = Bench::with([]);
+    write(
+        &bench,
+        &[
+            ("u/a.csv", b"Id,Total Sales\n1,2\n"),
+            ("u/b.csv", b"total  sales,ID \n4,3\n"),
+            ("u/c.csv", b"id,TOTAL SALES\n5,x\n"),
+            ("v/a.csv", b"a b,a  b\n1,2\n"),
+            ("v/b.csv", b"a  b\n3\n"),
+        ],
+    );
+    bench.run(["ingest", "--union", "u"]).succeeds();
+    let joined = "Id,Total Sales,_file\n1,2,u/a.csv\n3,4,u/b.csv\n5,x,u/c.csv\n";
+    assert_eq!(head(&bench, "u"), joined);
+    let schema = bench.run(["datasets", "u", "--schema"]).succeeds();
+    assert!(schema.stdout().contains("spelled `ID`, `id` in other files"), "{}", schema.stdout());
+    bench.run(["ingest", "--union-by-name", "v"]).succeeds();
+    assert_eq!(head(&bench, "v"), "a b,a  b,_file\n1,2,v/a.csv\n,3,v/b.csv\n");
+    // Rows without names of columns are no rows of columns that have one.
+    write(&bench, &[("w/a.csv", b"id,n\n1,2\n"), ("w/b.csv", b"3,4\n5,6\n")]);
+    let run = bench.run(["ingest", "--union-by-name", "w"]).fails_with(5);
+    insta::assert_snapshot!(run.stderr(), @r"
+    error: cannot join `w/b.csv` by name: its columns have no names
+      hint: write the names above its rows, or leave it out
+    note: `w`: 1 row, 3 columns, 1 file
+    ");
+    assert_eq!(head(&bench, "w"), "id,n,_file\n1,2,w/a.csv\n");
+}
+
+#[test]
+fn what_files_say_of_a_column_stays_known_when_they_are_joined_or_are_a_family() {
+    let bench = Bench::with([]).script([round().says("None.")]);
+    write(
+        &bench,
+        &[
+            ("u/a.csv", b"id,paid,part\n1,$5,1%\n2,$7,2%\n"),
+            ("u/b.csv", b"id,paid,part\n1,\xe2\x82\xac5,1%\n2,\xe2\x82\xac7,2%\n"),
+            ("u/c.csv", b"id,paid,part\n1,$5,1%\n2,9,2%\nTotal,4,3%\n"),
+        ],
+    );
+    bench.run(["ingest", "u"]).succeeds();
+    bench.run(["ingest", "--union", "u", "--name", "all"]).succeeds();
+    bench.ask("How much?").succeeds();
+    let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
+    let from = instructions.find("- 3 datasets").unwrap();
+    insta::assert_snapshot!(&instructions[from..], @r#"
+    - 3 datasets with the same columns, together 6 rows, 3 columns
+      they are a, b, c
+      to join them: pd.concat([load(it).assign(dataset=it) for it in ["a", "b", "c"]], ignore_index=True)
+      left out of 1 of the files, as 1 total of the first
+      - "id" int64
+      - "paid" string, money in EUR in 1 of them, money in USD in 1 of them, note in c alone "text: amounts of money, some without a currency; `--dtype 'paid=money'` makes them numbers"
+      - "part" string, percent
+    - all: 6 rows, 4 columns
+      left out of its file: 1 total
+      - "id" int64
+      - "paid" string, note "money in USD in 1, money in EUR in 1 of 3 files; in u/c.csv: text: amounts of money, some without a currency; `--dtype 'paid=money'` makes them numbers"
+      - "part" string, percent
+      - "_file" string, note "the file of the row"
+    "#);
 }
 
 #[test]
@@ -288,7 +375,7 @@ fn the_model_is_told_a_family_once_and_can_ask_for_its_members() {
     bench.run(["ask", "-f", "data/fraud", "-f", "data/theft", "how many?"]).succeeds();
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
     let told =
-        "- 6 datasets with the same columns, 18 rows in all, 2 columns\n  they are fraud_kansas";
+        "- 6 datasets with the same columns, together 18 rows, 2 columns\n  they are fraud_kansas";
     assert!(instructions.contains(told), "{instructions}");
     assert_eq!(instructions.matches("\"Reports\" int64").count(), 1);
     let output = bench.request(1).output_of("c1").to_owned();

@@ -5,12 +5,13 @@
 //! whole, and what they leave is for the wide ones, whose first columns stand for the rest; what no column
 //! could use is for more lines. What is left out is said, with the tool that has it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value;
 
 use super::likely::Words;
-use crate::catalog::{Catalog, Column, Dataset, Remote};
+use crate::catalog::{Catalog, Column, Dataset, Remote, size_in_words};
 use crate::families::{Family, families};
 use crate::limits::COLUMN_NAME_BYTES_MAX;
 
@@ -30,6 +31,8 @@ const PARTITIONS_LISTED_MAX: usize = 4;
 const MEMBERS_BYTES_MAX: usize = 900;
 /// Members that the line of pandas names where no pattern says which they are. More are known by their columns.
 const LISTED_TO_JOIN_MAX: usize = 12;
+/// Meanings of a column that are told, where the datasets of a family have several.
+const MEANINGS_TOLD_MAX: usize = 3;
 /// Bytes of a note on a column; `get_dataset_info` has it whole.
 const NOTE_BYTES_MAX: usize = 160;
 /// Bytes of what the file says around its table; `get_dataset_info` has all of it.
@@ -140,7 +143,8 @@ impl<'a> Entry<'a> {
             pattern => format!("{pattern}: "),
         };
         let mut line = format!(
-            "- {pattern}{n} datasets with the same columns, {n_rows} rows in all, {n_columns} columns\n"
+            "- {pattern}{n} datasets with the same columns, together {}\n",
+            size_in_words(n_rows, n_columns)
         );
         let mut n_bytes = 0;
         let listed: Vec<&str> = names
@@ -162,9 +166,20 @@ impl<'a> Entry<'a> {
             let words = words.map(|it| it.1.set_aside.words().join(", ")).unwrap_or_default();
             let _ = writeln!(line, "  left out of {aside} of the files, as {words} of the first");
         }
-        if let Some(note) = family.members[0].1.notes.first() {
-            let end = note.floor_char_boundary(NOTE_BYTES_MAX);
-            let _ = writeln!(line, "  the first file says: {}", quoted(&note[..end]));
+        let mut noted = family.members.iter().filter_map(|it| Some((it.0, it.1.notes.first()?)));
+        if let Some((name, note)) = noted.next() {
+            let _ = writeln!(line, "  the file of {name} says: {}", quoted(&cut(note)));
+        }
+        let mut totals = family.members.iter().filter_map(|it| Some((it.0, it.1.unclear_total?)));
+        if let Some((name, at)) = totals.next() {
+            let more = match totals.count() {
+                0 => String::new(),
+                n => format!(", and {n} more have one"),
+            };
+            let _ = writeln!(
+                line,
+                "  the row of line {at} of the file of {name} is called a total: leave it out of sums{more}"
+            );
         }
         let columns = family.columns().iter().take(1 + room / LINE_BYTES_MIN).enumerate();
         let columns = columns.map(|(at, it)| of_members(it, family, at)).collect();
@@ -188,8 +203,11 @@ impl<'a> Entry<'a> {
             name: name.to_owned(),
             dataset,
             example: None,
-            line: format!("- {name}: {about}{n_rows} rows, {n_columns} columns{place}\n{aside}")
-                + &notes(dataset),
+            line: format!(
+                "- {name}: {about}{}{place}\n{aside}{}",
+                size_in_words(n_rows, n_columns),
+                notes(dataset)
+            ),
             columns: dataset.columns.iter().take(1 + room / LINE_BYTES_MIN).map(column).collect(),
         }
     }
@@ -216,22 +234,40 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns the line of a column of all members, with the types that it has in some.
+/// Returns the line of a column of all members, with what holds of some.
 fn of_members(first: &Column, family: &Family, at: usize) -> String {
+    let columns = || family.members.iter().map(|it| &it.1.columns[at]);
+    let nulls = columns().map(|it| it.nulls).sum::<Option<u64>>();
+    // What all members say alike is told as that of one.
+    let meaning =
+        first.meaning.clone().filter(|it| columns().all(|one| one.meaning.as_ref() == Some(it)));
+    let note = first.note.clone().filter(|it| columns().all(|one| one.note.as_ref() == Some(it)));
     let dtypes = family.dtypes(at);
-    let columns = family.members.iter().map(|it| &it.1.columns[at]);
-    let nulls = columns.map(|it| it.nulls).sum::<Option<u64>>();
-    // What is known of its values is told where all members agree, of which the first is one.
-    let is_same = |it: &&Column| it.meaning == first.meaning && it.note == first.note;
-    let agree = family.members.iter().map(|it| &it.1.columns[at]).all(|it| is_same(&it));
-    let told = Column { nulls, dtype: dtypes[0].0, ..first.clone() };
-    let told = if agree { told } else { Column { meaning: None, note: None, ..told } };
+    let mut rest: Vec<String> =
+        dtypes[1..].iter().map(|(dtype, n)| format!("{} in {n} of them", dtype.name())).collect();
+    if meaning.is_none() {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        columns()
+            .filter_map(|it| it.meaning.as_ref())
+            .for_each(|it| *counts.entry(it.words()).or_default() += 1);
+        let counts = counts.into_iter().take(MEANINGS_TOLD_MAX);
+        rest.extend(counts.map(|(words, n)| format!("{words} in {n} of them")));
+    }
+    let noted =
+        || family.members.iter().filter_map(|it| Some((it.0, it.1.columns[at].note.as_ref()?)));
+    if note.is_none()
+        && let Some((name, one)) = noted().next()
+    {
+        let n = noted().count();
+        let which =
+            if n == 1 { format!("in {name} alone") } else { format!("in {n} of them, in {name}") };
+        rest.push(format!("note {which} {}", quoted(&cut(one))));
+    }
+    let told = Column { nulls, dtype: dtypes[0].0, meaning, note, ..first.clone() };
     let mut line = column(&told);
-    if 1 < dtypes.len() {
+    if !rest.is_empty() {
         line.pop();
-        let others =
-            dtypes[1..].iter().map(|(dtype, n)| format!("{} in {n} of them", dtype.name()));
-        let _ = writeln!(line, ", {}", others.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(line, ", {}", rest.join(", "));
     }
     line
 }
@@ -284,11 +320,15 @@ fn column(column: &Column) -> String {
         line.push_str(", no name in the file");
     }
     if let Some(note) = &column.note {
-        let end = note.floor_char_boundary(NOTE_BYTES_MAX);
-        let more = if end < note.len() { "…" } else { "" };
-        let _ = write!(line, ", note {}", quoted(&format!("{}{more}", &note[..end])));
+        let _ = write!(line, ", note {}", quoted(&cut(note)));
     }
     line + "\n"
+}
+
+fn cut(note: &str) -> String {
+    let end = note.floor_char_boundary(NOTE_BYTES_MAX);
+    let more = if end < note.len() { "…" } else { "" };
+    format!("{}{more}", &note[..end])
 }
 
 /// Returns a line on each thing that the file says of its table, and that a row of it may be a total.
@@ -400,11 +440,11 @@ mod tests {
         catalog.insert("fraud_utah".to_owned(), utah);
         catalog.insert("other".to_owned(), dataset(1));
         let found = schemas(&catalog, "", true, SCHEMA_BYTES_MAX);
-        let lines = "\n- fraud_*: 3 datasets with the same columns, 9 rows in all, 2 columns\n  \
+        let lines = "\n- fraud_*: 3 datasets with the same columns, together 9 rows, 2 columns\n  \
                      they are fraud_kansas, fraud_ohio, fraud_utah\n  to join them: pd.concat([load(it).assign(dataset=it) \
                      for it in datasets if it.startswith(\"fraud_\")], ignore_index=True)\n  \
                      - \"column 0\" float64, 3 missing\n  \
-                     - \"column 1\" float64, string in 1 of them\n- other: 3 rows, 1 columns\n";
+                     - \"column 1\" float64, string in 1 of them\n- other: 3 rows, 1 column\n";
         assert!(found.contains(lines), "{found}");
         catalog.insert("fraud_all".to_owned(), dataset(1));
         let found = schemas(&catalog, "", true, SCHEMA_BYTES_MAX);
@@ -452,8 +492,8 @@ mod tests {
         catalog.insert("flights".into(), remote(&["day \n"], 7_000));
         catalog.insert("stock".into(), dataset(1));
         let found = schemas(&catalog, "", true, SCHEMA_BYTES_MAX);
-        let lines = "\n- flights: about 7000 rows, 1 columns, on the cluster, partitioned by \"day \\n\"\n  \
-                     - \"day \\n\" float64\n- stock: 3 rows, 1 columns\n";
+        let lines = "\n- flights: about 7000 rows, 1 column, on the cluster, partitioned by \"day \\n\"\n  \
+                     - \"day \\n\" float64\n- stock: 3 rows, 1 column\n";
         assert!(found.contains(lines), "{found}");
     }
 

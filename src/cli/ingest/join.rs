@@ -55,17 +55,19 @@ impl Joining {
         self.inputs.len()
     }
 
-    /// Joins the files, unless the session has them so. The catalog does not have the dataset yet.
+    /// Joins the files, unless the session has them so. The catalog does not have the dataset yet. `fail` takes why a
+    /// file cannot be read, which is then left out.
     ///
     /// # Errors
     ///
-    /// Fails when a file cannot be read, the files do not go together, or the name is taken by other data.
+    /// Fails when no file can be read, the files do not go together, or the name is taken by other data.
     pub fn run(
         &self,
         place: &Place<'_>,
         if_exists: IfExists,
         read: &IngestOptions,
         bar: &IngestBar,
+        fail: &dyn Fn(anyhow::Error),
     ) -> anyhow::Result<Ingested> {
         let temp = tempfile::tempdir()?;
         let dir = place.dir.unwrap_or(temp.path());
@@ -90,6 +92,7 @@ impl Joining {
             open: &open,
             path_columns: &self.path_columns,
             by_name: self.by_name,
+            fail,
         };
         let n_at_once = files_at_once().min(self.inputs.len()).max(1);
         let origin = self.origin(place.session_dir);
