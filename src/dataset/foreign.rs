@@ -102,16 +102,14 @@ impl Tables {
     }
 }
 
-/// Returns whether a file that nobody named is data, where its ending leaves that open.
-pub fn is_data(path: &Path) -> Option<bool> {
-    let ending = path.extension()?.to_str()?.to_lowercase();
-    let looks: fn(&[u8]) -> bool = match ending.as_str() {
+/// Returns what tells by the head of a file that nobody named whether it is data, where its ending leaves that open.
+pub fn look_of_data(name: &str) -> Option<fn(&[u8]) -> bool> {
+    match name.rsplit_once('.')?.1.to_lowercase().as_str() {
         // What programs keep about data is more often one object.
-        "json" => json::is_list,
-        "db" => database::is_of,
-        _ => return None,
-    };
-    Some(super::source::head_of(path).is_ok_and(|it| looks(&it)))
+        "json" => Some(json::is_list),
+        "db" => Some(database::is_of),
+        _ => None,
+    }
 }
 
 /// Returns the tables of a file that may have several; nothing of any other file.

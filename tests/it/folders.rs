@@ -106,7 +106,13 @@ fn a_directory_without_data_says_what_it_has() {
 fn each_file_of_an_archive_is_a_dataset() {
     let bench = Bench::with([]);
     let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), flate2::Compression::fast()));
-    for (path, text) in [("x/one.csv", "n\n1\n"), ("x/two.csv", "n\n1\n2\n"), ("x/a.pdf", "%PDF")] {
+    for (path, text) in [
+        ("x/one.csv", "n\n1\n"),
+        ("x/two.csv", "n\n1\n2\n"),
+        ("x/a.pdf", "%PDF"),
+        ("x/list.json", "[{\"k\": 1}]"),
+        ("x/package.json", "{\"name\": \"x\"}"),
+    ] {
         let mut header = tar::Header::new_gnu();
         header.set_size(text.len() as u64);
         tar.append_data(&mut header, path, text.as_bytes()).unwrap();
@@ -122,15 +128,18 @@ fn each_file_of_an_archive_is_a_dataset() {
     zip.finish().unwrap();
     write(&bench, &[("a.tar.gz", &tar)]);
     let run = bench.run(["ingest", "a.tar.gz", "b.zip"]).succeeds();
+    let skipped = "note: `a.tar.gz`: skipped 1 .json file, 1 .pdf file\n";
+    assert!(run.stderr().contains(skipped), "{run}");
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
+    list | 1 | 1 | added | a.tar.gz/x/list.json
     x_one | 1 | 1 | added | a.tar.gz/x/one.csv
     two | 2 | 1 | added | a.tar.gz/x/two.csv
     b_one | 1 | 1 | added | b.zip/one.csv
     three | 1 | 1 | added | b.zip/three.csv
     ");
     let run = bench.run(["ingest", "a.tar.gz", "b.zip"]).succeeds();
-    assert!(run.stderr().contains("note: 4 files: 4 unchanged\n"), "{}", run.stderr());
+    assert!(run.stderr().contains("note: 5 files: 5 unchanged\n"), "{}", run.stderr());
     let left = fs::read_dir(bench.session().join("datasets")).unwrap();
     let is_temp = |it: &Path| it.extension().is_some_and(|it| it == "tmp");
     assert!(!left.map(|it| it.unwrap().path()).any(|it| is_temp(&it)));

@@ -353,11 +353,11 @@ impl Finder<'_> {
         match kind_of(&name) {
             // A pipe would be waited for.
             _ if !path.is_file() => others.n_odd += 1,
-            FileKind::Data | FileKind::Other(_) if let Some(is_data) = dataset::is_data(path) => {
-                if is_data {
+            _ if let Some(looks) = dataset::look_of_data(&name) => {
+                if dataset::head_of(path).is_ok_and(|it| looks(&it)) {
                     self.add(path, has_tables(&name))?;
                 } else {
-                    others.add(&format!(".{}", name.rsplit('.').next().unwrap_or_default()));
+                    others.add(&ending_of(&name));
                 }
             }
             FileKind::Data => self.add(path, has_tables(&name))?,
@@ -385,13 +385,22 @@ impl Finder<'_> {
         let is_new = self.sources.seen.insert(canonical(path));
         let mut n_data = 0;
         for entry in entries {
-            let is_hidden = entry.path.split('/').any(|it| is_hidden(it.as_bytes()));
-            match kind_of(entry.path.rsplit('/').next().unwrap_or_default()) {
-                _ if is_hidden => others.n_hidden += 1,
-                FileKind::Data => {
-                    n_data += 1;
+            let name = entry.path.rsplit('/').next().unwrap_or_default().to_owned();
+            let looks = dataset::look_of_data(&name);
+            match kind_of(&name) {
+                _ if entry.path.split('/').any(|it| is_hidden(it.as_bytes())) => {
+                    others.n_hidden += 1
+                }
+                FileKind::Archive => others.n_archives += 1,
+                FileKind::Other(ending) if looks.is_none() => others.add(&ending),
+                _ => {
                     let (archive, of) = (Arc::clone(&archive), path.to_owned());
                     let member = Member { archive, of, entry };
+                    if looks.is_some_and(|it| !self.looks_so(&member, it)) {
+                        others.add(&ending_of(&name));
+                        continue;
+                    }
+                    n_data += 1;
                     if !is_new {
                         self.sources.n_again += 1;
                     } else if has_tables(&member.entry.path) {
@@ -400,8 +409,6 @@ impl Finder<'_> {
                         self.put(Input::Member(member))?;
                     }
                 }
-                FileKind::Archive => others.n_archives += 1,
-                FileKind::Other(ending) => others.add(&ending),
             }
         }
         if 0 < n_data || !is_named {
@@ -420,6 +427,12 @@ impl Finder<'_> {
         }
         let input = Input::File(path.to_owned());
         if may_have_tables { self.tables(input, path) } else { self.put(input) }
+    }
+
+    /// Returns whether a file of an archive begins as data does.
+    fn looks_so(&self, member: &Member, looks: fn(&[u8]) -> bool) -> bool {
+        let copy = unpack(member, self.search.bytes_max, None, self.cancelled);
+        copy.is_ok_and(|it| dataset::head_of(it.path()).is_ok_and(|it| looks(&it)))
     }
 
     fn member_with_tables(&mut self, member: Member) -> anyhow::Result<()> {
@@ -599,6 +612,10 @@ fn kind_of(name: &str) -> FileKind {
         let ending = ending.filter(|it| !it.is_empty() && it.chars().count() <= ENDING_CHARS_MAX);
         FileKind::Other(ending.map_or_else(String::new, |it| format!(".{it}")))
     }
+}
+
+fn ending_of(name: &str) -> String {
+    format!(".{}", name.rsplit('.').next().unwrap_or_default())
 }
 
 #[cfg(test)]
