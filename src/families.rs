@@ -16,6 +16,8 @@ const MEMBERS_MIN: usize = 3;
 pub struct Family<'a> {
     /// By name.
     pub members: Vec<(&'a str, &'a Dataset)>,
+    /// Names of another family have the same in common, so that it tells nobody apart.
+    shares_pattern: bool,
 }
 
 /// Returns the families of a catalog, and the datasets that are in none, each in the order of names.
@@ -43,8 +45,13 @@ pub fn families_of<'a>(
         if members.len() < MEMBERS_MIN {
             alone.extend(members);
         } else {
-            families.push(Family { members });
+            families.push(Family { members, shares_pattern: false });
         }
+    }
+    let patterns: Vec<String> = families.iter().map(Family::pattern).collect();
+    for family in &mut families {
+        let own = family.pattern();
+        family.shares_pattern = 1 < patterns.iter().filter(|it| **it == own).count();
     }
     families.sort_by_key(|it| it.members[0].0);
     alone.sort_by_key(|it| it.0);
@@ -81,8 +88,12 @@ impl Family<'_> {
         (0..self.columns().len()).all(|at| self.dtypes(at).len() == 1)
     }
 
-    /// Returns what the names of the members have in common: `fraud_*`; `*` when that is nothing.
+    /// Returns what the names of the members have in common: `fraud_*`; `*` when that is nothing, or what another
+    /// family has in common as well.
     pub fn pattern(&self) -> String {
+        if self.shares_pattern {
+            return "*".to_owned();
+        }
         let names: Vec<&str> = self.members.iter().map(|it| it.0).collect();
         let before = common(&names, |it| Box::new(it.chars()));
         let before = before.rfind('_').map_or("", |it| &before[..=it]);
@@ -197,6 +208,28 @@ mod tests {
         assert!(!family.is_of_one_type());
         assert_eq!(family.row_count(), 9);
         assert_eq!(alone.iter().map(|it| it.0).collect::<Vec<_>>(), ["other", "pair_a", "pair_b"]);
+    }
+
+    #[test]
+    fn families_whose_names_look_alike_are_told_apart() {
+        let months = ["jan", "feb", "mar", "apr", "may", "jun"];
+        let all: Vec<(String, String, usize)> = (0..6)
+            .map(|at| {
+                (
+                    format!("t_{}", months[at]),
+                    format!("d/{}/{}.csv", at / 3, months[at]),
+                    1 + at / 3,
+                )
+            })
+            .collect();
+        let all: Vec<(&str, &str, usize)> =
+            all.iter().map(|it| (it.0.as_str(), it.1.as_str(), it.2)).collect();
+        let catalog = catalog(&all);
+        let (found, _) = families(&catalog);
+        let told: Vec<String> = found.iter().map(super::Family::name).collect();
+        assert_eq!(told, ["t_apr, …", "t_feb, …"]);
+        let joining: Vec<String> = found.iter().map(super::Family::joining).collect();
+        assert_eq!(joining, ["t_1='d/1/*.csv'", "t_0='d/0/*.csv'"]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod stdin;
 mod template;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -449,8 +450,8 @@ fn ingest(
         let (mut skipped, is_many) = (sources.skipped, 1 < n_planned.max(done.len()));
         match sources.n_again {
             0 => {}
-            1 => skipped.push("1 file is named twice and was read once".to_owned()),
-            n => skipped.push(format!("{n} files are named twice and were read once")),
+            1 => skipped.push("1 file is named more than once, and was read once".to_owned()),
+            n => skipped.push(format!("{n} files are named more than once, and were read once")),
         }
         let attempt = Attempt { done, status, cut_by: None, skipped, n_failed, is_many };
         anyhow::Ok((attempt, n_planned))
@@ -513,7 +514,7 @@ impl<'a> Plan<'a> {
             if !rest.is_empty() {
                 joinings.push(Joining::of(how.name, &rest, sources, how.by_name));
             }
-            return Ok(Plan { jobs, joinings, are_named });
+            return Plan { jobs, joinings, are_named }.checked();
         }
         let single: Vec<&Input> = rest.iter().flat_map(|it| &inputs[it.inputs.clone()]).collect();
         let names = match (how.name, how.name_from) {
@@ -526,7 +527,23 @@ impl<'a> Plan<'a> {
         for (input, name) in single.into_iter().zip(names) {
             jobs.push(Job { input, name, if_exists: how.if_exists, read: how.read });
         }
-        Ok(Plan { jobs, joinings, are_named })
+        Plan { jobs, joinings, are_named }.checked()
+    }
+
+    /// Fails when two datasets are to have one name, of which the second would take the place of the first.
+    fn checked(self) -> anyhow::Result<Plan<'a>> {
+        let jobs = self.jobs.iter().map(|it| (it.name.as_str(), it.input.shown_name()));
+        let joinings = self.joinings.iter().map(|it| (it.name(), it.shown_name()));
+        let mut known: HashMap<&str, String> = HashMap::new();
+        for (name, source) in joinings.chain(jobs) {
+            if let Some(other) = known.insert(name, source.clone()) {
+                let message = format!("`{other}` and `{source}` are both to be called `{name}`");
+                let hint = "give each a name of its own, as in `NAME=PATH`; to join files, use one pattern or \
+                            `--union`";
+                return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            }
+        }
+        Ok(self)
     }
 }
 

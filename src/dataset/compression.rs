@@ -114,7 +114,12 @@ fn only_entry<'a>(entries: &'a [String], name: &str) -> anyhow::Result<&'a str> 
 /// Makes the error for compressed data that cannot be decompressed.
 pub fn damaged(name: &str, compression: Compression, error: &io::Error) -> anyhow::Error {
     let compression = compression.name();
+    // The words of a library for the end of the file are no news to anybody.
+    let why = match error.get_ref().and_then(|it| it.downcast_ref::<ZipError>()) {
+        Some(ZipError::InvalidArchive(_)) => String::new(),
+        _ => format!(" ({error})"),
+    };
     let message =
-        format!("cannot read `{name}`: its {compression} data is damaged or cut short ({error})");
+        format!("cannot read `{name}`: its {compression} data is damaged or cut short{why}");
     refuse(message, "get the file again, or repair it")
 }

@@ -185,7 +185,7 @@ pub fn write(
             );
             return refuse(message, "make a table of the view: `create table … as select …`");
         }
-        unreadable(&format!("{}/{table}", input.name), &error)
+        unreadable(&input.name, &error)
     };
     let query = format!("select * from {}", quoted(table));
     let mut statement = database.connection.prepare(&query).map_err(failed)?;
@@ -253,6 +253,10 @@ fn unreadable(name: &str, error: &rusqlite::Error) -> anyhow::Error {
             format!("cannot read `{name}` as an SQLite database: it is encrypted or damaged");
         return refuse(message, "decrypt it, or get the file again");
     }
-    let message = format!("cannot read `{name}` as an SQLite database: {error}");
-    refuse(message, "look at it with `sqlite3 FILE 'pragma integrity_check'`")
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) {
+        let message = format!("cannot read `{name}`: the database is damaged or cut short");
+        return refuse(message, "get the file again; `sqlite3 FILE .recover` prints what is left");
+    }
+    let message = format!("cannot read `{name}`: {error}");
+    refuse(message, "name the tables to read with `--table NAME`, once for each")
 }

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use serde::Deserializer as _;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Deserializer;
+use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::Watch;
@@ -77,8 +78,18 @@ pub fn write(
         return Err(failure);
     }
     read.map_err(|error| {
-        let name = &input.name;
-        let message = format!("cannot read `{name}` as JSON: {error}");
+        let (name, line, column) = (&input.name, error.line(), error.column());
+        let message = match error.classify() {
+            Category::Eof => {
+                format!("cannot read `{name}` as JSON: it ends within a value, on line {line}")
+            }
+            Category::Syntax => {
+                format!(
+                    "cannot read `{name}` as JSON: not valid on line {line}, at byte {column} of it"
+                )
+            }
+            _ => format!("cannot read `{name}` as JSON: {error}"),
+        };
         refuse(
             message,
             "check how the file was made; each line, or each item of one list, is an object",

@@ -497,15 +497,36 @@ fn a_type_is_wanted_of_the_files_that_have_the_column() {
 }
 
 #[test]
+fn no_dataset_takes_the_place_of_another_of_the_same_command() {
+    let bench = Bench::with([]);
+    write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n"), ("e/c.csv", b"n\n3\n")]);
+    for (arguments, told) in [
+        (["x=d/a.csv", "x=d/b.csv"], "`d/a.csv` and `d/b.csv` are both to be called `x`"),
+        (["b=d/a.csv", "d/b.csv"], "`d/a.csv` and `d/b.csv` are both to be called `b`"),
+        (["x=d/*.csv", "x=e/c.csv"], "`d/*.csv` and `e/c.csv` are both to be called `x`"),
+    ] {
+        let run = bench.run(["ingest"].into_iter().chain(arguments)).fails_with(2);
+        assert!(run.stderr().contains(told), "{run}");
+    }
+    assert!(names(&bench).is_empty());
+}
+
+#[test]
 fn a_file_that_is_named_twice_is_read_once() {
     let bench = Bench::with([]);
     write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n")]);
     let run = bench.run(["ingest", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
     let run = run.succeeds();
-    assert!(run.stderr().contains("note: 2 files are named twice and were read once\n"), "{run}");
+    assert!(
+        run.stderr().contains("note: 2 files are named more than once, and were read once\n"),
+        "{run}"
+    );
     assert_eq!(head(&bench, "u"), "n,_file\n1,d/a.csv\n2,d/b.csv\n");
     let run = bench.run(["ingest", "d/a.csv", "./d/a.csv"]).succeeds();
-    assert!(run.stderr().contains("note: 1 file is named twice and was read once\n"), "{run}");
+    assert!(
+        run.stderr().contains("note: 1 file is named more than once, and was read once\n"),
+        "{run}"
+    );
 }
 
 #[test]

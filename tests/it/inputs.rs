@@ -400,11 +400,11 @@ fn json_of_another_form_is_refused_with_what_to_do() {
       hint: write each row as an object: {"name": value, …}
     "##);
     insta::assert_snapshot!(refused("[{\"a\": 1}, {\"a\": ]"), @r##"
-    error: cannot read `x.json` as JSON: expected value at line 1 column 18
+    error: cannot read `x.json` as JSON: not valid on line 1, at byte 18 of it
       hint: check how the file was made; each line, or each item of one list, is an object
     "##);
     insta::assert_snapshot!(refused("{\"a\": 1}\n{\"a\": 2"), @r##"
-    error: cannot read `x.json` as JSON: EOF while parsing an object at line 2 column 7
+    error: cannot read `x.json` as JSON: it ends within a value, on line 2
       hint: check how the file was made; each line, or each item of one list, is an object
     "##);
     insta::assert_snapshot!(refused("[{}]"), @r##"

@@ -50,6 +50,11 @@ impl Joining {
         Joining { name, paths, inputs, path_columns, by_name }
     }
 
+    /// Returns the name of the dataset.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns how many files there are.
     pub fn len(&self) -> usize {
         self.inputs.len()
@@ -114,7 +119,7 @@ impl Joining {
     }
 
     /// Returns what the user named, as the catalog has it.
-    fn shown_name(&self) -> String {
+    pub fn shown_name(&self) -> String {
         let paths = self.paths.iter().map(|it| it.display().to_string());
         paths.collect::<Vec<_>>().join(", ")
     }

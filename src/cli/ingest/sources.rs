@@ -290,10 +290,12 @@ impl Finder<'_> {
         }
         let mut others = Others::default();
         let n_before = self.sources.inputs.len();
-        let n_known = self.sources.seen.len();
+        let known = (self.sources.seen.len(), self.sources.n_again);
         self.directory(path, self.levels_max, &mut others)?;
         let shown = path.display().to_string();
-        if self.sources.inputs.len() == n_before && self.sources.seen.len() == n_known {
+        if self.sources.inputs.len() == n_before
+            && (self.sources.seen.len(), self.sources.n_again) == known
+        {
             let found = others.words();
             let found =
                 if found.is_empty() { "it is empty".to_owned() } else { format!("it has {found}") };
