@@ -738,6 +738,13 @@ pub enum Query {
         /// As for one dataset.
         value: String,
     },
+    /// Whether the file is there and whole, and how many values its columns have in common with others.
+    Overlap {
+        /// Relative to the session directory.
+        path: PathBuf,
+        /// What is compared.
+        likenesses: Vec<Likeness>,
+    },
     /// How many values of a column are good, worth a warning, or bad.
     Rate {
         /// Relative to the session directory.
@@ -763,8 +770,32 @@ pub enum Facts {
         /// Datasets that were not searched, since there was no time or enough had been found.
         n_left: usize,
     },
+    /// The answer to [`Query::Overlap`]: for each likeness, what is known of each of its columns.
+    Overlaps(Vec<Vec<Option<Overlap>>>),
     /// The answer to [`Query::Rate`]; none when the column holds no numbers.
     Rated(Option<Rated>),
+}
+
+/// A column, and those of other datasets that are like it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Likeness {
+    /// The column's name.
+    pub column: String,
+    /// The file of each other dataset, relative to the session directory, with the name of its column.
+    pub others: Vec<(PathBuf, String)>,
+}
+
+/// How many different values two columns have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overlap {
+    /// Of the first.
+    pub n_here: usize,
+    /// Of the second.
+    pub n_there: usize,
+    /// Of both.
+    pub n_both: usize,
+    /// Whether all rows were read.
+    pub is_whole: bool,
 }
 
 /// A column that holds a value.

@@ -181,6 +181,10 @@ pub const STASH_HEAD_BYTES_MAX: usize = 4 * 1024;
 pub const FULL_LOADS_MAX: u32 = 10;
 /// Time that a search in several datasets takes before it ends with what it has found.
 pub const FIND_TIME_MAX: Duration = Duration::from_secs(10);
+/// Rows of a column whose values are compared with those of another dataset.
+pub const OVERLAP_ROWS_MAX: usize = 200_000;
+/// Time that comparing columns of datasets takes before the rest is left out.
+pub const OVERLAP_TIME_MAX: Duration = Duration::from_secs(1);
 /// Datasets that a search in several names: more would say that the value is everywhere.
 pub const FOUND_DATASETS_MAX: usize = 50;
 /// Searches for a value in all columns that one question may make: each reads a dataset, or several.

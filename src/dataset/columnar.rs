@@ -10,7 +10,7 @@ mod convert;
 mod file;
 pub mod guard;
 pub mod pages;
-mod text;
+pub mod text;
 mod thrift;
 
 #[cfg(test)]

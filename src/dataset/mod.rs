@@ -54,6 +54,7 @@ mod mask;
 mod notes;
 mod number;
 mod odd;
+mod overlap;
 mod parse;
 mod pass;
 mod quotes;

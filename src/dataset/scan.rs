@@ -10,6 +10,7 @@ use arrow_schema::DataType;
 
 use super::columnar::guard;
 use super::find::find;
+use super::overlap::overlaps;
 use super::rate::rate;
 use crate::catalog::{DType, Facts, Query};
 use crate::limits::{FIND_TIME_MAX, FOUND_DATASETS_MAX};
@@ -26,6 +27,11 @@ pub fn answer(query: &Query, session_dir: &Path) -> anyhow::Result<Facts> {
             let check = || is_whole(&File::open(&path)?, u64::MAX);
             check().with_context(|| format!("cannot read {}", path.display()))?;
             Ok(Facts::Whole)
+        }
+        Query::Overlap { path, likenesses } => {
+            let path = session_dir.join(path);
+            let found = overlaps(&path, session_dir, likenesses);
+            Ok(Facts::Overlaps(found.with_context(|| format!("cannot read {}", path.display()))?))
         }
         Query::FindValue { path, value } => {
             let path = session_dir.join(path);

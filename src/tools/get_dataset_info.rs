@@ -3,14 +3,15 @@
 //! It is in the catalog. The footer of the Parquet file says the same, and of a wide file of many row
 //! groups takes a hundred times as long to read.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Column, Dataset, Facts, Query, Remote};
+use crate::catalog::{Catalog, Column, Dataset, Facts, Likeness, Overlap, Query, Remote};
 use crate::event::ToolOutput;
+use crate::limits::OVERLAP_ROWS_MAX;
 use crate::tools::strict::{self, object, string};
 use crate::tools::{Plan, Tool, ToolError, dataset, tell_rows};
 
@@ -18,8 +19,9 @@ use crate::tools::{Plan, Tool, ToolError, dataset, tell_rows};
 pub const TOOL: Tool = Tool {
     name: "get_dataset_info",
     description: "Returns the schema of one dataset: every column with its type, its count of missing \
-values and how its values were read, the row count, and which columns other datasets have as well. No data is read, so it is fast at any size. Call it before loading a dataset \
-whose columns the instructions do not show.",
+values and how its values were read, the row count, and which columns other datasets have as well, with how many \
+of their different values are the same, for joins. It is fast at any size. Call it before loading a dataset whose \
+columns the instructions do not show, and before a join.",
     parameters,
     plan,
     needs_repl: false,
@@ -65,46 +67,130 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     if let Some(line) = dataset.unclear_total {
         result["line_of_row_called_total"] = json!(line);
     }
-    let shared = shared_columns(catalog, &name, dataset);
-    if !shared.is_empty() {
-        result["columns_of_other_datasets"] = json!(shared);
-    }
     let path = dataset.path().map(Path::to_owned).unwrap_or_default();
-    Ok(Plan::read(Query::Check { path }, move |facts| match facts {
-        Facts::Whole => Ok(ToolOutput::json(result)),
-        Facts::Matches(_) | Facts::MatchesIn { .. } | Facts::Rated(_) => {
-            Err(ToolError::new("failed", format!("cannot read the schema of `{name}`")))
+    let alike = alike(catalog, &name, dataset);
+    let failed = move || ToolError::new("failed", format!("cannot read the schema of `{name}`"));
+    if alike.is_empty() {
+        return Ok(Plan::read(Query::Check { path }, move |facts| match facts {
+            Facts::Whole => Ok(ToolOutput::json(result)),
+            _ => Err(failed()),
+        }));
+    }
+    let likenesses = alike.iter().map(Alike::likeness).collect();
+    Ok(Plan::read(Query::Overlap { path, likenesses }, move |facts| match facts {
+        Facts::Overlaps(overlaps) => {
+            let told: Vec<Value> =
+                alike.iter().zip(overlaps).map(|(it, overlaps)| it.told(overlaps)).collect();
+            result["columns_of_other_datasets"] = json!(told);
+            Ok(ToolOutput::json(result))
         }
+        _ => Err(failed()),
     }))
 }
 
-/// Returns the columns that other datasets have as well, with the datasets, so that a join can be found. One with
-/// all the same columns is of the same family, and joined row by row.
-fn shared_columns(catalog: &Catalog, name: &str, dataset: &Dataset) -> Vec<Value> {
+/// A column, and columns of other datasets by which a join may be made.
+struct Alike {
+    column: String,
+    others: Vec<Other>,
+    /// Datasets beyond those that are told.
+    n_more: usize,
+}
+
+/// A column of another dataset.
+struct Other {
+    dataset: String,
+    column: String,
+    path: PathBuf,
+}
+
+impl Alike {
+    fn likeness(&self) -> Likeness {
+        let others = self.others.iter().map(|it| (it.path.clone(), it.column.clone()));
+        Likeness { column: self.column.clone(), others: others.collect() }
+    }
+
+    fn told(&self, overlaps: Vec<Option<Overlap>>) -> Value {
+        let others = self.others.iter().zip(overlaps);
+        let others: Vec<Value> = others
+            .map(|(other, overlap)| {
+                let mut told = json!({"dataset": other.dataset, "column": other.column});
+                if let Some(Overlap { n_here, n_there, n_both, is_whole }) = overlap {
+                    told["values_here"] = json!(n_here);
+                    told["values_there"] = json!(n_there);
+                    told["values_in_both"] = json!(n_both);
+                    if !is_whole {
+                        told["note"] = json!(format!("of the first {OVERLAP_ROWS_MAX} rows"));
+                    }
+                }
+                told
+            })
+            .collect();
+        let mut told = json!({"column": self.column, "others": others});
+        if 0 < self.n_more {
+            told["more_datasets"] = json!(self.n_more);
+        }
+        told
+    }
+}
+
+/// Returns the columns that other datasets have as well. A dataset with all the same columns is of the same
+/// family, and joined row by row.
+fn alike(catalog: &Catalog, name: &str, dataset: &Dataset) -> Vec<Alike> {
     /// Columns that are told.
     const COLUMNS_MAX: usize = 20;
     /// Datasets that are told of a column.
     const DATASETS_MAX: usize = 5;
-    let key = |it: &Column| it.name.to_lowercase();
-    let all: BTreeSet<String> = dataset.columns.iter().map(key).collect();
-    let mut by_column: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (other, it) in catalog.iter().filter(|it| it.0 != name) {
-        let theirs: BTreeSet<String> = it.columns.iter().map(key).collect();
-        if theirs != all {
-            all.intersection(&theirs)
-                .for_each(|it| by_column.entry(it.clone()).or_default().push(other));
+    let own = names_to_join(name, dataset);
+    let names = |it: &Dataset| it.columns.iter().map(|it| key(&it.name)).collect::<BTreeSet<_>>();
+    let all = names(dataset);
+    let others = catalog.iter().filter(|it| it.0 != name && names(it.1) != all);
+    let others = others.filter_map(|(name, it)| Some((name, it, it.path()?)));
+    let others: Vec<_> =
+        others.map(|(name, it, path)| (name, it, path, names_to_join(name, it))).collect();
+    let mut found = Vec::new();
+    for (column, (plain, long)) in dataset.columns.iter().zip(&own) {
+        // A name of nothing but signs is like any other.
+        if plain.is_empty() {
+            continue;
+        }
+        let mut alike = Vec::new();
+        for (name, other, path, theirs) in &others {
+            let like =
+                theirs.iter().position(|it| it.0 == *plain || it.1 == *plain || it.0 == *long);
+            alike.extend(like.map(|at| Other {
+                dataset: (*name).to_owned(),
+                column: other.columns[at].name.clone(),
+                path: path.to_path_buf(),
+            }));
+        }
+        if alike.is_empty() {
+            continue;
+        }
+        let n_more = alike.len().saturating_sub(DATASETS_MAX);
+        alike.truncate(DATASETS_MAX);
+        found.push(Alike { column: column.name.clone(), others: alike, n_more });
+        if found.len() == COLUMNS_MAX {
+            break;
         }
     }
-    let columns = dataset.columns.iter().filter_map(|it| Some((it, by_column.get(&key(it))?)));
-    let told = columns.take(COLUMNS_MAX).map(|(column, datasets)| {
-        let named: Vec<&str> = datasets.iter().take(DATASETS_MAX).copied().collect();
-        let mut told = json!({"column": column.name, "datasets": named});
-        if named.len() < datasets.len() {
-            told["more_datasets"] = json!(datasets.len() - named.len());
-        }
-        told
-    });
-    told.collect()
+    found
+}
+
+/// Returns what a name is compared by.
+fn key(name: &str) -> String {
+    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns what each column may be called elsewhere: by its name, and with its dataset's: `id` of `customers` is
+/// `customer_id` in others.
+fn names_to_join(dataset: &str, table: &Dataset) -> Vec<(String, String)> {
+    let of = key(dataset);
+    let one = match of.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => of.strip_suffix('s').unwrap_or(&of).to_owned(),
+    };
+    let columns = table.columns.iter().map(|it| key(&it.name));
+    columns.map(|it| (it.clone(), format!("{one}{it}"))).collect()
 }
 
 /// Adds what a reader must know of a column before computing with it.

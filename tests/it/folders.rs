@@ -563,11 +563,14 @@ fn a_value_is_looked_for_in_all_datasets_and_shared_columns_are_told() {
         let arguments = serde_json::json!({"name": name, "value": "oslo"});
         round().calls(id, "find_value_columns", arguments)
     };
-    let info = serde_json::json!({"name": "people"});
+    let info = |id: &str, name: &str| {
+        round().calls(id, "get_dataset_info", serde_json::json!({"name": name}))
+    };
     let rounds = [
         find("c1", "*"),
         find("c2", "x*"),
-        round().calls("c3", "get_dataset_info", info),
+        info("c3", "people"),
+        info("c4", "orders"),
         round().says("Two."),
     ];
     let bench = Bench::with([]).script(rounds);
@@ -577,16 +580,21 @@ fn a_value_is_looked_for_in_all_datasets_and_shared_columns_are_told() {
             ("d/people.csv", b"who,City\nann,Oslo\nbob,Rome\n"),
             ("d/cities.csv", b"city,n\nOslo,1\nOslo,2\n"),
             ("d/other.csv", b"a,b\n1,2\n"),
+            ("d/customers.csv", b"id,since\n1,2020\n2,2021\n3,2022\n"),
+            ("d/orders.csv", b"order,customer_id\n10,1\n11,1\n12,9\n"),
         ],
     );
     bench.ask_with(["-f", "d"], "Where is Oslo?").succeeds();
     let found = bench.request(1).output_of("c1").to_owned();
-    let expected = r#""datasets":[{"name":"cities","columns":[{"column":"city","dtype":"string","count":2}]},{"name":"people","columns":[{"column":"City","dtype":"string","count":1}]}],"n_searched":3"#;
+    let expected = r#""datasets":[{"name":"cities","columns":[{"column":"city","dtype":"string","count":2}]},{"name":"people","columns":[{"column":"City","dtype":"string","count":1}]}],"n_searched":5"#;
     assert!(found.contains(expected), "{found}");
     let none = bench.request(2).output_of("c2").to_owned();
     assert!(none.contains("no dataset on this machine matches `x*`"), "{none}");
     let info = bench.request(3).output_of("c3").to_owned();
-    let shared = r#""columns_of_other_datasets":[{"column":"City","datasets":["cities"]}]"#;
+    let shared = r#""columns_of_other_datasets":[{"column":"City","others":[{"dataset":"cities","column":"city","values_here":2,"values_there":1,"values_in_both":1}]}]"#;
+    assert!(info.contains(shared), "{info}");
+    let info = bench.request(4).output_of("c4").to_owned();
+    let shared = r#"[{"column":"customer_id","others":[{"dataset":"customers","column":"id","values_here":2,"values_there":3,"values_in_both":1}]}]"#;
     assert!(info.contains(shared), "{info}");
 }
 

@@ -391,7 +391,7 @@ impl Finder<'_> {
             let looks = dataset::look_of_data(&name);
             match kind_of(&name) {
                 _ if entry.path.split('/').any(|it| is_hidden(it.as_bytes())) => {
-                    others.n_hidden += 1
+                    others.n_hidden += 1;
                 }
                 FileKind::Archive => others.n_archives += 1,
                 FileKind::Other(ending) if looks.is_none() => others.add(&ending),
