@@ -1060,7 +1060,9 @@ fn columns(names: &[&str]) -> String {
 
 /// Returns whether the note of a column names a flag, or what was lost.
 fn names_flag(column: &Column) -> bool {
-    column.note.as_deref().is_some_and(|it| it.contains("`--") || it.contains("error cell"))
+    const LOST: [&str; 5] =
+        ["`--", "error cell", "no stored value", "several currencies", "workbook shows as"];
+    column.note.as_deref().is_some_and(|note| LOST.iter().any(|it| note.contains(it)))
 }
 
 /// Says which columns of text are amounts, and the flag that makes numbers of them.
