@@ -867,6 +867,7 @@ impl IngestFlags {
             header: self.no_header.then_some(false),
             skip_lines: self.skip_rows,
             is_further: false,
+            all_tables: self.tables == Tables::All,
             comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
@@ -964,15 +965,8 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");
         report::warning(&message, colour);
     }
-    if let Some(sentence) = dataset.stray_quotes.sentence() {
-        report::warning(&format!("`{name}`: {sentence}"), colour);
-    }
-    if let Some(line) = dataset.unclear_total {
-        let message = format!(
-            "`{name}`: the row on {word} {line} is called a total and was kept: its numbers are not the sums \
-             of their columns"
-        );
-        report::warning(&message, colour);
+    for doubt in doubts(dataset, word) {
+        report::warning(&format!("`{name}`: {doubt}"), colour);
     }
     let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
@@ -988,6 +982,18 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         let message = format!("`{name}`: {repairs}{place}; `--strict` refuses such a file");
         report::warning(&message, colour);
     }
+}
+
+/// Returns what may be other than it was read, rows being of a `word`.
+fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
+    let total = dataset.unclear_total.map(|line| {
+        format!(
+            "the row on {word} {line} is called a total and was kept: its numbers are not the sums of their \
+             columns"
+        )
+    });
+    let sentences = dataset.stray_quotes.sentence().into_iter().chain(total);
+    sentences.chain(dataset.doubts.iter().cloned()).collect()
 }
 
 /// Returns the line that says what was decided about a file.

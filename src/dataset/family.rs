@@ -728,6 +728,8 @@ fn describe(
         if let (Some(line), true) = (dataset.unclear_total, notes.len() < NOTES_MAX) {
             notes.push(format!("line {line} of {} is called a total and was kept", dataset.source));
         }
+        let doubts = dataset.doubts.iter().map(|it| format!("{}: {it}", dataset.source));
+        notes.extend(doubts.take(NOTES_MAX.saturating_sub(notes.len())));
     }
     Dataset {
         location: Location::Here { path: file_of(name) },
@@ -749,6 +751,7 @@ fn describe(
         },
         notes,
         unclear_total: None,
+        doubts: Vec::new(),
         files,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     }

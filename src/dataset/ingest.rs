@@ -21,7 +21,7 @@ use super::dialect;
 use super::encoding::{self, Found};
 use super::family::Family;
 use super::foreign;
-use super::header::{self, Below, Header, Told};
+use super::header::{self, Below, Header, TableDoubt, Told};
 use super::infer::{Evidence, Nulls};
 use super::lines::LineWriter;
 use super::local::DateOrder;
@@ -68,6 +68,8 @@ pub struct IngestOptions {
     pub skip_lines: Option<u64>,
     /// Whether these lines are of other tables.
     pub is_further: bool,
+    /// What may be a table of its own, is one: each is read.
+    pub all_tables: bool,
     /// What begins a comment line.
     pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
@@ -114,6 +116,7 @@ impl Default for IngestOptions {
             header: None,
             skip_lines: None,
             is_further: false,
+            all_tables: false,
             comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
@@ -400,6 +403,8 @@ fn ingest_text(
         [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
     let stray_quotes = stray_quotes(&tally);
     let written = options.written.as_deref();
+    let format = written.map_or(SourceFormat::Text, |it| it.format);
+    let doubts = layout.table_doubt(format.place().unwrap_or("line")).into_iter().collect();
     // How the text is written of rows is nobody's concern.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
@@ -412,7 +417,7 @@ fn ingest_text(
         row_count: tally.n_rows,
         columns,
         dialect: Dialect {
-            format: written.map_or(SourceFormat::Text, |it| it.format),
+            format,
             sheet: written.and_then(|it| it.sheet.clone()),
             encoding: layout.text.charset.name(),
             delimiter: layout.syntax.delimiter_as_written().filter(|_| is_text),
@@ -438,6 +443,7 @@ fn ingest_text(
             layout.syntax,
         ),
         unclear_total,
+        doubts,
         files: Vec::new(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
@@ -694,6 +700,21 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Says which lines may be another table.
+    fn table_doubt(&self, word: &str) -> Option<String> {
+        let TableDoubt { first, last, are_rows } = self.header.doubt?;
+        // Lines before what was looked at.
+        let n_lines = self.first_line - u64::from(self.header.body_line);
+        let [first, last] = [first, last].map(|it| n_lines + u64::from(it) + 1);
+        let what = if are_rows { "kept as rows" } else { "left out" };
+        Some(format!(
+            "{word}s {first} to {last} may be a table of their own: they were {what}, `--tables all` makes a \
+             dataset of them"
+        ))
+    }
+}
+
 /// Returns what of the head of a file lies before `end`.
 fn before(head: &[u8], end: u64) -> &[u8] {
     &head[..head.len().min(usize::try_from(end).unwrap_or(usize::MAX))]
@@ -717,6 +738,8 @@ fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
         is_placed: is_plain || skip_lines.is_some(),
         is_plain,
         keeps_totals: false,
+        takes_all_tables: options.all_tables,
+        is_further: options.is_further,
         rules,
     }
 }

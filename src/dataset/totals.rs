@@ -6,7 +6,7 @@
 
 use super::amount::Amount;
 use super::aside::Comment;
-use super::extent::{Shape, records};
+use super::extent::{Shape, records, records_within};
 use super::records::texts_of;
 use super::syntax::Syntax;
 
@@ -139,13 +139,13 @@ enum Finding {
 pub fn candidate(
     tail: &[u8],
     syntax: Syntax,
-    width: usize,
+    (width, width_max): (usize, usize),
     comment: Option<&Comment>,
 ) -> Option<usize> {
     if width < 2 {
         return None;
     }
-    let shapes = records(tail, syntax, usize::MAX);
+    let shapes = records_within(tail, syntax, usize::MAX, width_max);
     let label = |it: &Shape| label_of(&texts_of(&tail[it.start..it.end], syntax));
     let is_comment =
         |it: &Shape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn what_may_be_a_total_is_called_so() {
         let comma = Syntax::usual(Delimiter::new(",").unwrap());
-        let found = |text: &str| candidate(text.as_bytes(), comma, 2, None);
+        let found = |text: &str| candidate(text.as_bytes(), comma, (2, usize::MAX), None);
         assert_eq!(found("a,n\nx,1\ny,2\nTotal,3\n"), Some("Total,3\n".len()));
         assert_eq!(
             found("a,n\nx,1\ny,2\n\nGrand Total:,3\n,\n"),

@@ -65,6 +65,9 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     if let Some(line) = dataset.unclear_total {
         result["line_of_row_called_total"] = json!(line);
     }
+    if !dataset.doubts.is_empty() {
+        result["doubts"] = json!(dataset.doubts);
+    }
     let shared = shared_columns(catalog, &name, dataset);
     if !shared.is_empty() {
         result["columns_of_other_datasets"] = json!(shared);

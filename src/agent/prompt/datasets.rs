@@ -300,6 +300,9 @@ fn notes(dataset: &Dataset) -> String {
             "  the row of line {line} of the file is called a total: leave it out of sums"
         );
     }
+    for doubt in &dataset.doubts {
+        let _ = writeln!(lines, "  {doubt}");
+    }
     let mut n_bytes = 0;
     let fits = |it: &&String| {
         n_bytes += it.len();
