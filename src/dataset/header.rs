@@ -16,6 +16,7 @@ use super::odd::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
+use super::subtotals::{self, Kept};
 use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::wrap::Rules;
@@ -68,6 +69,8 @@ pub struct Header {
     pub descriptions: Vec<String>,
     /// Lines that may be another table.
     pub doubt: Option<TableDoubt>,
+    /// Rows that are called totals or averages and are none; the line is counted from the first row.
+    pub kept: Option<Kept>,
 }
 
 /// Lines that may be a table of their own, the first line being 0.
@@ -203,6 +206,13 @@ fn find_first(
     let is_hidden = |it: &Footer| is_footer(&notes, it, &header, syntax, nulls);
     if footer.as_ref().is_none_or(is_hidden) {
         reasons.append(&mut header_reasons);
+        let mut header = header;
+        let mut total = total;
+        if windows.is_whole && !told.is_plain {
+            let how = (width_max, told.keeps_totals);
+            set_totals_aside(windows, syntax, &mut header, how, nulls, &mut total);
+        }
+        let n_total = total.len();
         let text = [total, notes].concat();
         return Header { below: Below { n_notes: text.len(), text, n_total }, ..header };
     }
@@ -210,6 +220,44 @@ fn find_first(
     windows.show_end(&total);
     windows.show_end(&notes);
     Search::new(windows, syntax, nulls, told, (widths, n_lead), comment).find(&shapes, reasons)
+}
+
+/// Sets aside what among the rows are totals of some of them, and such rows at the beginning of `total`, which is
+/// below the rows and was hidden.
+fn set_totals_aside(
+    windows: &mut Windows,
+    syntax: Syntax,
+    header: &mut Header,
+    (width_max, keeps_totals): (usize, bool),
+    nulls: &Nulls,
+    total: &mut Vec<u8>,
+) {
+    let start = header.body_start;
+    let n_body = windows.head.len() - start;
+    let text = [&windows.head[start..], total].concat();
+    let widths = (header.names.len(), width_max);
+    let found = subtotals::find(&text, syntax, widths, header.rule.comment.as_ref());
+    header.kept = found.kept;
+    let mut among = found.records;
+    let n_below = among.len() - among.partition_point(|it| it.0 < n_body);
+    let n_filled = records(total, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).count();
+    if n_below == n_filled && n_below < among.len() {
+        // Those below are of some rows as well.
+        windows.show_end(&std::mem::take(total));
+    } else {
+        among.truncate(among.len() - n_below);
+    }
+    let is_last = |it: &(usize, usize)| text[it.1..].trim_ascii().is_empty();
+    // It was looked into, with the numbers of all rows.
+    among.retain(|it| !keeps_totals || !is_last(it));
+    if among.is_empty() {
+        return;
+    }
+    header.rule.totals = among.iter().map(|it| text[it.0..it.1].to_vec()).collect();
+    header.rule.totals.sort_unstable();
+    let body = Sample::of(windows, syntax, header.names.len(), start, nulls, &header.rule);
+    header.is_settled = body.head.iter().map(|it| it.is_settled()).collect();
+    header.evidence = body.all;
 }
 
 /// Returns the row of strokes that stands below the names, as programs print it for people.
@@ -489,7 +537,7 @@ impl<'a> Search<'a> {
     }
 
     fn rule(&self, header: Vec<Vec<u8>>) -> AsideRule {
-        AsideRule { comment: self.comment.clone(), header }
+        AsideRule { comment: self.comment.clone(), header, totals: Vec::new() }
     }
 
     fn sample(&self, width: usize, start: usize, header: Vec<Vec<u8>>) -> Sample {
@@ -745,6 +793,7 @@ impl Header {
             is_log: false,
             descriptions: Vec::new(),
             doubt: None,
+            kept: None,
         }
     }
 }

@@ -33,6 +33,7 @@ use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::spool::Written;
+use super::subtotals::Kept;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
@@ -404,7 +405,8 @@ fn ingest_text(
     let stray_quotes = stray_quotes(&tally);
     let written = options.written.as_deref();
     let format = written.map_or(SourceFormat::Text, |it| it.format);
-    let doubts = layout.table_doubt(format.place().unwrap_or("line")).into_iter().collect();
+    let word = format.place().unwrap_or("line");
+    let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word)).collect();
     // How the text is written of rows is nobody's concern.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
@@ -535,9 +537,11 @@ fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
         sentences.push(format!("footer: {footer} lines, the first is `{text}`"));
     }
     if 0 < totals {
-        let text = first_line(&layout.header.below.text);
+        let among = layout.header.rule.totals.first();
+        let text = first_line(among.unwrap_or(&layout.header.below.text));
         sentences.push(format!(
-            "{totals} rows of totals left out, the first is `{text}`: they hold the sums of their columns"
+            "{totals} rows of totals left out, such as `{text}`: they hold the sums of their columns, or their \
+             averages"
         ));
     }
     if 0 < other_tables {
@@ -701,6 +705,22 @@ impl Layout {
 }
 
 impl Layout {
+    /// Says which rows are called totals or averages, and were kept.
+    fn total_doubt(&self, word: &str) -> Option<String> {
+        let Kept { n, line, label } = self.header.kept.as_ref()?;
+        let label = &label[..label.floor_char_boundary(60)];
+        let line = self.first_line + u64::from(*line) + 1;
+        Some(match n {
+            1 => format!(
+                "the row on {word} {line} is called `{label}` and was kept: its numbers do not show that it is no row"
+            ),
+            _ => format!(
+                "{n} rows are called totals or averages and were kept, the first, `{label}`, on {word} {line}: \
+                 their numbers do not show that they are no rows"
+            ),
+        })
+    }
+
     /// Says which lines may be another table.
     fn table_doubt(&self, word: &str) -> Option<String> {
         let TableDoubt { first, last, are_rows } = self.header.doubt?;

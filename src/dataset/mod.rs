@@ -70,6 +70,7 @@ mod sniff;
 mod source;
 mod spool;
 mod stored;
+mod subtotals;
 mod swallowed;
 mod syntax;
 mod tables;

@@ -397,7 +397,9 @@ pub fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) 
     let (mut given, mut told) = (read.given(), present.dialect.told.clone());
     if present.doubts.is_empty() {
         // What surely is a table of its own was one then as well.
-        [&mut given, &mut told].map(|it| it.retain(|it| it != "--tables all"));
+        for flags in [&mut given, &mut told] {
+            flags.retain(|it| it != "--tables all");
+        }
     }
     given == told || (given.is_empty() && if_exists != IfExists::Replace)
 }
