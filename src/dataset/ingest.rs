@@ -406,7 +406,8 @@ fn ingest_text(
     let written = options.written.as_deref();
     let format = written.map_or(SourceFormat::Text, |it| it.format);
     let word = format.place().unwrap_or("line");
-    let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word)).collect();
+    let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word));
+    let doubts = doubts.chain(columns_doubt(input, &layout, options)?).collect();
     // How the text is written of rows is nobody's concern.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
@@ -733,6 +734,25 @@ impl Layout {
              dataset of them"
         ))
     }
+}
+
+/// Says how the columns of a text are read that blanks may align.
+fn columns_doubt(
+    input: &Input,
+    layout: &Layout,
+    options: &IngestOptions,
+) -> anyhow::Result<Option<String>> {
+    if layout.syntax.delimiter != Delimiter::NONE || options.written.is_some() || options.is_plain {
+        return Ok(None);
+    }
+    let mut head = input.head(SNIFF_HEAD_BYTES)?;
+    if (head.len() as u64) < input.bytes {
+        head.truncate(memchr::memrchr(b'\n', &head).map_or(0, |it| it + 1));
+    }
+    Ok(foreign::aligned(&head, options).map(|it| {
+        let widths: Vec<String> = it.widths.iter().map(ToString::to_string).collect();
+        format!("blanks may align several columns: `--widths {}` reads them", widths.join(","))
+    }))
 }
 
 /// Returns what of the head of a file lies before `end`.

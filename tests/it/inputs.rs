@@ -235,6 +235,27 @@ fn columns_of_a_text_may_have_widths() {
 }
 
 #[test]
+fn blanks_that_every_line_has_cut_a_text_into_columns() {
+    let bench = Bench::with([]);
+    let rows = "Ann     Oslo    30\nZo\u{eb} Li          31\nCid     Bern\n";
+    fs::write(bench.path("safe.txt"), format!("name    city   age\n{rows}")).unwrap();
+    let run = bench.run(["ingest", "safe.txt", "-v"]).succeeds();
+    let said = "columns of 8, 7, 3 letters: blanks align them in every line";
+    assert!(run.stderr().contains(said), "{}", run.stderr());
+    let expected = "name:string city:string age:int64\nAnn,Oslo,30\nZo\u{eb} Li,,31\nCid,Bern,";
+    assert_eq!(shown(&bench, "safe"), expected);
+    assert!(bench.run(["ingest", "safe.txt"]).succeeds().stdout().contains("unchanged"));
+
+    let rows = "Ann    Oslo   30\nZo\u{eb} Li        31\nCid    Bern\n";
+    fs::write(bench.path("open.txt"), format!("name   city  age\n{rows}")).unwrap();
+    let run = bench.run(["ingest", "open.txt"]).succeeds();
+    let hint = "blanks may align several columns: `--widths 7,6,3` reads them";
+    assert!(run.stderr().contains(hint), "{}", run.stderr());
+    bench.run(["ingest", "open.txt", "--widths", "7,6,3"]).succeeds();
+    assert_eq!(shown(&bench, "open"), expected);
+}
+
+#[test]
 fn the_parts_of_a_table_are_one_dataset() {
     let bench = Bench::with([]);
     fs::write(bench.path("a.csv"), "k,n\na,1\n").unwrap();
