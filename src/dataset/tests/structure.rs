@@ -92,6 +92,28 @@ proptest! {
     }
 
     #[test]
+    fn a_title_above_a_table_of_text_is_no_name(
+        rows in prop::collection::vec(("[A-Z][a-z]{2,6}", "[a-z]{3,7}", "[A-Z]{3,4}"), 1..9),
+        n_columns in 2_usize..4,
+        title in select(vec!["Offices", "List of offices", "\"Our offices, and others\"", "Table 1"]),
+        (n_blank, has_second, is_padded) in (1_usize..3, any::<bool>(), any::<bool>()),
+    ) {
+        let names = &["Name", "City", "Country"][..n_columns];
+        let padding = if is_padded { ",".repeat(n_columns - 1) } else { String::new() };
+        let second = if has_second { format!("as of May{padding}\n") } else { String::new() };
+        let mut text = format!("{title}{padding}\n{second}{}", format!("{padding}\n").repeat(n_blank));
+        text += &(names.join(",") + "\n");
+        let rows: Vec<Vec<String>> = rows.into_iter().map(|(name, city, country)| {
+            [name, city, country][..n_columns].to_vec()
+        }).collect();
+        text.extend(rows.iter().map(|it| it.join(",") + "\n"));
+        let typed: Vec<String> = names.iter().map(|it| format!("{it}:string")).collect();
+        let shown: Vec<String> = rows.iter().map(|it| it.join(" | ")).collect();
+        let expected = format!("{}\n{}", typed.join(" | "), shown.join("\n"));
+        prop_assert_eq!(looked_at(&text).0, expected, "{}", text);
+    }
+
+    #[test]
     fn notes_below_a_table_are_known_by_their_words_or_by_what_sets_them_apart(
         rows in rows(),
         n_columns in 3_usize..7,
