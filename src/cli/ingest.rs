@@ -958,7 +958,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         let hint = match dataset.set_aside.next_table {
             0 => String::new(),
             line => {
-                format!("; another table begins on line {line}, which `--tables all` reads as well")
+                format!(
+                    "; another table begins on {word} {line}, which `--tables all` reads as well"
+                )
             }
         };
         let (kinds, place) = (set_aside.join(", "), place(false));

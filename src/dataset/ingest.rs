@@ -407,7 +407,8 @@ fn ingest_text(
     let format = written.map_or(SourceFormat::Text, |it| it.format);
     let word = format.place().unwrap_or("line");
     let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word));
-    let doubts = doubts.chain(columns_doubt(input, &layout, options)?).collect();
+    let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
+    let doubts = doubts.chain(gap_doubt(&columns, tally.n_rows)).collect();
     // How the text is written of rows is nobody's concern.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
@@ -753,6 +754,21 @@ fn columns_doubt(
         let widths: Vec<String> = it.widths.iter().map(ToString::to_string).collect();
         format!("blanks may align several columns: `--widths {}` reads them", widths.join(","))
     }))
+}
+
+/// Says that a column without a name and a value may be a gap between tables.
+fn gap_doubt(columns: &[Column], n_rows: u64) -> Option<String> {
+    /// Columns of a table.
+    const COLUMNS_MIN: usize = 2;
+    let is_gap = |it: &Column| it.is_unnamed && it.nulls == Some(n_rows) && 0 < n_rows;
+    let is_side = |it: &[Column]| COLUMNS_MIN <= it.iter().filter(|it| !it.is_unnamed).count();
+    let mut gaps = (0..columns.len()).filter(|at| is_gap(&columns[*at]));
+    let at = gaps.find(|at| is_side(&columns[..*at]) && is_side(&columns[*at + 1..]))?;
+    Some(format!(
+        "column {} has no name and no value: what is left and right of it may be tables side by side; if so, save \
+         each as a file of its own",
+        at + 1
+    ))
 }
 
 /// Returns what of the head of a file lies before `end`.

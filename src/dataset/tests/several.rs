@@ -209,6 +209,22 @@ fn a_short_table_above_a_long_one_is_told() {
 }
 
 #[test]
+fn a_column_of_nothing_between_others_is_told() {
+    let doubts = |text: &str| Bench::new().bytes(text).unwrap().doubts;
+    let found = doubts("Region,Sales,,Name,Age\nNorth,10,,Ann,30\nSouth,20,,Bob,31\n,,,Cid,32\n");
+    assert!(found[0].starts_with("column 3 has no name and no value: "), "{found:?}");
+    assert_eq!(found.len(), 1);
+    for one in [
+        "Region,Sales,,Name,Age\nNorth,10,x,Ann,30\nSouth,20,,Bob,31\n",
+        "Region,Sales,Note,Name,Age\nNorth,10,,Ann,30\nSouth,20,,Bob,31\n",
+        "Region,,Name,Age\nNorth,,Ann,30\nSouth,,Bob,31\n",
+        "Region,Sales,\nNorth,10,\nSouth,20,\n",
+    ] {
+        assert_eq!(doubts(one), [""; 0], "{one}");
+    }
+}
+
+#[test]
 fn names_with_values_above_a_table_are_no_table() {
     let table = "Name,City,Age,Height\nAnn,Oslo,30,170\nBob,Rome,31,171\nCid,Bern,32,172\n";
     for (above, doubts) in [
