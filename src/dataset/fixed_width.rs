@@ -116,7 +116,8 @@ pub fn aligned(text: &str) -> Option<Aligned> {
     let starts: Vec<usize> = (0..n_letters).filter(|at| is_filled[*at] && before(at, 1)).collect();
     let ends = starts.iter().skip(1).copied().chain([n_letters]);
     let mut widths: Vec<usize> = starts.iter().zip(ends).map(|(start, end)| end - start).collect();
-    *widths.first_mut()? += starts[0];
+    let n_before = *starts.first()?;
+    *widths.first_mut()? += n_before;
     let names = cells(lines[0], &widths);
     let n_filled = |line: &&&str| cells(line, &widths).iter().filter(|it| !it.is_empty()).count();
     let n_rows = lines.iter().skip(1).filter(|it| 1 < n_filled(it)).count();
