@@ -523,6 +523,9 @@ pub struct Dataset {
     /// their columns; the first is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear_total: Option<u64>,
+    /// What else may be other than it was read, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// The files that were joined, in the order of their rows; none of a dataset that is one file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<SourceFile>,

@@ -146,6 +146,11 @@ fn print(
             let aside = dataset.set_aside.words().join(", ");
             report::note(&format!("`{name}`: left out of the table: {aside}"));
         }
+        for (name, dataset) in chosen.iter().filter(|_| !options.quiet) {
+            for doubt in &dataset.doubts {
+                report::note(&format!("`{name}`: {doubt}"));
+            }
+        }
         tell_notes(&chosen, options);
     } else if flags.tree {
         let documents = documents(&chosen, &options.session.dir, options.format)?;

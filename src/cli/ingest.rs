@@ -888,6 +888,7 @@ impl IngestFlags {
             header: self.no_header.then_some(false),
             skip_lines: self.skip_rows,
             is_further: false,
+            all_tables: self.tables == Tables::All,
             comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
@@ -978,22 +979,17 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         let hint = match dataset.set_aside.next_table {
             0 => String::new(),
             line => {
-                format!("; another table begins on line {line}, which `--tables all` reads as well")
+                format!(
+                    "; another table begins on {word} {line}, which `--tables all` reads as well"
+                )
             }
         };
         let (kinds, place) = (set_aside.join(", "), place(false));
         let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");
         report::warning(&message, colour);
     }
-    if let Some(sentence) = dataset.stray_quotes.sentence() {
-        report::warning(&format!("`{name}`: {sentence}"), colour);
-    }
-    if let Some(line) = dataset.unclear_total {
-        let message = format!(
-            "`{name}`: the row on {word} {line} is called a total and was kept: its numbers are not the sums \
-             of their columns"
-        );
-        report::warning(&message, colour);
+    for doubt in doubts(dataset, word) {
+        report::warning(&format!("`{name}`: {doubt}"), colour);
     }
     let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
@@ -1009,6 +1005,18 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         let message = format!("`{name}`: {repairs}{place}; `--strict` refuses such a file");
         report::warning(&message, colour);
     }
+}
+
+/// Returns what may be other than it was read, rows being of a `word`.
+fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
+    let total = dataset.unclear_total.map(|line| {
+        format!(
+            "the row on {word} {line} is called a total and was kept: its numbers are not the sums of their \
+             columns"
+        )
+    });
+    let sentences = dataset.stray_quotes.sentence().into_iter().chain(total);
+    sentences.chain(dataset.doubts.iter().cloned()).collect()
 }
 
 /// Returns the line that says what was decided about a file.
@@ -1081,7 +1089,9 @@ fn columns(names: &[&str]) -> String {
 
 /// Returns whether the note of a column names a flag, or what was lost.
 fn names_flag(column: &Column) -> bool {
-    column.note.as_deref().is_some_and(|it| it.contains("`--") || it.contains("error cell"))
+    const LOST: [&str; 5] =
+        ["`--", "error cell", "no stored value", "several currencies", "workbook shows as"];
+    column.note.as_deref().is_some_and(|note| LOST.iter().any(|it| note.contains(it)))
 }
 
 /// Says which columns of text are amounts, and the flag that makes numbers of them.

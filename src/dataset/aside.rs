@@ -73,6 +73,8 @@ pub struct AsideRule {
     pub comment: Option<Comment>,
     /// The records of the header as they stand in the file, where they may come again.
     pub header: Vec<Vec<u8>>,
+    /// Totals among the rows as they stand in the file, in the order of their bytes.
+    pub totals: Vec<Vec<u8>>,
 }
 
 /// What is to be known of lines that are no rows.
@@ -203,6 +205,9 @@ impl AsideRule {
     fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<Kind> {
         if self.header.iter().any(|it| it == record) {
             return Some(Kind::RepeatedHeader);
+        }
+        if self.totals.binary_search_by(|it| it.as_slice().cmp(record)).is_ok() {
+            return Some(Kind::Total);
         }
         let comment = self.comment.as_ref()?;
         let is_comment = comment.marks(record) && (comment.is_sure() || !is_full());

@@ -95,6 +95,7 @@ pub fn ingest(
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
+        doubts: Vec::new(),
         files: Vec::new(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };

@@ -34,6 +34,8 @@ pub struct Shape {
     pub width: usize,
     /// Cells that hold more than blanks.
     pub n_filled: usize,
+    /// Cells up to the last of them.
+    pub reach: usize,
     /// Whether the first cell is one of them.
     pub is_first_filled: bool,
     /// Whether each cell behind the first goes on like a sentence: with a blank.
@@ -61,6 +63,7 @@ impl Shape {
             line: before.1 + n_blank_lines,
             width: cells.len(),
             n_filled: cells.iter().filter(is_filled).count(),
+            reach: cells.iter().rposition(|it| is_filled(&it)).map_or(0, |at| at + 1),
             is_first_filled: cells.first().as_ref().is_some_and(is_filled),
             is_prose: cells.first().is_some_and(|it| it.raw(text).contains(&b' '))
                 && cells.iter().skip(1).all(begins_blank),
@@ -99,6 +102,13 @@ pub fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
         before = after;
     }
     shapes
+}
+
+/// Returns the shapes of the first `n` records of `text`, which have `width_max` cells at most: what is behind has
+/// nothing in it.
+pub fn records_within(text: &[u8], syntax: Syntax, n: usize, width_max: usize) -> Vec<Shape> {
+    let within = |it: Shape| Shape { width: it.width.min(width_max), ..it };
+    records(text, syntax, n).into_iter().map(within).collect()
 }
 
 /// Returns how many columns the table has that most of the records make.
@@ -203,15 +213,22 @@ struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    fn of(tail: &'a [u8], syntax: Syntax, width: usize, comment: Option<&'a Comment>) -> Self {
-        let shapes = records(tail, syntax, usize::MAX);
+    fn of(
+        tail: &'a [u8],
+        syntax: Syntax,
+        (width, width_max): (usize, usize),
+        comment: Option<&'a Comment>,
+    ) -> Self {
+        let shapes = records_within(tail, syntax, usize::MAX, width_max);
         let n_behind_blank = shapes.iter().skip(1).filter(|it| it.is_behind_blank).count();
         let has_blanks = shapes.len() < 2 * n_behind_blank;
         Below { tail, syntax, width, comment, shapes, classes: OnceCell::new(), has_blanks }
     }
 
     fn texts(&self, shape: &Shape) -> Vec<String> {
-        texts_of(&self.tail[shape.start..shape.end], self.syntax)
+        let mut texts = texts_of(&self.tail[shape.start..shape.end], self.syntax);
+        texts.truncate(shape.width);
+        texts
     }
 
     /// A column holds values where most of its cells are some: the names above them are words, and so are
@@ -324,17 +341,18 @@ impl<'a> Below<'a> {
     }
 }
 
-/// Returns the notes at the end of `tail`, which is the end of a file, as far as shape tells.
+/// Returns the notes at the end of `tail`, which is the end of a file, as far as shape tells. Behind
+/// `width_max` cells no record has anything.
 pub fn footer_of(
     tail: &[u8],
     syntax: Syntax,
-    width: usize,
+    (width, width_max): (usize, usize),
     comment: Option<&Comment>,
 ) -> Option<Footer> {
     if width < 2 {
         return None;
     }
-    let below = Below::of(tail, syntax, width, comment);
+    let below = Below::of(tail, syntax, (width, width_max), comment);
     let shapes = &below.shapes;
     let may_be_note = |it: &&Shape| below.is_note(it) || below.is_without_values(it);
     let n_notes = shapes.iter().rev().take(FOOTER_RECORDS_MAX + 1).take_while(may_be_note).count();

@@ -814,6 +814,9 @@ fn describe(
     let datasets = || parts.iter().map(|it| &it.dataset);
     let mut set_aside = SetAside::default();
     datasets().for_each(|it| set_aside.add(it.set_aside));
+    let doubts =
+        datasets().flat_map(|it| it.doubts.iter().map(|doubt| format!("{}: {doubt}", it.source)));
+    let doubts: Vec<String> = doubts.take(NOTES_MAX).collect();
     Dataset {
         location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
@@ -834,6 +837,7 @@ fn describe(
         },
         notes: shared_notes(parts),
         unclear_total: None,
+        doubts,
         files,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     }

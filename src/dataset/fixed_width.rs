@@ -1,4 +1,4 @@
-//! Text whose columns have widths: `--widths 5,10,3`.
+//! Text whose columns have widths: `--widths 5,10,3`, or blanks that align them.
 //!
 //! Each line is a row; the last column takes what is left of it. Widths count letters, not bytes, and blanks around
 //! a cell are no part of it. Everything else is found out as in any other text.
@@ -77,9 +77,83 @@ fn cells<'a>(line: &'a str, widths: &[usize]) -> Vec<&'a str> {
     cells
 }
 
+/// The columns of a text that blanks align.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Aligned {
+    /// Letters of each.
+    pub widths: Vec<usize>,
+    /// Whether nothing else can be meant: each has one name, and two blanks in front in every line.
+    pub is_safe: bool,
+}
+
+/// Finds columns between which every line of a text has blanks, where cells are empty: else the blanks in a row
+/// tell cells apart. The first line has the names.
+pub fn aligned(text: &str) -> Option<Aligned> {
+    /// Longer lines are prose.
+    const LETTERS_MAX: usize = 500;
+    const LINES_MIN: usize = 4;
+    let is_sign = |it: char| matches!(it, ',' | ';' | '\t' | '|' | '"');
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // A look at one line is enough for nearly every file.
+    if text.lines().next()?.contains(is_sign) || text.contains(is_sign) {
+        return None;
+    }
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+    let n_letters = lines.iter().map(|it| it.chars().count()).max()?;
+    let n_gaps = |line: &str| line.split("  ").filter(|it| !it.trim().is_empty()).count();
+    let is_even = lines.iter().all(|it| n_gaps(it) == n_gaps(lines[0]));
+    if lines.len() < LINES_MIN || LETTERS_MAX < n_letters || is_even {
+        return None;
+    }
+    let mut is_filled = vec![false; n_letters];
+    for line in &lines {
+        for (filled, char) in is_filled.iter_mut().zip(line.chars()) {
+            *filled |= char != ' ';
+        }
+    }
+    // Where a letter is behind blanks that all lines have.
+    let before = |at: &usize, n: usize| at.checked_sub(n).is_none_or(|it| !is_filled[it]);
+    let starts: Vec<usize> = (0..n_letters).filter(|at| is_filled[*at] && before(at, 1)).collect();
+    let ends = starts.iter().skip(1).copied().chain([n_letters]);
+    let mut widths: Vec<usize> = starts.iter().zip(ends).map(|(start, end)| end - start).collect();
+    let n_before = *starts.first()?;
+    *widths.first_mut()? += n_before;
+    let names = cells(lines[0], &widths);
+    let n_filled = |line: &&&str| cells(line, &widths).iter().filter(|it| !it.is_empty()).count();
+    let n_rows = lines.iter().skip(1).filter(|it| 1 < n_filled(it)).count();
+    let are_named =
+        names.len() == widths.len() && names.iter().all(|it| !it.is_empty() && !it.contains("  "));
+    if widths.len() < 2 || !are_named || 2 * n_rows < lines.len() - 1 {
+        return None;
+    }
+    let is_safe = n_gaps(lines[0]) == widths.len() && starts[1..].iter().all(|it| before(it, 2));
+    Some(Aligned { widths, is_safe })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::cells;
+    use super::{aligned, cells};
+
+    #[test]
+    fn blanks_that_all_lines_have_are_between_columns() {
+        let check = |text: &str, expected: Option<(&[usize], bool)>| {
+            let found = aligned(text).map(|it| (it.widths, it.is_safe));
+            assert_eq!(found, expected.map(|it| (it.0.to_vec(), it.1)), "{text}");
+        };
+        let rows = "Ann     Oslo    30\nZoë Li          31\nCid     Bern\n";
+        check(&format!("Name    City   Age\n{rows}"), Some((&[8, 7, 3], true)));
+        // One blank may be one within a name.
+        let rows = "Ann    Oslo  30\nBob Li       31\nCid    Bern\n";
+        check(&format!("Name   City Age\n{rows}"), Some((&[7, 5, 3], false)));
+        // No name goes over a gap.
+        let rows = "Ann   Oslo   30\nBob Li       31\nCid   Bern\n";
+        check(&format!("Name   City  Age\n{rows}"), None);
+        // Where no cell is empty, blanks in a row tell them apart.
+        check("a  b\n1  2\n3  4\n5  6\n", None);
+        check("a,b  c\n1,2\n3,4  x\n5,6\n", None);
+        check("so it goes  on\nwithout any column\nas  text does\nto its end\n", None);
+        check("a\nb\n", None);
+    }
 
     #[test]
     fn a_line_is_cut_by_letters() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::Watch;
+use super::fixed_width::Aligned;
 use super::ingest::{IngestOptions, encoding_of};
 use super::source::{Input, Source, refuse};
 use super::spool::Spool;
@@ -172,11 +173,20 @@ pub(super) fn as_text(
     if options.is_plain {
         return Ok(None);
     }
-    if !options.widths.is_empty() && Foreign::of(&input.head(SNIFF_HEAD_BYTES)?, "").is_none() {
-        return by_widths(input, dir, options, watch).map(Some);
+    let head = input.head(SNIFF_HEAD_BYTES)?;
+    if !options.widths.is_empty() && Foreign::of(&head, "").is_none() {
+        return by_widths(input, dir, options, (&options.widths, "as told"), watch).map(Some);
     }
-    let Some(foreign) = Foreign::of(&input.head(SNIFF_HEAD_BYTES)?, &input.name) else {
-        return Ok(None);
+    let Some(foreign) = Foreign::of(&head, &input.name) else {
+        let is_whole = input.bytes <= head.len() as u64;
+        let columns = if is_whole { aligned(&head, options) } else { None };
+        return match columns.filter(|it| it.is_safe) {
+            Some(Aligned { widths, .. }) => {
+                let how = (&widths[..], "blanks align them in every line");
+                by_widths(input, dir, options, how, watch).map(Some)
+            }
+            None => Ok(None),
+        };
     };
     check_options(options, foreign, &input.name)?;
     let bytes_max = options.bytes_max;
@@ -208,19 +218,30 @@ pub(super) fn as_text(
     Ok(Some((input, options)))
 }
 
+/// Returns the columns that blanks align in a text, of which nothing else is said.
+pub(super) fn aligned(head: &[u8], options: &IngestOptions) -> Option<Aligned> {
+    let IngestOptions { delimiter, quote, escape, skip_lines, encoding, .. } = options;
+    let is_told = delimiter.is_some() || quote.is_some() || escape.is_some() || encoding.is_some();
+    if is_told || skip_lines.is_some() {
+        return None;
+    }
+    fixed_width::aligned(str::from_utf8(head).ok()?)
+}
+
 fn by_widths(
     input: &Input,
     dir: &Path,
     options: &IngestOptions,
+    (widths, why): (&[usize], &str),
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Input, IngestOptions)> {
     let found = encoding_of(input, options, watch)?;
     let mut spool = Spool::new(input, dir, options, SourceFormat::Text)?;
-    fixed_width::write(&mut spool, input, &options.widths, &found, watch)?;
-    let widths: Vec<String> = options.widths.iter().map(ToString::to_string).collect();
+    fixed_width::write(&mut spool, input, widths, &found, watch)?;
+    let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
     spool.written.reasons = vec![
         format!("encoding {}: {}", found.charset.name(), found.reason),
-        format!("columns of {} letters: as told", widths.join(", ")),
+        format!("columns of {} letters: {why}", widths.join(", ")),
     ];
     let Some((file, written)) = spool.finish(None)? else {
         let message = format!("cannot read `{}`: it has only blank lines", input.name);

@@ -39,6 +39,8 @@ impl IngestOptions {
             ("--escape", escape),
             ("--encoding", self.encoding.clone()),
             ("--no-header", self.header.map(|_| String::new())),
+            // The further ones are known by their lines.
+            ("--tables", (self.all_tables && !self.is_further).then(|| "all".to_owned())),
             ("--skip-rows", self.skip_lines.map(|it| it.to_string())),
             ("--comment", comment),
             ("--null", self.nulls.as_ref().map(|it| it.join(","))),

@@ -8,18 +8,23 @@ use std::collections::HashSet;
 use super::aside::{AsideRule, Asides, Comment, Comments, Kind};
 use super::decide::is_typed;
 use super::dialect::mode;
-use super::extent::{Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, width_of};
+use super::extent::{
+    Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, records_within, width_of,
+};
 use super::infer::{Evidence, Nulls, classify};
 use super::odd::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
+use super::subtotals::{self, Kept};
 use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::wrap::Rules;
 use super::{fields, lead, levels, shape, tables, tails, totals};
 
 mod above;
+
+pub use above::are_labels;
 
 /// What is known about the table before the file is read.
 #[derive(Debug)]
@@ -62,6 +67,21 @@ pub struct Header {
     pub is_log: bool,
     /// What records below the names say of the columns; empty where there are none.
     pub descriptions: Vec<String>,
+    /// Lines that may be another table.
+    pub doubt: Option<TableDoubt>,
+    /// Rows that are called totals or averages and are none; the line is counted from the first row.
+    pub kept: Option<Kept>,
+}
+
+/// Lines that may be a table of their own, the first line being 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableDoubt {
+    /// The first of them.
+    pub first: u32,
+    /// The last of them.
+    pub last: u32,
+    /// Whether they are rows of the table, else they are left out.
+    pub are_rows: bool,
 }
 
 /// What lies below a table.
@@ -77,6 +97,7 @@ pub struct Below {
 
 /// What the user said about the place of the table.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
 pub struct Told {
     /// Whether there is a header.
     pub header: Option<bool>,
@@ -88,6 +109,10 @@ pub struct Told {
     pub is_plain: bool,
     /// The last row of the table is one, whatever it is called.
     pub keeps_totals: bool,
+    /// What may be a table of its own is one.
+    pub takes_all_tables: bool,
+    /// Other tables precede this one.
+    pub is_further: bool,
     /// What was found out: the lines of the drawing, where the table is drawn.
     pub rules: Option<Rules>,
 }
@@ -102,26 +127,50 @@ pub fn find(
     nulls: &Nulls,
     reasons: &mut Vec<String>,
 ) -> Header {
-    let end = (!told.is_plain).then(|| tables::end_of_first(windows, syntax, nulls)).flatten();
-    let tables = match end {
-        Some(end) => windows.hide_end(windows.head.len() - end),
-        None => Vec::new(),
+    let found = if told.is_plain {
+        tables::Found::default()
+    } else {
+        tables::find(windows, syntax, nulls, told.takes_all_tables)
     };
-    let mut header = find_first(windows, syntax, told, nulls, reasons);
+    let (tables, titles) = match found.end {
+        Some((start, titles_start)) => {
+            let tables = windows.hide_end(windows.head.len() - start);
+            (tables, windows.hide_end(windows.head.len() - titles_start))
+        }
+        None => (Vec::new(), Vec::new()),
+    };
+    // A table beside longer ones has as many delimiters as they have.
+    let is_one_of_several = found.end.is_some() || told.is_further;
+    let width_max = if is_one_of_several && windows.is_whole {
+        let shapes = records(windows.head(syntax), syntax, usize::MAX);
+        shapes.iter().map(|it| it.reach).max().unwrap_or(usize::MAX)
+    } else {
+        usize::MAX
+    };
+    let mut header = find_first(windows, syntax, told, width_max, nulls, reasons);
+    header.doubt = found.doubt.map(|it| {
+        let is_below = header.line.unwrap_or(header.body_line) < it.line;
+        let (first, last) = if is_below { it.here } else { it.above };
+        let are_rows = is_below && it.start < windows.head(syntax).len();
+        TableDoubt { first, last, are_rows }
+    });
+    header.below.text.extend(titles);
+    header.below.n_notes = header.below.text.len();
     header.below.text.extend(tables);
     header
 }
 
-/// Decides all of this for a file of one table.
+/// Decides all of this for a file of one table, which has nothing behind `width_max` cells.
 fn find_first(
     windows: &mut Windows,
     syntax: Syntax,
     told: &Told,
+    width_max: usize,
     nulls: &Nulls,
     reasons: &mut Vec<String>,
 ) -> Header {
     let head = windows.head(syntax);
-    let shapes = records(head, syntax, RECORDS_MAX);
+    let shapes = records_within(head, syntax, RECORDS_MAX, width_max);
     let may_have_lead = !told.is_placed && told.comments == Comments::FindOut;
     let n_lead = if may_have_lead { lead::n_bytes(head) } else { 0 };
     let below: Vec<Shape> = shapes.iter().filter(|it| n_lead <= it.start).cloned().collect();
@@ -143,25 +192,72 @@ fn find_first(
             Some(Comment::Marked { marker: char.to_string(), is_sure: true })
         }
     };
-    let footer = || footer_of(windows.tail(syntax), syntax, width, comment.as_ref());
+    let footer = || footer_of(windows.tail(syntax), syntax, (width, width_max), comment.as_ref());
     let footer = (!told.is_plain).then(footer).flatten();
     let notes = footer.as_ref().map_or_else(Vec::new, |it| windows.hide_end(it.bytes));
-    let total = || totals::candidate(windows.tail(syntax), syntax, width, comment.as_ref());
+    let total =
+        || totals::candidate(windows.tail(syntax), syntax, (width, width_max), comment.as_ref());
     let n_total = (!told.is_plain && !told.keeps_totals).then(total).flatten().unwrap_or(0);
     let total = windows.hide_end(n_total);
-    let search = Search::new(windows, syntax, nulls, told, (width, n_lead), comment.clone());
+    let widths = (width, width_max);
+    let search = Search::new(windows, syntax, nulls, told, (widths, n_lead), comment.clone());
     let mut header_reasons = Vec::new();
     let header = search.find(&shapes, &mut header_reasons);
     let is_hidden = |it: &Footer| is_footer(&notes, it, &header, syntax, nulls);
     if footer.as_ref().is_none_or(is_hidden) {
         reasons.append(&mut header_reasons);
+        let mut header = header;
+        let mut total = total;
+        if windows.is_whole && !told.is_plain {
+            let how = (width_max, told.keeps_totals);
+            set_totals_aside(windows, syntax, &mut header, how, nulls, &mut total);
+        }
+        let n_total = total.len();
         let text = [total, notes].concat();
         return Header { below: Below { n_notes: text.len(), text, n_total }, ..header };
     }
     // What looked like notes may be rows that were cut short.
     windows.show_end(&total);
     windows.show_end(&notes);
-    Search::new(windows, syntax, nulls, told, (width, n_lead), comment).find(&shapes, reasons)
+    Search::new(windows, syntax, nulls, told, (widths, n_lead), comment).find(&shapes, reasons)
+}
+
+/// Sets aside what among the rows are totals of some of them, and such rows at the beginning of `total`, which is
+/// below the rows and was hidden.
+fn set_totals_aside(
+    windows: &mut Windows,
+    syntax: Syntax,
+    header: &mut Header,
+    (width_max, keeps_totals): (usize, bool),
+    nulls: &Nulls,
+    total: &mut Vec<u8>,
+) {
+    let start = header.body_start;
+    let n_body = windows.head.len() - start;
+    let text = [&windows.head[start..], total].concat();
+    let widths = (header.names.len(), width_max);
+    let found = subtotals::find(&text, syntax, widths, header.rule.comment.as_ref());
+    header.kept = found.kept;
+    let mut among = found.records;
+    let n_below = among.len() - among.partition_point(|it| it.0 < n_body);
+    let n_filled = records(total, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).count();
+    if n_below == n_filled && n_below < among.len() {
+        // Those below are of some rows as well.
+        windows.show_end(&std::mem::take(total));
+    } else {
+        among.truncate(among.len() - n_below);
+    }
+    let is_last = |it: &(usize, usize)| text[it.1..].trim_ascii().is_empty();
+    // It was looked into, with the numbers of all rows.
+    among.retain(|it| !keeps_totals || !is_last(it));
+    if among.is_empty() {
+        return;
+    }
+    header.rule.totals = among.iter().map(|it| text[it.0..it.1].to_vec()).collect();
+    header.rule.totals.sort_unstable();
+    let body = Sample::of(windows, syntax, header.names.len(), start, nulls, &header.rule);
+    header.is_settled = body.head.iter().map(|it| it.is_settled()).collect();
+    header.evidence = body.all;
 }
 
 /// Returns the row of strokes that stands below the names, as programs print it for people.
@@ -236,6 +332,8 @@ struct Search<'a> {
     told: &'a Told,
     /// Columns that most records have.
     width: usize,
+    /// Cells behind which no record has anything.
+    width_max: usize,
     /// Bytes of comments and sentences above the table.
     n_lead: usize,
     comment: Option<Comment>,
@@ -257,11 +355,11 @@ impl<'a> Search<'a> {
         syntax: Syntax,
         nulls: &'a Nulls,
         told: &'a Told,
-        (width, n_lead): (usize, usize),
+        ((width, width_max), n_lead): ((usize, usize), usize),
         comment: Option<Comment>,
     ) -> Self {
         let head = windows.head(syntax);
-        Search { windows, head, syntax, nulls, told, width, n_lead, comment }
+        Search { windows, head, syntax, nulls, told, width, width_max, n_lead, comment }
     }
 
     fn find(&self, shapes: &[Shape], reasons: &mut Vec<String>) -> Header {
@@ -365,11 +463,11 @@ impl<'a> Search<'a> {
             classes: first_rows.classes(self.syntax.quote),
             asides,
             rule,
-            below: Below::default(),
             is_short,
             n_records,
             is_log,
             descriptions,
+            ..Header::nothing()
         }
     }
 
@@ -439,7 +537,7 @@ impl<'a> Search<'a> {
     }
 
     fn rule(&self, header: Vec<Vec<u8>>) -> AsideRule {
-        AsideRule { comment: self.comment.clone(), header }
+        AsideRule { comment: self.comment.clone(), header, totals: Vec::new() }
     }
 
     fn sample(&self, width: usize, start: usize, header: Vec<Vec<u8>>) -> Sample {
@@ -447,7 +545,9 @@ impl<'a> Search<'a> {
     }
 
     fn labels(&self, shape: &Shape) -> Vec<String> {
-        texts_of(&self.head[shape.start..shape.end], self.syntax)
+        let mut labels = texts_of(&self.head[shape.start..shape.end], self.syntax);
+        labels.truncate(self.width_max);
+        labels
     }
 
     /// Returns the names in a record, if it is the line of a log that has them.
@@ -692,6 +792,8 @@ impl Header {
             n_records: 0,
             is_log: false,
             descriptions: Vec::new(),
+            doubt: None,
+            kept: None,
         }
     }
 }
@@ -814,7 +916,7 @@ fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static 
 }
 
 /// Returns whether labels count years, and the numbers below them are other numbers.
-fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+pub fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
     /// More would not change the picture.
     const ROWS_MAX: usize = 1_000;
     const ROWS_MIN: usize = 2;
@@ -838,7 +940,7 @@ fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> boo
 
 /// Returns whether a record of text is one more of the rows of text below it: its values come again
 /// where values do that, and are made like those of columns whose values are all made alike.
-fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+pub fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
     /// More would not change the picture.
     const ROWS_MAX: usize = 1_000;
     /// Less do not show a habit.

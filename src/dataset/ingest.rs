@@ -21,7 +21,7 @@ use super::dialect;
 use super::encoding::{self, Found};
 use super::family::Family;
 use super::foreign;
-use super::header::{self, Below, Header, Told};
+use super::header::{self, Below, Header, TableDoubt, Told};
 use super::infer::{Evidence, Nulls};
 use super::lines::LineWriter;
 use super::local::DateOrder;
@@ -33,6 +33,7 @@ use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::spool::Written;
+use super::subtotals::Kept;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
@@ -68,6 +69,8 @@ pub struct IngestOptions {
     pub skip_lines: Option<u64>,
     /// Whether these lines are of other tables.
     pub is_further: bool,
+    /// What may be a table of its own, is one: each is read.
+    pub all_tables: bool,
     /// What begins a comment line.
     pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
@@ -114,6 +117,7 @@ impl Default for IngestOptions {
             header: None,
             skip_lines: None,
             is_further: false,
+            all_tables: false,
             comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
@@ -400,6 +404,11 @@ fn ingest_text(
         [archive, std::mem::take(&mut layout.reasons), reasons, repairs(&tally, &layout)].concat();
     let stray_quotes = stray_quotes(&tally);
     let written = options.written.as_deref();
+    let format = written.map_or(SourceFormat::Text, |it| it.format);
+    let word = format.place().unwrap_or("line");
+    let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word));
+    let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
+    let doubts = doubts.chain(gap_doubt(&columns, tally.n_rows)).collect();
     // How the text is written of rows is nobody's concern.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
@@ -412,7 +421,7 @@ fn ingest_text(
         row_count: tally.n_rows,
         columns,
         dialect: Dialect {
-            format: written.map_or(SourceFormat::Text, |it| it.format),
+            format,
             sheet: written.and_then(|it| it.sheet.clone()),
             encoding: layout.text.charset.name(),
             delimiter: layout.syntax.delimiter_as_written().filter(|_| is_text),
@@ -438,6 +447,7 @@ fn ingest_text(
             layout.syntax,
         ),
         unclear_total,
+        doubts,
         files: Vec::new(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
@@ -529,9 +539,11 @@ fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
         sentences.push(format!("footer: {footer} lines, the first is `{text}`"));
     }
     if 0 < totals {
-        let text = first_line(&layout.header.below.text);
+        let among = layout.header.rule.totals.first();
+        let text = first_line(among.unwrap_or(&layout.header.below.text));
         sentences.push(format!(
-            "{totals} rows of totals left out, the first is `{text}`: they hold the sums of their columns"
+            "{totals} rows of totals left out, such as `{text}`: they hold the sums of their columns, or their \
+             averages"
         ));
     }
     if 0 < other_tables {
@@ -694,6 +706,71 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Says which rows are called totals or averages, and were kept.
+    fn total_doubt(&self, word: &str) -> Option<String> {
+        let Kept { n, line, label } = self.header.kept.as_ref()?;
+        let label = &label[..label.floor_char_boundary(60)];
+        let line = self.first_line + u64::from(*line) + 1;
+        Some(match n {
+            1 => format!(
+                "the row on {word} {line} is called `{label}` and was kept: its numbers do not show that it is no row"
+            ),
+            _ => format!(
+                "{n} rows are called totals or averages and were kept, the first, `{label}`, on {word} {line}: \
+                 their numbers do not show that they are no rows"
+            ),
+        })
+    }
+
+    /// Says which lines may be another table.
+    fn table_doubt(&self, word: &str) -> Option<String> {
+        let TableDoubt { first, last, are_rows } = self.header.doubt?;
+        // Lines before what was looked at.
+        let n_lines = self.first_line - u64::from(self.header.body_line);
+        let [first, last] = [first, last].map(|it| n_lines + u64::from(it) + 1);
+        let what = if are_rows { "kept as rows" } else { "left out" };
+        Some(format!(
+            "{word}s {first} to {last} may be a table of their own: they were {what}, `--tables all` makes a \
+             dataset of them"
+        ))
+    }
+}
+
+/// Says how the columns of a text are read that blanks may align.
+fn columns_doubt(
+    input: &Input,
+    layout: &Layout,
+    options: &IngestOptions,
+) -> anyhow::Result<Option<String>> {
+    if layout.syntax.delimiter != Delimiter::NONE || options.written.is_some() || options.is_plain {
+        return Ok(None);
+    }
+    let mut head = input.head(SNIFF_HEAD_BYTES)?;
+    if (head.len() as u64) < input.bytes {
+        head.truncate(memchr::memrchr(b'\n', &head).map_or(0, |it| it + 1));
+    }
+    Ok(foreign::aligned(&head, options).map(|it| {
+        let widths: Vec<String> = it.widths.iter().map(ToString::to_string).collect();
+        format!("blanks may align several columns: `--widths {}` reads them", widths.join(","))
+    }))
+}
+
+/// Says that a column without a name and a value may be a gap between tables.
+fn gap_doubt(columns: &[Column], n_rows: u64) -> Option<String> {
+    /// Columns of a table.
+    const COLUMNS_MIN: usize = 2;
+    let is_gap = |it: &Column| it.is_unnamed && it.nulls == Some(n_rows) && 0 < n_rows;
+    let is_side = |it: &[Column]| COLUMNS_MIN <= it.iter().filter(|it| !it.is_unnamed).count();
+    let mut gaps = (0..columns.len()).filter(|at| is_gap(&columns[*at]));
+    let at = gaps.find(|at| is_side(&columns[..*at]) && is_side(&columns[*at + 1..]))?;
+    Some(format!(
+        "column {} has no name and no value: what is left and right of it may be tables side by side; if so, save \
+         each as a file of its own",
+        at + 1
+    ))
+}
+
 /// Returns what of the head of a file lies before `end`.
 fn before(head: &[u8], end: u64) -> &[u8] {
     &head[..head.len().min(usize::try_from(end).unwrap_or(usize::MAX))]
@@ -717,6 +794,8 @@ fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
         is_placed: is_plain || skip_lines.is_some(),
         is_plain,
         keeps_totals: false,
+        takes_all_tables: options.all_tables,
+        is_further: options.is_further,
         rules,
     }
 }

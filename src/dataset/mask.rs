@@ -42,6 +42,7 @@ pub fn masked_schema(catalog: &Catalog, withheld: &Withheld) -> Catalog {
         if dataset.columns.iter().any(|it| withheld.has(name, &it.name)) {
             // They are of the file, and nobody knows of which columns.
             dataset.notes.clear();
+            dataset.doubts.clear();
         }
         for column in dataset.columns.iter_mut().filter(|it| withheld.has(name, &it.name)) {
             column.dtype = DType::String;

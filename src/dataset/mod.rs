@@ -3,7 +3,7 @@
 //! The way of a file: `source` opens it, through `compression` if need be, and hands out windows
 //! and slices; `encoding` finds out which `charset` its text has, by its `letters` where it must,
 //! `wrap` what is around its rows, `dialect` how their cells are told apart, `tables`, `extent`, `header` and `levels` where the table
-//! lies and what its columns are called; `pass` has slices read side by side, each by `slice`:
+//! lies and what its columns are called, `totals` and `subtotals` which of its rows are none; `pass` has slices read side by side, each by `slice`:
 //! `records` finds their cells, `swallowed` the rows that a stray quote has joined, `aside` takes out what is no row, `build` makes columns of them with
 //! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
 //! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
@@ -71,6 +71,7 @@ mod sniff;
 mod source;
 mod spool;
 mod stored;
+mod subtotals;
 mod swallowed;
 mod syntax;
 mod tables;

@@ -3,11 +3,14 @@
 //! Pure. A short file is looked at as a whole; in a long one, a second table is not looked for, and
 //! its rows are told as rows that do not fit.
 
+use std::collections::HashSet;
+
 use super::aside::AsideRule;
+use super::decide::is_typed;
 use super::dialect::{mode, ratio};
 use super::extent::{Shape, records};
-use super::header::is_header;
-use super::infer::{Nulls, classify};
+use super::header::{are_labels, is_header, resembles_rows};
+use super::infer::{Evidence, Nulls, classify};
 use super::lead;
 use super::records::texts_of;
 use super::sample::Sample;
@@ -19,21 +22,101 @@ use super::syntax::Syntax;
 const PLACES_MAX: usize = 16;
 /// Records of names and values above a table; more are a table of their own.
 const RECORDS_ABOVE_MAX: usize = 12;
+/// Gaps in a table that has some now and then.
+const GAPS_MAX: usize = 4;
+/// Titles above a table.
+const TITLES_MAX: usize = 3;
+/// Rows that show what a column holds.
+const ROWS_MIN: usize = 2;
 
-/// Returns the length of the text before the second table, if there is one behind a first one that
-/// is not much shorter.
-pub fn end_of_first(windows: &Windows, syntax: Syntax, nulls: &Nulls) -> Option<usize> {
+/// Where tables begin below the first.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The length of the text before the second table, if there surely is one, and before titles above it.
+    pub end: Option<(usize, usize)>,
+    /// The first place before it where one may begin.
+    pub doubt: Option<Doubt>,
+}
+
+/// A place where a table may begin; the first line is 0.
+#[derive(Debug)]
+pub struct Doubt {
+    /// Where its names begin.
+    pub start: usize,
+    /// The line of them.
+    pub line: u32,
+    /// The first line and the last of the records above it.
+    pub above: (u32, u32),
+    /// The first line and the last of it.
+    pub here: (u32, u32),
+}
+
+/// Whether a table begins at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    No,
+    Maybe,
+    Surely,
+}
+
+impl Begin {
+    fn maybe(is_it: bool) -> Begin {
+        if is_it { Begin::Maybe } else { Begin::No }
+    }
+}
+
+/// Finds the second table, if there is one behind a first one that is not much shorter. With `takes_all`, what
+/// may be a table is one, also where the first is short.
+pub fn find(windows: &Windows, syntax: Syntax, nulls: &Nulls, takes_all: bool) -> Found {
+    let mut found = Found::default();
     if !windows.is_whole {
-        return None;
+        return found;
     }
     let text = windows.head(syntax);
-    let mut shapes = records(text, syntax, usize::MAX);
     let n_lead = lead::n_bytes(text);
-    shapes.retain(|it| n_lead <= it.start);
+    let shapes = shapes(text, syntax, n_lead);
     let place = Places { text, syntax, nulls, shapes: &shapes };
-    let at = place.candidates().take(PLACES_MAX).find(|at| place.begins_table(*at))?;
-    // Before a table that is much longer, a short one is preamble.
-    (place.end(at) - at <= 2 * at).then(|| shapes[at].start)
+    for at in place.candidates().take(PLACES_MAX) {
+        let begin = place.begin(at);
+        // Before a table that is much longer, a short one is preamble.
+        let is_short = 2 * at < place.end(at) - at;
+        match begin {
+            Begin::No => continue,
+            Begin::Surely if takes_all || !is_short => {
+                found.end = Some(place.start(at));
+                return found;
+            }
+            Begin::Maybe if takes_all => {
+                found.end = Some(place.start(at));
+                return found;
+            }
+            Begin::Maybe | Begin::Surely => {}
+        }
+        found.doubt.get_or_insert_with(|| place.doubt(at));
+        if begin == Begin::Surely {
+            return found;
+        }
+    }
+    found
+}
+
+/// Returns the shapes of records that hold something. One is as wide as a record of its block reaches: a program
+/// that writes several tables gives all records as many delimiters.
+fn shapes(text: &[u8], syntax: Syntax, n_lead: usize) -> Vec<Shape> {
+    let mut shapes = records(text, syntax, usize::MAX);
+    shapes.retain(|it| n_lead <= it.start);
+    let mut is_behind_hollow = false;
+    shapes.retain_mut(|it| {
+        it.is_behind_blank |= std::mem::replace(&mut is_behind_hollow, it.n_filled == 0);
+        0 < it.n_filled
+    });
+    for block in shapes.chunk_by_mut(|_, it| !it.is_behind_blank) {
+        let reach = block.iter().map(|it| it.reach).max().unwrap_or_default();
+        for shape in block {
+            shape.width = shape.width.min(reach);
+        }
+    }
+    shapes
 }
 
 /// The records of a file, between which tables may begin.
@@ -71,54 +154,223 @@ impl Places<'_> {
         next.unwrap_or(self.shapes.len())
     }
 
-    fn begins_table(&self, at: usize) -> bool {
-        // Titles are above the first table.
+    /// Returns the records above a position, without titles above the first table and this one.
+    fn above(&self, at: usize) -> &[Shape] {
         let n_titles = self.shapes[..at].iter().take_while(|it| it.n_filled == 1).count();
         let above = &self.shapes[n_titles..at];
-        let Some((head, rows)) = self.shapes[at..self.end(at)].split_first() else { return false };
+        let n_below = above.iter().rev().take_while(|it| it.n_filled == 1).count();
+        &above[..above.len() - n_below]
+    }
+
+    fn begin(&self, at: usize) -> Begin {
+        let above = self.above(at);
+        let Some((head, rows)) = self.shapes[at..self.end(at)].split_first() else {
+            return Begin::No;
+        };
         let (width, share) = width_of(above);
         // Names and values above a table leave cells empty.
         if width < 2 || share < 0.8 || above.first().is_none_or(|it| it.n_filled < width) {
-            return false;
+            return Begin::No;
         }
         // A table of the same width begins behind a blank line; of the other one, nothing comes again.
         let n_back = rows.iter().filter(|it| it.width == width).count();
         if if width == head.width { !self.is_apart(at) } else { rows.len() < 5 * n_back } {
-            return false;
+            return Begin::No;
         }
         // Names with their values have a value where a table has a name.
-        let firsts = texts_of(&self.text[above[0].start..above[0].end], self.syntax);
+        let firsts = self.labels(&above[0]);
         if width == 2
             && width < head.width
             && firsts.get(1).is_some_and(|it| is_value(it.as_bytes()))
         {
-            return false;
+            return Begin::No;
         }
-        let labels = texts_of(&self.text[head.start..head.end], self.syntax);
-        if !labels.iter().all(|it| classify(it.as_bytes(), self.nulls).is_name()) {
-            return false;
+        let pair = Pair {
+            labels: self.labels(head),
+            body: self.sample(
+                head.after.0,
+                rows.last().map_or(head.after.0, |it| it.after.0),
+                head.width,
+            ),
+            first_labels: firsts,
+            first_body: self.sample(above[0].after.0, above[above.len() - 1].after.0, width),
+            above,
+            head,
+            rows,
+        };
+        if head.width == width {
+            self.begin_of_same_width(&pair)
+        } else {
+            self.begin_of_other_width(&pair, width)
         }
-        let end = rows.last().map_or(self.text.len(), |it| it.after.0);
-        let behind = self.sample(head.after.0, end, head.width);
-        let is_named = behind.is_typed() && is_header(&labels, &behind, self.nulls).0;
-        if width != head.width {
+    }
+
+    /// Judges a place behind which records have another width.
+    fn begin_of_other_width(&self, pair: &Pair<'_>, width: usize) -> Begin {
+        let Pair { head, above, body, first_body, .. } = pair;
+        if !self.are_names(&pair.labels) {
+            return Begin::No;
+        }
+        let is_padded = |it: &Shape| it.width < self.n_cells(it);
+        let n_rows_above = above.len() - 1;
+        if !is_padded(head) && !is_padded(&above[0]) {
             // A few names and values above a table are no table.
-            let before = self.sample(above[0].after.0, head.before.0, width);
-            if above.len() <= RECORDS_ABOVE_MAX && !before.is_typed() {
-                return false;
+            if above.len() <= RECORDS_ABOVE_MAX && !first_body.is_typed() {
+                return Begin::maybe(
+                    width != 2 && ROWS_MIN <= n_rows_above && head.is_behind_blank,
+                );
             }
-            return is_named || (head.is_behind_blank && !behind.is_typed());
+            let is_table = pair.is_named(self.nulls) || head.is_behind_blank && !body.is_typed();
+            return if is_table { Begin::Surely } else { Begin::No };
         }
-        let before = self.sample(above[0].after.0, head.before.0, width);
-        is_named && before.is_typed() && is_header(&labels, &before, self.nulls).0 && {
-            let first = &self.text[above[0].start..above[0].end];
-            first != &self.text[head.start..head.end]
+        let is_first_named = pair.is_first_named(self.nulls);
+        if head.width < width {
+            // Text in the first columns alone may be rows that have nothing in the others.
+            let is_table = pair.is_named(self.nulls);
+            let are_full = pair.rows.iter().all(|it| it.n_filled == head.width);
+            return if is_table { Begin::Surely } else { Begin::maybe(are_full) };
         }
+        // Pairs of names and numbers are as often what a report says of itself.
+        let n_rows_min = if width == 2 { ROWS_MIN + 1 } else { ROWS_MIN };
+        if is_first_named && n_rows_min <= n_rows_above {
+            return Begin::Surely;
+        }
+        Begin::maybe(ROWS_MIN <= n_rows_above && (is_first_named || 2 < width))
+    }
+
+    /// Judges a place behind a blank line, with records of the same width before and behind.
+    fn begin_of_same_width(&self, pair: &Pair<'_>) -> Begin {
+        let Pair { above, rows, body, first_body, labels, .. } = pair;
+        let n_gaps = self.shapes.iter().filter(|it| it.is_behind_blank).count();
+        let is_clear = n_gaps <= GAPS_MAX && ROWS_MIN < above.len() && ROWS_MIN <= rows.len();
+        if *labels == pair.first_labels {
+            return Begin::No;
+        }
+        if !self.are_names(labels) {
+            let is_year = |it: &String| matches!(it.trim().parse(), Ok(1900..=2100));
+            let are_years = labels.iter().all(is_year)
+                && !rows.iter().any(|row| self.labels(row).iter().any(is_year));
+            return Begin::maybe(is_clear && are_years);
+        }
+        let fits_above = first_body.is_typed() && !is_header(labels, first_body, self.nulls).0;
+        if fits_above {
+            return Begin::No;
+        }
+        if pair.is_named(self.nulls) && first_body.is_typed() {
+            return Begin::Surely;
+        }
+        if is_clear
+            && (self.are_all_misfits(pair) || (3 <= rows.len() && pair.is_first_text(self.nulls)))
+        {
+            return Begin::Surely;
+        }
+        let is_row_above =
+            resembles_rows(labels, self.between(&above[0], &above[1..]), self.syntax);
+        Begin::maybe(
+            is_clear
+                && !is_row_above
+                && !body.is_typed()
+                && are_labels(labels)
+                && !self.share_values(pair),
+        )
+    }
+
+    /// Returns whether each record behind a place has something else than a value of the columns above it, in
+    /// the same column.
+    fn are_all_misfits(&self, pair: &Pair<'_>) -> bool {
+        let records = || std::iter::once(pair.head).chain(pair.rows).map(|it| self.labels(it));
+        let is_misfit = |seen: Evidence, label: &str| {
+            let label = classify(label.as_bytes(), self.nulls);
+            label != Evidence::default() && !is_typed(seen.and(label))
+        };
+        let are_misfits = |(at, seen): (usize, &Evidence)| {
+            is_typed(*seen)
+                && records().all(|it| it.get(at).is_some_and(|label| is_misfit(*seen, label)))
+        };
+        pair.first_body.all.iter().enumerate().any(are_misfits)
+    }
+
+    /// Returns whether a column has a value behind the place that it has above it as well.
+    fn share_values(&self, pair: &Pair<'_>) -> bool {
+        let cells = |shape: &Shape| self.labels(shape).into_iter().map(|it| it.trim().to_owned());
+        let above: HashSet<(usize, String)> =
+            pair.above[1..].iter().flat_map(|it| cells(it).enumerate()).collect();
+        let mut here = pair.rows.iter().chain([pair.head]).flat_map(|it| cells(it).enumerate());
+        here.any(|it| !it.1.is_empty() && above.contains(&it))
+    }
+
+    /// Returns whether labels are what columns are called, the last perhaps by years.
+    fn are_names(&self, labels: &[String]) -> bool {
+        labels.iter().all(|it| classify(it.as_bytes(), self.nulls).is_name()) || are_labels(labels)
+    }
+
+    /// Returns where a table begins, and where titles right above it do.
+    fn start(&self, at: usize) -> (usize, usize) {
+        let titles = self.shapes[..at].iter().rev().take_while(|it| it.n_filled == 1);
+        let titles = titles.take(TITLES_MAX).collect::<Vec<_>>();
+        // Below a gap they are none of the table above.
+        let first = titles.iter().rposition(|it| it.is_behind_blank).map(|it| titles[it].start);
+        (self.shapes[at].start, first.unwrap_or(self.shapes[at].start))
+    }
+
+    fn doubt(&self, at: usize) -> Doubt {
+        let (above, here) = (self.above(at), &self.shapes[at..self.end(at)]);
+        let lines = |it: &[Shape]| {
+            let first = it.first().map_or(0, |it| it.line);
+            (first, it.last().map_or(first, |it| it.line))
+        };
+        let (start, line) = (self.shapes[at].start, self.shapes[at].line);
+        Doubt { start, line, above: lines(above), here: lines(here) }
+    }
+
+    fn labels(&self, shape: &Shape) -> Vec<String> {
+        let mut labels = texts_of(&self.text[shape.start..shape.end], self.syntax);
+        labels.truncate(shape.width);
+        labels
+    }
+
+    fn n_cells(&self, shape: &Shape) -> usize {
+        texts_of(&self.text[shape.start..shape.end], self.syntax).len()
+    }
+
+    /// Returns the text of rows, which are below `head`.
+    fn between(&self, head: &Shape, rows: &[Shape]) -> &[u8] {
+        &self.text[head.after.0..rows.last().map_or(head.after.0, |it| it.after.0)]
     }
 
     fn sample(&self, start: usize, end: usize, width: usize) -> Sample {
         let windows = Windows::whole(&self.text[start..end]);
         Sample::of(&windows, self.syntax, width, 0, self.nulls, &AsideRule::default())
+    }
+}
+
+/// The records before a place and behind it.
+struct Pair<'a> {
+    above: &'a [Shape],
+    first_labels: Vec<String>,
+    first_body: Sample,
+    head: &'a Shape,
+    rows: &'a [Shape],
+    labels: Vec<String>,
+    body: Sample,
+}
+
+impl Pair<'_> {
+    /// Returns whether the types of the columns show that the records behind the place have names.
+    fn is_named(&self, nulls: &Nulls) -> bool {
+        self.body.is_typed() && is_header(&self.labels, &self.body, nulls).0
+    }
+
+    fn is_first_named(&self, nulls: &Nulls) -> bool {
+        self.first_body.is_typed() && is_header(&self.first_labels, &self.first_body, nulls).0
+    }
+
+    /// Returns whether a column has values below its name where the records above have text.
+    fn is_first_text(&self, nulls: &Nulls) -> bool {
+        let columns = self.first_body.all.iter().zip(&self.body.all);
+        let is_other =
+            |(above, here): (&Evidence, &Evidence)| above.is_settled() && is_typed(*here);
+        self.is_named(nulls) && columns.into_iter().any(is_other)
     }
 }
 

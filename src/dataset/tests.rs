@@ -7,6 +7,7 @@ mod evidence;
 mod joined;
 mod large;
 mod saved;
+mod several;
 mod stray;
 mod structure;
 mod wrapped;

@@ -6,7 +6,7 @@
 
 use super::amount::Amount;
 use super::aside::Comment;
-use super::extent::{Shape, records};
+use super::extent::{Shape, records, records_within};
 use super::records::texts_of;
 use super::syntax::Syntax;
 
@@ -65,20 +65,54 @@ const BEGINNINGS: [&str; 12] = [
     "subtotal ",
 ];
 /// What a row beside them is called that holds something else of the columns.
-const OTHERS: [&str; 12] = [
-    "average",
-    "avg",
-    "mean",
-    "median",
-    "min",
-    "max",
-    "minimum",
-    "maximum",
-    "count",
-    "durchschnitt",
-    "mittelwert",
-    "moyenne",
+const OTHERS: [(&str, Statistic); 18] = [
+    ("average", Statistic::Mean),
+    ("avg", Statistic::Mean),
+    ("mean", Statistic::Mean),
+    ("durchschnitt", Statistic::Mean),
+    ("mittelwert", Statistic::Mean),
+    ("moyenne", Statistic::Mean),
+    ("promedio", Statistic::Mean),
+    ("gemiddelde", Statistic::Mean),
+    ("среднее", Statistic::Mean),
+    ("min", Statistic::Least),
+    ("minimum", Statistic::Least),
+    ("max", Statistic::Most),
+    ("maximum", Statistic::Most),
+    ("median", Statistic::Other),
+    ("count", Statistic::Other),
+    ("std", Statistic::Other),
+    ("std dev", Statistic::Other),
+    ("standard deviation", Statistic::Other),
 ];
+
+/// What a row says of the columns beside their sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// Their averages.
+    Mean,
+    /// Their least values.
+    Least,
+    /// Their greatest values.
+    Most,
+    /// Something that is not looked into.
+    Other,
+}
+
+/// Returns whether a row of this name, in lower case, is called a total and nothing else.
+pub fn is_total(label: &str) -> bool {
+    TOTALS.contains(&label)
+}
+
+/// Returns whether a row of this name, in lower case, may be a total, such as `total fees`.
+pub fn begins_as_total(label: &str) -> bool {
+    BEGINNINGS.iter().any(|it| label.starts_with(it))
+}
+
+/// Returns what a row of this name, in lower case, holds of the columns.
+pub fn statistic_of(label: &str) -> Option<Statistic> {
+    OTHERS.iter().find(|it| it.0 == label).map(|it| it.1)
+}
 
 /// What a column adds up to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -117,7 +151,8 @@ impl Sum {
         }
     }
 
-    fn value(self) -> f64 {
+    /// Returns the sum.
+    pub fn value(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "compared within what is shown of it")]
         let whole = self.whole as f64;
         whole + self.real
@@ -126,7 +161,7 @@ impl Sum {
 
 /// What a cell of a total says of its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Finding {
+pub enum Finding {
     /// It is the sum.
     Sum,
     /// It may be an average, a count, or a sum of values that were rounded.
@@ -139,13 +174,13 @@ enum Finding {
 pub fn candidate(
     tail: &[u8],
     syntax: Syntax,
-    width: usize,
+    (width, width_max): (usize, usize),
     comment: Option<&Comment>,
 ) -> Option<usize> {
     if width < 2 {
         return None;
     }
-    let shapes = records(tail, syntax, usize::MAX);
+    let shapes = records_within(tail, syntax, usize::MAX, width_max);
     let label = |it: &Shape| label_of(&texts_of(&tail[it.start..it.end], syntax));
     let is_comment =
         |it: &Shape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
@@ -190,17 +225,17 @@ fn label_of(cells: &[String]) -> Option<Label> {
         return Some(Label::Unnamed);
     }
     let label = first.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
-    if TOTALS.contains(&label.as_str()) || BEGINNINGS.iter().any(|it| label.starts_with(it)) {
+    if is_total(&label) || begins_as_total(&label) {
         return Some(Label::Total);
     }
-    OTHERS.contains(&label.as_str()).then_some(Label::Other)
+    statistic_of(&label).map(|_| Label::Other)
 }
 
 /// Returns what a row is called that has no other name: who is not called so may be anything.
 pub fn plain_label(cells: &[String]) -> Option<&str> {
     let first = cells.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
     let label = first.trim_matches(['*', ':', '=', ' ', '.']).to_lowercase();
-    TOTALS.contains(&label.as_str()).then_some(first)
+    is_total(&label).then_some(first)
 }
 
 /// Returns whether the rows in `text` are totals of columns that add up to `sums`.
@@ -235,7 +270,7 @@ fn is_surely_sum(cells: &[String], sums: &[Sum], n_sums: usize) -> bool {
 }
 
 /// Compares a cell with the sum of its column; none where either is no number.
-fn finding(cell: &str, sum: Sum) -> Option<Finding> {
+pub fn finding(cell: &str, sum: Sum) -> Option<Finding> {
     let (value, n_decimals) = amount(cell.trim())?;
     // Years and codes in a column of words say nothing.
     if sum.n_values <= 4 * sum.n_others {
@@ -259,7 +294,7 @@ fn finding(cell: &str, sum: Sum) -> Option<Finding> {
 
 /// Returns the number in an amount as people write it, and how many decimals it has: `$1,234.50`,
 /// `1.234,50 €`, `(12)`, `45 %`.
-fn amount(text: &str) -> Option<(f64, i32)> {
+pub fn amount(text: &str) -> Option<(f64, i32)> {
     let amount = Amount::strip(text.as_bytes())?;
     let text = str::from_utf8(amount.number).ok()?.trim_start_matches('+');
     let is_part = |it: char| it.is_ascii_digit() || ".,' \u{a0}\u{202f}".contains(it);
@@ -330,7 +365,7 @@ mod tests {
     #[test]
     fn what_may_be_a_total_is_called_so() {
         let comma = Syntax::usual(Delimiter::new(",").unwrap());
-        let found = |text: &str| candidate(text.as_bytes(), comma, 2, None);
+        let found = |text: &str| candidate(text.as_bytes(), comma, (2, usize::MAX), None);
         assert_eq!(found("a,n\nx,1\ny,2\nTotal,3\n"), Some("Total,3\n".len()));
         assert_eq!(
             found("a,n\nx,1\ny,2\n\nGrand Total:,3\n,\n"),

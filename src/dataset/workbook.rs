@@ -9,19 +9,21 @@
 
 mod compound;
 mod content;
+mod pattern;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::atomic::AtomicBool;
 
 use calamine::{
     CellErrorType, Data, DataRef, DataType as _, ExcelDateTime, Ods, Range, Reader, SheetType,
-    SheetVisible, Xls, Xlsb, Xlsx,
+    SheetVisible, Xls, Xlsb, Xlsx, XlsxError,
 };
 use jiff::ToSpan;
 use zip::ZipArchive;
 
+use self::pattern::Pattern;
 use super::Watch;
 use super::columnar::guard;
 use super::foreign::Part;
@@ -179,6 +181,54 @@ impl Book {
         Ok(columns)
     }
 
+    /// Returns the columns whose numbers are all shown in a pattern of zeros such as `00000`, and at least one of
+    /// them otherwise than it is.
+    fn patterned(&mut self, sheet: &str, name: &str) -> anyhow::Result<HashSet<u32>> {
+        let mut columns: HashMap<u32, (bool, bool)> = HashMap::new();
+        if let Book::Xlsx(book) = self {
+            let failed = |it: XlsxError| unreadable(name, &format!("sheet `{sheet}`: {it}"));
+            let cells = book.worksheet_cells_reader(sheet).map_err(failed)?;
+            let mut formats = cells.styles().iter().filter_map(|it| it.number_format.as_ref());
+            // Few workbooks have one, and only these are read twice.
+            if formats.any(|it| Pattern::of(&it.format_code).is_some()) {
+                drop(cells);
+                self.cells(sheet, name, &mut |place, value, format| {
+                    if let DataRef::Int(_) | DataRef::Float(_) = value {
+                        let shown = format.and_then(Pattern::of).and_then(|it| it.show(&value));
+                        let is_other = shown != plain(&value);
+                        let (are_all, is_any) =
+                            columns.entry(place.column).or_insert((true, false));
+                        *are_all &= shown.is_some();
+                        *is_any |= is_other;
+                    }
+                    Ok(true)
+                })?;
+            }
+        }
+        Ok(columns.into_iter().filter(|it| it.1 == (true, true)).map(|it| it.0).collect())
+    }
+
+    /// Returns the columns with formulas that have no value stored beside them: how many, and the first.
+    fn without_values(
+        &mut self,
+        sheet: &str,
+        name: &str,
+    ) -> anyhow::Result<BTreeMap<u32, (u64, Place)>> {
+        let mut columns = BTreeMap::new();
+        // The other kinds are not written without.
+        if let Book::Xlsx(book) = self {
+            let failed = |it: XlsxError| unreadable(name, &format!("sheet `{sheet}`: {it}"));
+            let mut cells = book.worksheet_cells_reader(sheet).map_err(failed)?;
+            while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(failed)? {
+                if cell.formula.is_some() && cell.value == DataRef::Empty {
+                    let place = Place::of(cell.pos, name)?;
+                    columns.entry(place.column).or_insert((0, place)).0 += 1;
+                }
+            }
+        }
+        Ok(columns)
+    }
+
     fn is_1904(&self) -> bool {
         match self {
             Book::Xlsx(book) => book.has_1904_epoch(),
@@ -283,9 +333,12 @@ pub fn write(
         let place = SheetPlace { name: sheet.to_owned(), first_column: 0 };
         spool.written.sheet = Some(place);
         let long = book.long_durations(sheet, &input.name)?;
+        let patterned = book.patterned(sheet, &input.name)?;
         let (is_1904, columns, row) = (book.is_1904(), Vec::new(), Vec::new());
-        let mut rows = Rows { spool, is_1904, long, columns, row };
+        let mut rows = Rows { spool, is_1904, long, patterned, columns, row };
+        let mut has_empty = false;
         book.cells(sheet, &input.name, &mut |place, value, format| {
+            has_empty |= matches!(value, DataRef::Empty);
             // What formulas leave empty is nothing; blanks are text.
             if !matches!(value, DataRef::Empty) && value.get_string() != Some("") {
                 rows.add(place, value, format, input, cancelled)?;
@@ -293,6 +346,11 @@ pub fn write(
             Ok(true)
         })?;
         rows.end_row()?;
+        if has_empty {
+            for (column, found) in book.without_values(sheet, &input.name)? {
+                rows.seen(column).without_values = Some(found);
+            }
+        }
         rows.finish(sheet);
         Ok(())
     })
@@ -304,9 +362,12 @@ struct ColumnSeen {
     n_numbers: u64,
     n_durations: u64,
     n_percents: u64,
-    /// How many are of the currency.
-    n_money: u64,
-    currency: Option<&'static str>,
+    /// How many are of each currency, and the first of them.
+    money: Vec<(&'static str, u64, Place)>,
+    /// How many are shown in a pattern of zeros, the first, and what it is.
+    pattern: Option<(u64, Place, String)>,
+    /// Formulas without a value: how many, and the first.
+    without_values: Option<(u64, Place)>,
     n_errors: u64,
     first_error: Option<Place>,
     /// What the errors are called.
@@ -318,6 +379,8 @@ struct Rows<'a, 'b> {
     is_1904: bool,
     /// Columns of durations, which would else be times of day.
     long: HashSet<u32>,
+    /// Columns of numbers that are text as they are shown.
+    patterned: HashSet<u32>,
     columns: Vec<ColumnSeen>,
     /// The cells of the row that is read, by their columns.
     row: Vec<(u32, Cell)>,
@@ -355,21 +418,19 @@ impl Rows<'_, '_> {
     }
 
     fn cell(&mut self, place: Place, value: DataRef<'_>, format: Option<&str>) -> Cell {
-        let at = place.column as usize;
-        if self.columns.len() <= at {
-            self.columns.resize_with(at + 1, ColumnSeen::default);
-        }
         let is_1904 = self.is_1904;
-        let seen = &mut self.columns[at];
+        let is_patterned = self.patterned.contains(&place.column);
+        let is_long = self.long.contains(&place.column);
+        let seen = self.seen(place.column);
         match value {
             DataRef::Empty => Cell::Nothing,
-            DataRef::Int(value) => {
-                seen.add_number(format);
-                Cell::Value(value.to_string())
-            }
-            DataRef::Float(value) => {
-                seen.add_number(format);
-                number(value).map_or(Cell::Nothing, Cell::Value)
+            DataRef::Int(_) | DataRef::Float(_) => {
+                seen.add_number(place, format);
+                let shown = || format.and_then(Pattern::of)?.show(&value);
+                match is_patterned.then(shown).flatten() {
+                    Some(shown) => Cell::Text(shown),
+                    None => plain(&value).map_or(Cell::Nothing, Cell::Value),
+                }
             }
             DataRef::String(text) => Cell::Text(text),
             DataRef::SharedString(text) => Cell::Text(text.to_owned()),
@@ -386,7 +447,7 @@ impl Rows<'_, '_> {
                 .map_or(Cell::Nothing, Cell::Value),
             DataRef::DateTimeIso(text) => Cell::Value(iso_moment(&text)),
             DataRef::DurationIso(text) => match iso_duration(&text) {
-                Some(ms) if self.long.contains(&place.column) || DAY_MS <= ms => {
+                Some(ms) if is_long || DAY_MS <= ms => {
                     seen.n_durations += 1;
                     Cell::Value(seconds(ms))
                 }
@@ -398,6 +459,14 @@ impl Rows<'_, '_> {
                 Cell::Nothing
             }
         }
+    }
+
+    fn seen(&mut self, column: u32) -> &mut ColumnSeen {
+        let at = column as usize;
+        if self.columns.len() <= at {
+            self.columns.resize_with(at + 1, ColumnSeen::default);
+        }
+        &mut self.columns[at]
     }
 
     fn end_row(&mut self) -> anyhow::Result<()> {
@@ -435,6 +504,26 @@ impl Rows<'_, '_> {
                     },
                 );
             }
+            let cell = |place: Place| cell_name(sheet, u64::from(place.row), at as u64);
+            if let Some((n, first)) = seen.without_values {
+                let what = match n {
+                    1 => format!("1 formula has no stored value and is null, {}", cell(first)),
+                    n => format!(
+                        "{n} formulas have no stored value and are null, the first is {}",
+                        cell(first)
+                    ),
+                };
+                let how = "open the workbook in a spreadsheet program, save it, and read it again";
+                spool.note(at, format!("{what}; {how}"));
+            }
+            if let Some((n, first, pattern)) = &seen.pattern {
+                if u32::try_from(at).is_ok_and(|it| self.patterned.contains(&it)) {
+                    spool.note(at, format!("numbers that the workbook shows as `{pattern}`"));
+                } else if *n < seen.n_numbers {
+                    let (all, cell) = (seen.n_numbers, cell(*first));
+                    spool.note(at, format!("{n} of {all} numbers are shown in the format `{pattern}`, the first is {cell}; all are kept as numbers"));
+                }
+            }
             if 0 < seen.n_durations && seen.n_numbers == 0 {
                 spool.note(at, "durations, in seconds".to_owned());
             }
@@ -443,24 +532,46 @@ impl Rows<'_, '_> {
             }
             if seen.n_percents == seen.n_numbers {
                 spool.note(at, "shown as percentages in the workbook: 0.25 is 25 %".to_owned());
-            } else if let (Some(currency), true) = (seen.currency, seen.n_money == seen.n_numbers) {
-                spool.mean(at, Meaning::Money { currency: Some(currency.to_owned()) });
+                continue;
+            }
+            match &seen.money[..] {
+                [] => {}
+                [(currency, n, _)] if *n == seen.n_numbers => {
+                    spool.mean(at, Meaning::Money { currency: Some((*currency).to_owned()) });
+                }
+                money => {
+                    let n_money: u64 = money.iter().map(|it| it.1).sum();
+                    let counted = |it: &(&str, u64, Place)| {
+                        format!("{} in {} from {}", it.1, it.0, cell(it.2))
+                    };
+                    let mut parts: Vec<String> = money.iter().map(counted).collect();
+                    if n_money < seen.n_numbers {
+                        parts.push(format!("{} in none", seen.n_numbers - n_money));
+                    }
+                    let what =
+                        if 1 < money.len() { "several currencies" } else { "a currency for some" };
+                    spool.note(at, format!("the workbook shows {what}: {}", parts.join(", ")));
+                }
             }
         }
     }
 }
 
 impl ColumnSeen {
-    fn add_number(&mut self, format: Option<&str>) {
+    fn add_number(&mut self, place: Place, format: Option<&str>) {
         self.n_numbers += 1;
         let Some(format) = format else { return };
         // Text in quotes is shown as it is.
         let is_percent = format.split('"').step_by(2).any(|it| it.contains('%'));
         self.n_percents += u64::from(is_percent);
-        let currency = currency(format);
-        if currency.is_some() && (self.currency.is_none() || self.currency == currency) {
-            self.currency = currency;
-            self.n_money += 1;
+        if let Some(currency) = currency(format) {
+            match self.money.iter_mut().find(|it| it.0 == currency) {
+                Some(money) => money.1 += 1,
+                None => self.money.push((currency, 1, place)),
+            }
+        }
+        if Pattern::of(format).is_some() {
+            self.pattern.get_or_insert_with(|| (0, place, format.to_owned())).0 += 1;
         }
     }
 
@@ -473,6 +584,15 @@ impl ColumnSeen {
         if self.errors.len() < ERRORS_MAX && !self.errors.contains(&name) {
             self.errors.push(name);
         }
+    }
+}
+
+/// Returns a number as it is without its format.
+fn plain(value: &DataRef<'_>) -> Option<String> {
+    match value {
+        DataRef::Int(value) => Some(value.to_string()),
+        DataRef::Float(value) => number(*value),
+        _ => None,
     }
 }
 

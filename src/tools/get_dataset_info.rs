@@ -67,6 +67,9 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     if let Some(line) = dataset.unclear_total {
         result["line_of_row_called_total"] = json!(line);
     }
+    if !dataset.doubts.is_empty() {
+        result["doubts"] = json!(dataset.doubts);
+    }
     let path = dataset.path().map(Path::to_owned).unwrap_or_default();
     let alike = alike(catalog, &name, dataset);
     let failed = move || ToolError::new("failed", format!("cannot read the schema of `{name}`"));

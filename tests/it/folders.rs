@@ -558,6 +558,31 @@ fn each_table_of_a_file_is_a_dataset_when_asked() {
 }
 
 #[test]
+fn lines_that_may_be_a_table_of_their_own_are_told_and_one_when_asked() {
+    let bench = Bench::with([]);
+    let (first, second) =
+        ("name,city\nann,oslo\nbob,rome\n", "product,colour\nchair,red\nlamp,blue\n");
+    write(&bench, &[("t.csv", format!("{first},\n{second}").as_bytes())]);
+    let run = bench.run(["ingest", "t.csv"]).succeeds();
+    let doubt = "lines 5 to 7 may be a table of their own: they were kept as rows, `--tables all` makes a dataset \
+                 of them";
+    assert!(run.stderr().contains(&format!("warning: `t`: {doubt}\n")), "{}", run.stderr());
+    let schema = bench.run(["datasets", "--schema"]).succeeds();
+    assert!(schema.stderr().contains(doubt), "{}", schema.stderr());
+    let run = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    t | 2 | 2 | replaced | t.csv
+    t_2 | 2 | 2 | added | t.csv
+    ");
+    assert_eq!((head(&bench, "t"), head(&bench, "t_2")), (first.to_owned(), second.to_owned()));
+    for flags in [&[][..], &["--tables", "all"]] {
+        let again = bench.run([&["ingest", "t.csv"], flags].concat()).succeeds();
+        assert!(!again.stdout().contains("replaced"), "{}", again.stdout());
+    }
+}
+
+#[test]
 fn a_value_is_looked_for_in_all_datasets_and_shared_columns_are_told() {
     let find = |id: &str, name: &str| {
         let arguments = serde_json::json!({"name": name, "value": "oslo"});

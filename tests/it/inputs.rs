@@ -12,12 +12,14 @@ use zip::write::SimpleFileOptions;
 
 use crate::bench::Bench;
 
-/// The styles of cells: 1 a day, 2 a duration, 3 a percentage, 4 euros.
+/// The styles of cells: 1 a day, 2 a duration, 3 a percentage, 4 euros, 5 dollars, 6 five digits.
 const STYLES: &str = r##"<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
-<numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="[h]:mm:ss"/>
-<numFmt numFmtId="166" formatCode="#,##0.00 &quot;€&quot;"/></numFmts>
-<cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/>
-<xf numFmtId="10" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/></cellXfs></styleSheet>"##;
+<numFmts count="5"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="[h]:mm:ss"/>
+<numFmt numFmtId="166" formatCode="#,##0.00 &quot;€&quot;"/><numFmt numFmtId="167" formatCode="$#,##0.00"/>
+<numFmt numFmtId="168" formatCode="00000"/></numFmts>
+<cellXfs count="7"><xf numFmtId="0"/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/>
+<xf numFmtId="10" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/>
+<xf numFmtId="167" applyNumberFormat="1"/><xf numFmtId="168" applyNumberFormat="1"/></cellXfs></styleSheet>"##;
 
 /// A sheet: its name, its state, and its cells as XML.
 type Sheet<'a> = (&'a str, &'a str, String);
@@ -78,7 +80,8 @@ fn zip(parts: &[(String, String)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Makes the XML of a row: numbers with their style as `5:1`, text as it is, nothing of `-`.
+/// Makes the XML of a row: numbers with their style as `5:1`, text as it is, a formula that has no value as `=A1`,
+/// nothing of `-`.
 fn row(number: u32, cells: &[&str]) -> String {
     let cells = ('A'..).zip(cells).map(|(column, cell)| {
         let place = format!("{column}{number}");
@@ -86,6 +89,7 @@ fn row(number: u32, cells: &[&str]) -> String {
         match value.as_bytes() {
             b"-" => String::new(),
             [b'#', ..] => format!(r#"<c r="{place}" t="e"><v>{value}</v></c>"#),
+            [b'=', ..] => format!(r#"<c r="{place}"><f>{}</f><v></v></c>"#, &value[1..]),
             [b'0'..=b'9', ..] => format!(r#"<c r="{place}" s="{style}"><v>{value}</v></c>"#),
             _ => {
                 let text = cell.trim_start_matches('\'');
@@ -231,6 +235,27 @@ fn columns_of_a_text_may_have_widths() {
 }
 
 #[test]
+fn blanks_that_every_line_has_cut_a_text_into_columns() {
+    let bench = Bench::with([]);
+    let rows = "Ann     Oslo    30\nZo\u{eb} Li          31\nCid     Bern\n";
+    fs::write(bench.path("safe.txt"), format!("name    city   age\n{rows}")).unwrap();
+    let run = bench.run(["ingest", "safe.txt", "-v"]).succeeds();
+    let said = "columns of 8, 7, 3 letters: blanks align them in every line";
+    assert!(run.stderr().contains(said), "{}", run.stderr());
+    let expected = "name:string city:string age:int64\nAnn,Oslo,30\nZo\u{eb} Li,,31\nCid,Bern,";
+    assert_eq!(shown(&bench, "safe"), expected);
+    assert!(bench.run(["ingest", "safe.txt"]).succeeds().stdout().contains("unchanged"));
+
+    let rows = "Ann    Oslo   30\nZo\u{eb} Li        31\nCid    Bern\n";
+    fs::write(bench.path("open.txt"), format!("name   city  age\n{rows}")).unwrap();
+    let run = bench.run(["ingest", "open.txt"]).succeeds();
+    let hint = "blanks may align several columns: `--widths 7,6,3` reads them";
+    assert!(run.stderr().contains(hint), "{}", run.stderr());
+    bench.run(["ingest", "open.txt", "--widths", "7,6,3"]).succeeds();
+    assert_eq!(shown(&bench, "open"), expected);
+}
+
+#[test]
 fn the_parts_of_a_table_are_one_dataset() {
     let bench = Bench::with([]);
     fs::write(bench.path("a.csv"), "k,n\na,1\n").unwrap();
@@ -277,6 +302,39 @@ fn a_finding_names_the_cells_of_a_workbook() {
     assert_eq!(finding["source_cells"], json!(["'May 24'!C3"]));
     let run = bench.shell("csv-agent show last", &[]).succeeds();
     assert!(run.stdout().contains("(orders.xlsx, 'May 24'!C3)"), "{}", run.stdout());
+}
+
+#[test]
+fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
+    let bench = Bench::with([]);
+    let rows = plain(&[
+        &["zip", "code", "paid", "some", "sum"],
+        &["2001:6", "7:6", "1:4", "3:4", "=C2+D2"],
+        &["99084:6", "8", "2:5", "4", "=C3+D3"],
+    ]);
+    fs::write(bench.path("book.xlsx"), workbook(&[("May 24", "visible", rows)])).unwrap();
+    let run = bench.run(["ingest", "book.xlsx"]).succeeds();
+    insta::assert_snapshot!(run.stderr(), @"
+    note: `book`: 2 rows, 5 columns, sheet `May 24`, header in row 1
+    note: `book`: column `zip`: text: 1 value with leading zeros, `02001` in 'May 24'!A2; numbers that the workbook shows as `00000`
+    note: `book`: column `paid`: the workbook shows several currencies: 1 in EUR from 'May 24'!C2, 1 in USD from 'May 24'!C3
+    note: `book`: column `sum`: 2 formulas have no stored value and are null, the first is 'May 24'!E2; open the workbook in a spreadsheet program, save it, and read it again
+    ");
+    insta::assert_snapshot!(shown(&bench, "book"), @"
+    zip:string code:int64 paid:int64 some:int64 sum:string
+    02001,7,1,3,
+    99084,8,2,4,
+    ");
+    let schema = bench.run(["datasets", "--schema", "--format", "csv"]).succeeds();
+    let said = [
+        "1 of 2 numbers are shown in the format `00000`, the first is 'May 24'!B2",
+        "the workbook shows a currency for some: 1 in EUR from 'May 24'!D2, 1 in none",
+    ];
+    for it in said {
+        assert!(schema.stdout().contains(it), "{}", schema.stdout());
+    }
+    bench.run(["ingest", "--dtype", "zip=int", "--if-exists", "replace", "book.xlsx"]).succeeds();
+    assert!(shown(&bench, "book").starts_with("zip:int64"));
 }
 
 #[test]

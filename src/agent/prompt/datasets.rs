@@ -181,6 +181,14 @@ impl<'a> Entry<'a> {
                 "  the row of line {at} of the file of {name} is called a total: leave it out of sums{more}"
             );
         }
+        let mut doubted = family.members.iter().filter_map(|it| Some((it.0, it.1.doubts.first()?)));
+        if let Some((name, doubt)) = doubted.next() {
+            let more = match doubted.count() {
+                0 => String::new(),
+                n => format!(" ({n} more have such doubts: call get_dataset_info)"),
+            };
+            let _ = writeln!(line, "  in doubt of {name}: {}{more}", quoted(doubt));
+        }
         let columns = family.columns().iter().take(1 + room / LINE_BYTES_MIN).enumerate();
         let columns = columns.map(|(at, it)| of_members(it, family, at)).collect();
         let (first, dataset) = family.members[0];
@@ -340,14 +348,20 @@ fn notes(dataset: &Dataset) -> String {
             "  the row of line {line} of the file is called a total: leave it out of sums"
         );
     }
-    let mut n_bytes = 0;
-    let fits = |it: &&String| {
-        n_bytes += it.len();
-        n_bytes <= NOTES_BYTES_MAX
+    let fitting = |all: &[String]| {
+        let mut n_bytes = 0;
+        let fits = |it: &&String| {
+            n_bytes += it.len();
+            n_bytes <= NOTES_BYTES_MAX
+        };
+        all.iter().take_while(fits).map(|it| quoted(it)).collect::<Vec<_>>()
     };
-    for note in dataset.notes.iter().take_while(fits) {
+    for doubt in fitting(&dataset.doubts) {
+        let _ = writeln!(lines, "  in doubt: {doubt}");
+    }
+    for note in fitting(&dataset.notes) {
         // Writing to a string cannot fail.
-        let _ = writeln!(lines, "  the file says: {}", quoted(note));
+        let _ = writeln!(lines, "  the file says: {note}");
     }
     lines
 }

@@ -49,6 +49,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
+        doubts: Vec::new(),
         files: Vec::new(),
         ingested_at: String::new(),
     }

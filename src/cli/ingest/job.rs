@@ -394,8 +394,14 @@ pub fn change_of(
 /// Returns whether a dataset was made as it is to be read now. Where nothing is said now, what was said then
 /// holds, unless it is to be replaced.
 pub fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) -> bool {
-    let given = read.given();
-    given == present.dialect.told || (given.is_empty() && if_exists != IfExists::Replace)
+    let (mut given, mut told) = (read.given(), present.dialect.told.clone());
+    if present.doubts.is_empty() {
+        // What surely is a table of its own was one then as well.
+        for flags in [&mut given, &mut told] {
+            flags.retain(|it| it != "--tables all");
+        }
+    }
+    given == told || (given.is_empty() && if_exists != IfExists::Replace)
 }
 
 /// A file of another size is another file; only one of the same size is read.

@@ -161,6 +161,7 @@ fn sentences(dataset: &Dataset) -> Vec<String> {
     if dataset.unclear_total.is_some() {
         sentences.push("its last row is called a total and was kept".to_owned());
     }
+    sentences.extend(dataset.doubts.iter().cloned());
     sentences
 }
 

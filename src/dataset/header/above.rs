@@ -52,7 +52,9 @@ impl Search<'_> {
         // Nothing sets them apart but that every row has a value where they have none.
         let rows: Vec<&&Shape> = rows.iter().take_while(|it| 1 < it.n_filled).collect();
         let is_whole = ROWS_MIN <= rows.len() && rows.iter().all(|it| it.n_filled == self.width);
-        let is_above = (is_apart && is_filled && 2 <= n_words_max)
+        // One word may be the name of the first column, unless there are better ones below.
+        let is_title = 2 <= n_words_max || (first.n_filled == self.width && are_labels(&labels));
+        let is_above = (is_apart && is_filled && is_title)
             || (3 <= n_words_max && is_whole && are_labels(&labels));
         is_above.then_some(n)
     }
@@ -130,7 +132,7 @@ impl Search<'_> {
 
 /// Returns whether labels are names of columns, then perhaps years, none the same. Where each record ends
 /// with a delimiter, there is none at the end.
-fn are_labels(labels: &[String]) -> bool {
+pub fn are_labels(labels: &[String]) -> bool {
     let n_labels = labels.len() - usize::from(labels.last().is_some_and(|it| it.trim().is_empty()));
     let labels = &labels[..n_labels];
     let Some((first, others)) = labels.split_first() else { return false };

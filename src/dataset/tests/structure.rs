@@ -92,6 +92,28 @@ proptest! {
     }
 
     #[test]
+    fn a_title_above_a_table_of_text_is_no_name(
+        rows in prop::collection::vec(("[A-Z][a-z]{2,6}", "[a-z]{3,7}", "[A-Z]{3,4}"), 1..9),
+        n_columns in 2_usize..4,
+        title in select(vec!["Offices", "List of offices", "\"Our offices, and others\"", "Table 1"]),
+        (n_blank, has_second, is_padded) in (1_usize..3, any::<bool>(), any::<bool>()),
+    ) {
+        let names = &["Name", "City", "Country"][..n_columns];
+        let padding = if is_padded { ",".repeat(n_columns - 1) } else { String::new() };
+        let second = if has_second { format!("as of May{padding}\n") } else { String::new() };
+        let mut text = format!("{title}{padding}\n{second}{}", format!("{padding}\n").repeat(n_blank));
+        text += &(names.join(",") + "\n");
+        let rows: Vec<Vec<String>> = rows.into_iter().map(|(name, city, country)| {
+            [name, city, country][..n_columns].to_vec()
+        }).collect();
+        text.extend(rows.iter().map(|it| it.join(",") + "\n"));
+        let typed: Vec<String> = names.iter().map(|it| format!("{it}:string")).collect();
+        let shown: Vec<String> = rows.iter().map(|it| it.join(" | ")).collect();
+        let expected = format!("{}\n{}", typed.join(" | "), shown.join("\n"));
+        prop_assert_eq!(looked_at(&text).0, expected, "{}", text);
+    }
+
+    #[test]
     fn notes_below_a_table_are_known_by_their_words_or_by_what_sets_them_apart(
         rows in rows(),
         n_columns in 3_usize..7,
@@ -378,6 +400,72 @@ fn a_row_that_is_called_a_total_and_holds_no_sums_stays_and_is_told() {
     assert_eq!((dataset.row_count, dataset.unclear_total), (3, Some(4)));
     let dataset = Bench::new().bytes("film,votes\nAlien,1\nBrazil,2\nTotal War,9\n").unwrap();
     assert_eq!((dataset.row_count, dataset.unclear_total), (3, None));
+}
+
+proptest! {
+    #![proptest_config(slow_cases(100, 1000))]
+
+    #[test]
+    fn subtotals_are_no_rows_and_rows_that_are_called_so_are(
+        groups in prop::collection::vec(prop::collection::vec((1_u32..500, 1_u32..90), 1..5), 2..5),
+        (name, has_all, has_mean) in (select(vec!["Subtotal", "GROUP Total", "Zwischensumme"]), any::<bool>(), any::<bool>()),
+        off in prop_oneof![3 => Just(0_u32), 1 => 501_u32..900],
+    ) {
+        let mut text = "item,n,rate\n".to_owned();
+        let (mut rows, mut subtotals, mut n_all) = (Vec::new(), 0, (0, 0));
+        for (at, group) in groups.iter().enumerate() {
+            let mut sums = (0, 0);
+            for (n, rate) in group {
+                let item = format!("item {at} {}", rows.len());
+                writeln!(text, "{item},{n},{rate}.5").unwrap();
+                rows.push(format!("{item} | {n} | {rate}.5"));
+                sums = (sums.0 + n, sums.1 + 10 * rate + 5);
+            }
+            let name = name.replace("GROUP", &format!("g{at}"));
+            // A number too large is that of no rows.
+            let n = sums.0 + off * 10;
+            writeln!(text, "{name},{n},{}.{}", sums.1 / 10, sums.1 % 10).unwrap();
+            subtotals += 1;
+            if off != 0 {
+                let rate = if sums.1 % 10 == 0 { (sums.1 / 10).to_string() } else { format!("{}.{}", sums.1 / 10, sums.1 % 10) };
+                rows.push(format!("{name} | {n} | {rate}"));
+                n_all = (n_all.0 + n - sums.0, n_all.1 + sums.1);
+            }
+            n_all = (n_all.0 + sums.0, n_all.1 + sums.1);
+        }
+        let is_off = off != 0;
+        if has_all && !is_off {
+            writeln!(text, "Grand Total,{},{}.{}", n_all.0, n_all.1 / 10, n_all.1 % 10).unwrap();
+            subtotals += 1;
+        }
+        if has_mean && !is_off {
+            let n_rows = u32::try_from(rows.len()).unwrap();
+            let mean = |it: u32| format!("{:.3}", f64::from(it) / f64::from(n_rows));
+            writeln!(text, "Average,{},{:.3}", mean(n_all.0), f64::from(n_all.1) / f64::from(10 * n_rows)).unwrap();
+            subtotals += 1;
+        }
+        // The sum of one row shows nothing.
+        let is_told = groups.iter().any(|it| 1 < it.len());
+        if is_told || is_off {
+            let bench = Bench::new();
+            let dataset = bench.bytes(&text).unwrap();
+            let expected = format!("item:string | n:int64 | rate:float64\n{}", rows.join("\n"));
+            prop_assert_eq!(table(&bench, &dataset), expected, "{}", text);
+            prop_assert_eq!(dataset.set_aside.totals, if is_off { 0 } else { subtotals }, "{}", text);
+            prop_assert_eq!(dataset.doubts.is_empty(), !is_off, "{}", text);
+        }
+    }
+}
+
+#[test]
+fn an_average_below_the_table_is_none_of_it_and_told_where_it_is_another() {
+    let rows = "name,n\nanna,1\nbert,2\ncarl,6\n";
+    let dataset = Bench::new().bytes(format!("{rows}Average,3\n")).unwrap();
+    assert_eq!((dataset.row_count, dataset.set_aside.totals), (3, 1));
+    let dataset = Bench::new().bytes(format!("{rows}Durchschnitt,4\n")).unwrap();
+    assert_eq!((dataset.row_count, dataset.set_aside.totals), (4, 0));
+    let doubt = "the row on line 5 is called `Durchschnitt` and was kept: its numbers do not show that it is no row";
+    assert_eq!(dataset.doubts, [doubt]);
 }
 
 #[test]

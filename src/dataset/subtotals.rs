@@ -1,0 +1,302 @@
+//! Totals among the rows, and averages and extremes below them.
+//!
+//! Pure. A subtotal holds the sums of the rows since the last one. As below the table, what a row is called shows
+//! that it may be one, and only the numbers show that it is one: else it stays, and is told. A short file is looked
+//! at as a whole; in a long one, these are not looked for.
+
+use super::aside::Comment;
+use super::extent::{Shape, records_within};
+use super::records::{Cell, Tokeniser, texts_of};
+use super::syntax::Syntax;
+use super::totals::{
+    Finding, Statistic, Sum, amount, begins_as_total, finding, is_total, statistic_of,
+};
+
+/// Bytes of what a row is called.
+const LABEL_BYTES_MAX: usize = 60;
+/// Rows that sums are made of; one alone is its own sum.
+const ROWS_MIN: u64 = 2;
+
+/// A sum that is none by chance.
+const LARGE: f64 = 100.0;
+
+/// What a subtotal is called, or how its name ends: `North Total`.
+const NAMES: [&str; 11] = [
+    "total",
+    "totals",
+    "subtotal",
+    "sub-total",
+    "sub total",
+    "zwischensumme",
+    "teilsumme",
+    "sous-total",
+    "subtotale",
+    "subtotaal",
+    "промежуточный итог",
+];
+
+/// What was found among rows.
+#[derive(Debug, Default, PartialEq)]
+pub struct Found {
+    /// Where the records are that are no rows: start and end of each.
+    pub records: Vec<(usize, usize)>,
+    /// Rows that are called so, and whose numbers do not show that they are.
+    pub kept: Option<Kept>,
+}
+
+/// Rows that were kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// How many.
+    pub n: u64,
+    /// The line of the first; the first line is 0.
+    pub line: u32,
+    /// What that is called.
+    pub label: String,
+}
+
+impl Kept {
+    fn add(kept: &mut Option<Kept>, line: u32, label: &str) {
+        let kept = kept.get_or_insert_with(|| Kept { n: 0, line, label: label.to_owned() });
+        kept.n += 1;
+    }
+}
+
+/// What a row is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    /// A total, and nothing else.
+    Total,
+    /// It begins like one; it may be the name of something.
+    LikeTotal,
+    Statistic(Statistic),
+}
+
+impl Label {
+    fn of(text: &str) -> Option<Label> {
+        let text = text.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
+        let ends =
+            |it: &&str| text.strip_suffix(*it).is_some_and(|it| it.is_empty() || it.ends_with(' '));
+        if is_total(&text) || NAMES.iter().any(ends) {
+            return Some(Label::Total);
+        }
+        let statistic = || statistic_of(&text).map(Label::Statistic);
+        statistic().or_else(|| begins_as_total(&text).then_some(Label::LikeTotal))
+    }
+}
+
+/// What the rows so far hold.
+#[derive(Clone)]
+struct Held {
+    n_rows: u64,
+    sums: Vec<Sum>,
+    extremes: Vec<(f64, f64)>,
+}
+
+impl Held {
+    fn new(width: usize) -> Held {
+        let extremes = vec![(f64::INFINITY, f64::NEG_INFINITY); width];
+        Held { n_rows: 0, sums: vec![Sum::default(); width], extremes }
+    }
+
+    fn add(&mut self, cells: &[String]) {
+        self.n_rows += 1;
+        for ((sum, (least, most)), cell) in self.sums.iter_mut().zip(&mut self.extremes).zip(cells)
+        {
+            let mut one = Sum::default();
+            one.add_text(cell);
+            if 0 < one.n_values {
+                (*least, *most) = (least.min(one.value()), most.max(one.value()));
+            }
+            sum.add(one);
+        }
+    }
+
+    /// Returns whether the cells behind `first` are the sums of these rows, at least one of them for certain.
+    fn adds_up_to(&self, cells: &[String], first: usize, is_clear: bool) -> bool {
+        let pairs = cells.iter().zip(&self.sums).skip(first + 1);
+        let found: Vec<Finding> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
+        let n_of = |wanted: Finding| found.iter().filter(|it| **it == wanted).count();
+        let (n_sums, n_open) = (n_of(Finding::Sum), n_of(Finding::Open));
+        // Few or small numbers add up by chance.
+        let is_large = |it: &String| amount(it.trim()).is_some_and(|it| LARGE <= it.0.abs());
+        let is_by_chance = || n_sums < 2 && !cells[first + 1..].iter().any(is_large);
+        0 < n_sums && n_of(Finding::Other) == 0 && (is_clear || (n_open == 0 && !is_by_chance()))
+    }
+
+    /// Returns how many numbers there are behind `first`, if all are what they are called. An average may be
+    /// rounded.
+    fn n_of(&self, statistic: Statistic, cells: &[String], first: usize) -> Option<usize> {
+        let columns = self.sums.iter().zip(&self.extremes).zip(cells).skip(first + 1);
+        let mut n_found = 0;
+        for ((sum, (least, most)), cell) in columns {
+            let Some((value, n_decimals)) = amount(cell.trim()) else { continue };
+            if sum.n_values < ROWS_MIN || 0 < sum.n_others {
+                return None;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
+            let mean = sum.value() / sum.n_values as f64;
+            let (wanted, step) = match statistic {
+                Statistic::Mean => (mean, 0.500_001 * 10_f64.powi(-n_decimals)),
+                Statistic::Least => (*least, 0.0),
+                Statistic::Most => (*most, 0.0),
+                Statistic::Other => return None,
+            };
+            if (value - wanted).abs() > step + 1e-9 * wanted.abs() {
+                return None;
+            }
+            n_found += 1;
+        }
+        Some(n_found).filter(|it| 0 < *it)
+    }
+}
+
+/// Finds the totals among the records of `text`, which are the rows of a table of `width` columns and what stands
+/// right below them. Nothing is behind `width_max` cells.
+pub fn find(
+    text: &[u8],
+    syntax: Syntax,
+    (width, width_max): (usize, usize),
+    comment: Option<&Comment>,
+) -> Found {
+    let mut found = Found::default();
+    if width < 2 || !has_label(text, syntax) {
+        return found;
+    }
+    let is_comment =
+        |it: &Shape| comment.is_some_and(|comment| comment.marks(&text[it.start..it.end]));
+    let mut shapes = records_within(text, syntax, usize::MAX, width_max);
+    shapes.retain(|it| 0 < it.n_filled && !is_comment(it));
+    let (mut all, mut block) = (Held::new(width), Held::new(width));
+    let (mut is_sure, mut of_one_row) = (false, Vec::new());
+    let mut statistics: Vec<(&Shape, Statistic, String)> = Vec::new();
+    for (at, shape) in shapes.iter().enumerate() {
+        let cells = texts_of(&text[shape.start..shape.end], syntax);
+        let first = cells.iter().position(|it| !it.trim().is_empty()).unwrap_or(0);
+        let label = Label::of(&cells[first]).filter(|_| 1 < shape.n_filled);
+        match label {
+            Some(Label::Total | Label::LikeTotal) => {
+                let is_plain = label == Some(Label::Total);
+                let adds_up = [&block, &all].map(|it| it.adds_up_to(&cells, first, is_plain));
+                if adds_up != [false, false] {
+                    let span = (shape.start, shape.end);
+                    // The sum of one row is not told from a row like it.
+                    let is_of_many = if adds_up[0] { block.n_rows } else { all.n_rows } >= ROWS_MIN;
+                    is_sure |= is_of_many;
+                    (if is_of_many { &mut found.records } else { &mut of_one_row }).push(span);
+                    block = Held::new(width);
+                    continue;
+                }
+                // What is below the last row is told by itself.
+                if is_plain && at + 1 < shapes.len() {
+                    Kept::add(&mut found.kept, shape.line, cells[first].trim());
+                }
+            }
+            Some(Label::Statistic(statistic)) => {
+                statistics.push((shape, statistic, cells[first].trim().to_owned()));
+                continue;
+            }
+            None => {}
+        }
+        // A row below an average says that this was one too.
+        for (shape, ..) in statistics.drain(..) {
+            let cells = texts_of(&text[shape.start..shape.end], syntax);
+            all.add(&cells);
+            block.add(&cells);
+        }
+        all.add(&cells);
+        block.add(&cells);
+    }
+    if is_sure {
+        found.records.append(&mut of_one_row);
+    }
+    for (shape, statistic, label) in statistics {
+        let cells = texts_of(&text[shape.start..shape.end], syntax);
+        let first = cells.iter().position(|it| !it.trim().is_empty()).unwrap_or(0);
+        let n_found = all.n_of(statistic, &cells, first);
+        // A single extreme is the value of a row as well.
+        let n_min = if statistic == Statistic::Mean { 1 } else { 2 };
+        match n_found {
+            Some(n) if n_min <= n => found.records.push((shape.start, shape.end)),
+            None if statistic != Statistic::Mean && is_name(&label) => {}
+            _ => Kept::add(&mut found.kept, shape.line, &label),
+        }
+    }
+    found.records.sort_unstable();
+    found
+}
+
+/// Returns whether what a row is called may be the name of a person as well: `Max`.
+fn is_name(label: &str) -> bool {
+    3 == label.trim_matches(['*', ':', '=', ' ', '.']).chars().count()
+}
+
+/// Returns whether any record is called as totals are.
+fn has_label(text: &[u8], syntax: Syntax) -> bool {
+    let mut tokeniser = Tokeniser::new(text, syntax);
+    let mut cells: Vec<Cell> = Vec::new();
+    while tokeniser.record(&mut cells).is_some() {
+        let filled = cells.iter().map(|it| it.raw(text)).find(|it| !it.trim_ascii().is_empty());
+        let label = filled.filter(|it| it.len() <= LABEL_BYTES_MAX);
+        if label
+            .is_some_and(|it| Label::of(String::from_utf8_lossy(it).trim_matches('"')).is_some())
+        {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+    use crate::dataset::syntax::{Delimiter, Syntax};
+
+    /// Shows the records that are no rows, and those that were kept with the first line of them.
+    #[track_caller]
+    fn check(text: &str, records: &[&str], kept: Option<(u64, u32)>) {
+        let comma = Syntax::usual(Delimiter::new(",").unwrap());
+        let width = text.lines().map(|it| it.matches(',').count() + 1).max().unwrap();
+        let found = find(text.as_bytes(), comma, (width, usize::MAX), None);
+        let shown: Vec<&str> = found.records.iter().map(|it| &text[it.0..it.1]).collect();
+        assert_eq!(shown, records, "{text}");
+        assert_eq!(found.kept.map(|it| (it.n, it.line)), kept, "{text}");
+    }
+
+    #[test]
+    fn subtotals_are_the_sums_of_their_rows() {
+        let rows = ["a,1,10\nb,2,20\n", "c,3,30\nd,4,40\n"];
+        let text = format!("{}Subtotal,3,30\n{}Subtotal,7,70\n", rows[0], rows[1]);
+        check(&text, &["Subtotal,3,30", "Subtotal,7,70"], None);
+        let all = ["Subtotal,3,30", "Subtotal,7,70", "Total,10,100"];
+        check(&format!("{text}Total,10,100\n"), &all, None);
+        let text = "N,a,1\nN,b,2\nN Total,,3\nS,c,3\nS Total,,3\nGrand Total,,6\n";
+        check(text, &["N Total,,3", "S Total,,3", "Grand Total,,6"], None);
+        let text = "a,1,10\nb,2,20\nTotal fees,3,30\nc,3,30\n";
+        check(text, &["Total fees,3,30"], None);
+    }
+
+    #[test]
+    fn a_row_that_is_called_a_total_and_holds_something_else_is_kept() {
+        check("Total,10\nMale,4\nFemale,6\n", &[], Some((1, 0)));
+        check("a,1\nTotal,1\nb,2\n", &[], None);
+        check("Total War,3\nTotal Recall,4\nUp,7\n", &[], None);
+        check("Up,1\nJaws,2\nTotal War,3\nJava,4\n", &[], None);
+        check("a,1\nb,2\nTotal,9\n", &[], None);
+        check("a,1\nb,2\nTotal,9\nc,2\nTotal,8\nd,1\n", &[], Some((2, 2)));
+        check("a,x\nb,y\nTotal,z\nc,x\n", &[], Some((1, 2)));
+    }
+
+    #[test]
+    fn averages_and_extremes_below_the_table_are_none_of_it() {
+        check("a,1,10\nb,2,20\nc,3,30\nAverage,2,20\n", &["Average,2,20"], None);
+        check("a,1,10\nb,2,20\nc,2,30\nMean,1.67,20\n", &["Mean,1.67,20"], None);
+        check("a,1,10\nb,2,20\nMin,1,10\nMax,2,20\n", &["Min,1,10", "Max,2,20"], None);
+        check("a,1,10\nb,2,20\nAvg,4,20\n", &[], Some((1, 2)));
+        check("a,1,10\nb,2,20\nMedian,1,20\n", &[], Some((1, 2)));
+        // People and films are called so as well.
+        check("Max,31\nAnn,3\nMax,30\n", &[], None);
+        check("a,1\nb,2\nMax,2\n", &[], Some((1, 2)));
+        check("a,1,10\nb,3,30\nAverage,2,20\nc,4,40\n", &[], None);
+    }
+}
