@@ -103,7 +103,7 @@ pub use number::DecimalMark;
 pub use recipe::reading_recipe;
 pub use saved::table_of_csv;
 pub use scan::{answer, is_whole};
-pub use source::{Source, check_cancelled, sha256_file};
+pub use source::{Awaited, Source, check_cancelled, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};
 pub use wanted::Wanted;
 pub use write::sync_dir;
