@@ -91,7 +91,7 @@ pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use csv::{CsvWritten, csv_of};
 pub use family::{FILE_COLUMN, Family, Opened, Union, union};
-pub use footer::dataset_of;
+pub use footer::{dataset_of, why_not};
 pub use foreign::{Tables, is_data, tables};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, files_at_once, ingest, inspect};
