@@ -26,6 +26,7 @@ use super::build::field;
 use super::filter;
 use super::find::is_all_dictionary;
 use crate::catalog::{DType, Dataset};
+use crate::limits::DICTIONARIES_MAX;
 
 /// zstd at level 1 is twice as fast as at 3 and a few percent larger.
 const ZSTD_LEVEL: i32 = 1;
@@ -48,10 +49,14 @@ pub struct BuiltColumn {
 }
 
 impl BuiltColumn {
-    fn encode_in(properties: WriterPropertiesBuilder, column: &Self) -> WriterPropertiesBuilder {
-        let path = || ColumnPath::new(vec![column.name.clone()]);
-        let properties = properties.set_column_dictionary_enabled(path(), column.repeats);
-        match column.dtype {
+    fn encode_in(
+        &self,
+        properties: WriterPropertiesBuilder,
+        has_dictionary: bool,
+    ) -> WriterPropertiesBuilder {
+        let path = || ColumnPath::new(vec![self.name.clone()]);
+        let properties = properties.set_column_dictionary_enabled(path(), has_dictionary);
+        match self.dtype {
             // As many bits as the numbers of a page need.
             DType::Int64 | DType::Date | DType::Timestamp | DType::TimestampUtc | DType::Time => {
                 properties.set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED)
@@ -173,7 +178,9 @@ impl ParquetFile {
             .set_created_by(concat!("csv-agent version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
             .set_data_page_row_count_limit(PAGE_ROWS);
-        let mut properties = columns.iter().fold(properties, BuiltColumn::encode_in).build();
+        let may_have = columns.iter().filter(|it| it.repeats).count() <= DICTIONARIES_MAX;
+        let encode = |so_far, it: &BuiltColumn| it.encode_in(so_far, may_have && it.repeats);
+        let mut properties = columns.iter().fold(properties, encode).build();
         let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
         add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
         let temp = temporary(dir, name)?;

@@ -193,6 +193,22 @@ fn a_page_that_would_take_all_memory_is_refused() {
     check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, expected);
 }
 
+#[test]
+fn a_footer_that_counts_more_than_a_file_of_its_size_holds_is_refused() {
+    let mut bytes = parquet(vec![("a", Arc::new(Int32Array::from(vec![1])))]);
+    // One row, then a list of one row group.
+    let at = bytes.windows(4).rposition(|it| it == [0x16, 2, 0x19, 0x1c]).unwrap();
+    let rows = [0x80, 0x80, 0x80, 0x80, 0x80, 0x40];
+    bytes.splice(at + 1..at + 2, rows);
+    let length = bytes.len() - 8;
+    bytes[length] += 5;
+    let expected = format!(
+        "cannot read `-` as Parquet: its {} bytes hold more than 4294967296 once unpacked",
+        bytes.len()
+    );
+    check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, &expected);
+}
+
 /// A file with a column of every kind of encoding.
 fn mixed(codec: usize, is_v2: bool) -> Vec<u8> {
     let n = 300;
