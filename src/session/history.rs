@@ -162,7 +162,8 @@ pub fn marked(last_turn: impl Display, text: &str) -> String {
 /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is not a turn, or
 /// the summary has no mark; the message names the place.
 pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
-    let (mut turns, is_torn) = store::read_lines::<HistoryTurn>(session, TURNS, &mut Room::new())?;
+    let (mut turns, is_torn) =
+        store::read_lines::<HistoryTurn>(session, TURNS, &mut Room::whole())?;
     let summary = Summary::read(session)?;
     if let Some(summary) = &summary {
         // They are there still when the process was killed between the two writes.

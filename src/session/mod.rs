@@ -743,9 +743,11 @@ fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
     Ok(catalog)
 }
 
-/// Reads the entries of a catalog, each by itself: one that is broken, whose reason is a sentence, breaks no
-/// other.
-fn entries(content: &[u8]) -> Result<Vec<(String, Result<Dataset, String>)>, String> {
+/// A dataset's name and what the catalog has of it; a sentence when that is broken.
+type Entry = (String, Result<Dataset, String>);
+
+/// Reads the entries of a catalog, each by itself: one that is broken breaks no other.
+fn entries(content: &[u8]) -> Result<Vec<Entry>, String> {
     let entries = parse::<BTreeMap<String, &RawValue>>(content, DOCUMENT_MEMORY_BYTES_MAX)?;
     let entry = |(name, entry): (String, &RawValue)| {
         let dataset = parse::<Dataset>(entry.get().as_bytes(), DATASET_MEMORY_BYTES_MAX)

@@ -325,7 +325,7 @@ impl Examiner {
             return Ok(0);
         }
         let Some(mut lines) = Lines::open(directory, name)? else { return Ok(0) };
-        let (mut is_good, mut first, mut room) = (Vec::new(), None, Room::new());
+        let (mut is_good, mut first, mut room) = (Vec::new(), None, Room::whole());
         while let Some(line) = lines.next_line()? {
             let parsed = line.and_then(|it| store::parse::<T>(it, &mut room).map(drop));
             is_good.push(parsed.is_ok());
@@ -585,7 +585,7 @@ impl Examiner {
         let first = || {
             let mut lines = Lines::open(&session, history::TURNS).ok()??;
             let turn: HistoryTurn =
-                store::parse(lines.next_line().ok()??.ok()?, &mut Room::new()).ok()?;
+                store::parse(lines.next_line().ok()??.ok()?, &mut Room::whole()).ok()?;
             Some(turn.number().saturating_sub(1))
         };
         let last_id = || turns::ids(&self.directory("turns")?).ok()?.pop()?.parse().ok();

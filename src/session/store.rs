@@ -157,7 +157,7 @@ pub struct Room {
 
 impl Room {
     /// All the room that there is.
-    pub fn new() -> Room {
+    pub fn whole() -> Room {
         Room { bytes: SESSION_MEMORY_BYTES_MAX }
     }
 
@@ -252,10 +252,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let session = Directory::at(dir.path()).unwrap();
         std::fs::write(dir.path().join("log.jsonl"), before).unwrap();
-        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::new()).unwrap();
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap();
         assert_eq!(found, (expected.to_vec(), is_torn));
         append_line(&session, "log.jsonl", "7").unwrap();
-        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::new()).unwrap();
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap();
         assert_eq!(found, ([expected, &[7]].concat(), false));
     }
 
@@ -282,7 +282,7 @@ mod tests {
             std::fs::write(dir.path().join("log.jsonl"), content).unwrap();
             format!(
                 "{:#}",
-                read_lines::<serde_json::Value>(&session, "log.jsonl", &mut Room::new())
+                read_lines::<serde_json::Value>(&session, "log.jsonl", &mut Room::whole())
                     .unwrap_err()
             )
         };
@@ -304,7 +304,7 @@ mod tests {
         file.set_len(SESSION_FILE_BYTES_MAX + 1).unwrap();
         let told = format!(
             "{:#}",
-            read_lines::<u32>(&session, "log.jsonl", &mut Room::new()).unwrap_err()
+            read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap_err()
         );
         assert!(told.ends_with(" bytes, and at most 268435456 are read"), "{told}");
     }

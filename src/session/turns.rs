@@ -162,7 +162,7 @@ pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
 /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is no event; the
 /// message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
-    events_within(turn_dir, &mut Room::new())
+    events_within(turn_dir, &mut Room::whole())
 }
 
 /// Reads the events of one turn among others, for which there is so much room together.
@@ -236,7 +236,7 @@ fn last_event_within(turn: &Directory, n_bytes: u64) -> Option<Event> {
     // Those before it make way, so that it alone is in memory.
     bytes.drain(..memchr::memrchr(b'\n', &bytes).map_or(0, |it| it + 1));
     bytes.shrink_to_fit();
-    store::parse(&bytes, &mut Room::new()).ok()
+    store::parse(&bytes, &mut Room::whole()).ok()
 }
 
 /// Removes the temporary files that a killed process left in the last turn. Those of earlier turns went
