@@ -68,9 +68,9 @@ pub const PARQUET_CELLS_MAX: usize = 1024 * 1024;
 pub const PARQUET_UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// The same for each byte that it has.
 pub const PARQUET_UNPACKED_RATIO_MAX: u64 = 100;
-/// Columns of a dataset whose values are written with a dictionary. Each takes 40 KB before the first value
-/// comes; where more would have one, none has.
-pub const DICTIONARIES_MAX: usize = 1_000;
+/// Columns that have a writer at the same time. Each takes 20 KB before the first value comes, and 40 KB more
+/// for a dictionary.
+pub const WRITERS_MAX: usize = 1_000;
 /// Rows of a dataset that are copied at once while its values are kept back.
 pub const MASK_BATCH_ROWS_MAX: usize = 64 * 1024;
 /// Rows of a dataset that are decoded at once to write them as CSV.
