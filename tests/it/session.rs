@@ -638,8 +638,8 @@ fn a_dataset_that_unpacks_to_gigabytes_is_refused_before_it_is_decoded() {
     // One cell, a text that is stored once and named by each row, and texts that go on where the last ended.
     let word = "pa.DictionaryArray.from_arrays(pa.array([0] * 500), ['x' * (16 << 20)])";
     let bombs = [
-        ("a long word", word, "dictionary_pagesize_limit=64 << 20"),
         ("a long cell", "['x' * (400 << 20)]", "use_dictionary=True"),
+        ("a long word", word, "dictionary_pagesize_limit=64 << 20"),
         (
             "long prefixes",
             "['x' * (1 << 20)] * 400",
