@@ -695,6 +695,11 @@ impl Catalog {
         self.datasets.insert(name, dataset);
     }
 
+    /// Adds the datasets of another catalog.
+    pub fn extend(&mut self, other: Catalog) {
+        self.datasets.extend(other.datasets);
+    }
+
     /// Takes a dataset out.
     pub fn remove(&mut self, name: &str) -> Option<Dataset> {
         self.datasets.remove(name)

@@ -63,6 +63,14 @@ pub const DATASET_GROUP_BYTES_MAX: u64 = 512 * 1024 * 1024;
 pub const HEAD_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Cells of a Parquet file that are decoded at once.
 pub const PARQUET_CELLS_MAX: usize = 1024 * 1024;
+/// Bytes that a Parquet file holds once it is unpacked, unless it is large itself. A few kilobytes can stand for
+/// terabytes: a text that is stored once, and rows that name it.
+pub const PARQUET_UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// The same for each byte that it has.
+pub const PARQUET_UNPACKED_RATIO_MAX: u64 = 100;
+/// Columns that have a writer at the same time. Each takes 20 KB before the first value comes, and 40 KB more
+/// for a dictionary.
+pub const WRITERS_MAX: usize = 1_000;
 /// Rows of a dataset that are copied at once while its values are kept back.
 pub const MASK_BATCH_ROWS_MAX: usize = 64 * 1024;
 /// Rows of a dataset that are decoded at once to write them as CSV.
@@ -153,10 +161,14 @@ pub const SESSION_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of one line of it: a table of an answer with the names of its columns, or a question with its
 /// images.
 pub const SESSION_LINE_BYTES_MAX: usize = 80 * 1024 * 1024;
-/// Values of one line of it. Each takes up to 80 bytes once it is read.
-pub const SESSION_LINE_VALUES_MAX: usize = 1_000_000;
-/// Values of all lines that are in memory at the same time.
-pub const SESSION_FILE_VALUES_MAX: usize = 8_000_000;
+/// Bytes of memory for what is read of such files at the same time. With the rest of the program it is below
+/// 300 MB.
+pub const SESSION_MEMORY_BYTES_MAX: u64 = 200 * 1024 * 1024;
+/// Bytes of memory for a file of a session that is one JSON document, once it is read.
+pub const DOCUMENT_MEMORY_BYTES_MAX: u64 = 128 * 1024 * 1024;
+/// The same for what a catalog has of one dataset, which is copied here and there. One of 20 000 columns takes
+/// half of it.
+pub const DATASET_MEMORY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes of a text of a turn: its code, its reply.
 pub const TURN_TEXT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes of `datasets.json`: a thousand datasets with a hundred columns take half of it.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::options::ask::ReportOptions;
-use super::out::WholeFile;
+use super::out::{WholeFile, open_direct};
 use super::report;
 use crate::event::{Body, Event, Status};
 use crate::render::report::{Ending, ReportKind, TurnReport};
@@ -51,8 +51,8 @@ impl Reports {
             }
             if let (ReportKind::Github, Some(path)) = (kind, &self.summary) {
                 let cannot = || format!("cannot write the summary `{}`", path.display());
-                let mut summary =
-                    OpenOptions::new().append(true).create(true).open(path).with_context(cannot)?;
+                let opened = open_direct(OpenOptions::new().append(true).create(true), path)?;
+                let mut summary = opened.with_context(cannot)?;
                 let text = self.turn.text(ReportKind::Md)?;
                 summary.write_all(text.as_bytes()).with_context(cannot)?;
             }

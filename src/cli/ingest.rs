@@ -11,7 +11,6 @@ mod remarks;
 mod remote;
 mod sources;
 mod space;
-mod stdin;
 mod template;
 
 use std::cell::RefCell;

@@ -6,12 +6,15 @@
 use std::fmt;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
+use super::signals;
 use crate::status::{ExitStatus, Failure};
 
 /// The reader of stdout has gone away.
@@ -101,6 +104,28 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write `{}`", path.display())
 }
 
+/// Opens a file that is written directly. Where it is a pipe that nobody reads yet, its reader is waited for.
+///
+/// # Errors
+///
+/// Fails when a signal comes meanwhile. Within is why the file cannot be opened, if so.
+pub fn open_direct(options: &mut OpenOptions, path: &Path) -> anyhow::Result<io::Result<File>> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    // Without O_NONBLOCK, opening a pipe would wait, and no signal end that.
+    let options = options.custom_flags(flags.bits().cast_signed());
+    signals::until(|| match options.open(path) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) && is_pipe(path) => None,
+        opened => Some(opened.and_then(|file| {
+            fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+            Ok(file)
+        })),
+    })
+}
+
+fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|it| it.file_type().is_fifo())
+}
+
 /// A file that appears under its name when it is whole.
 ///
 /// What is no regular file (`/dev/null`, a named pipe) cannot be replaced and is written directly.
@@ -122,8 +147,8 @@ impl WholeFile {
         let cannot = || cannot_write(path);
         let before = path.metadata().ok();
         if before.as_ref().is_some_and(|it| !it.is_file()) {
-            let file = OpenOptions::new().write(true).open(path).with_context(cannot)?;
-            return Ok(WholeFile::Direct(file));
+            let opened = open_direct(OpenOptions::new().write(true), path)?;
+            return Ok(WholeFile::Direct(opened.with_context(cannot)?));
         }
         let dir = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
         // The mode is that of any new file; the umask takes from it what the user keeps private.

@@ -13,7 +13,7 @@ use super::flags::ImageChoice;
 use super::graphics::{self, Images};
 use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
-use super::out::{Stdout, WholeFile};
+use super::out::{Stdout, WholeFile, open_direct};
 use super::progress::Story;
 use super::terminal::Terminal;
 use crate::event::{Body, Event};
@@ -151,7 +151,9 @@ fn open_events(
 ) -> anyhow::Result<Box<dyn EventSink>> {
     let file = match target {
         EventsTarget::File(path) => {
-            File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?
+            let opened =
+                open_direct(OpenOptions::new().write(true).create(true).truncate(true), path)?;
+            opened.with_context(|| format!("cannot write `{}`", path.display()))?
         }
         EventsTarget::Descriptor(number) => open_descriptor(*number)?,
     };
@@ -162,7 +164,7 @@ fn open_events(
 /// Opens what the caller has open as `number`, once more. Appending goes on where a file ends.
 fn open_descriptor(number: u32) -> anyhow::Result<File> {
     let path = format!("/dev/fd/{number}");
-    OpenOptions::new().append(true).open(path).map_err(|error| {
+    open_direct(OpenOptions::new().append(true), path.as_ref())?.map_err(|error| {
         let message = format!("cannot write events to descriptor {number}: {error}");
         let hint =
             format!("open it, as in `csv-agent … --events fd:{number} {number}>events.jsonl`");

@@ -127,7 +127,7 @@ fn read_up_to(
 ) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let n_wanted = is_wanted.iter().rposition(|it| *it).map_or(0, |it| it + 1);
     let mut read: Vec<(PastTurn, bool)> = Vec::new();
-    let mut room = Room::of_turns();
+    let mut room = Room::whole();
     for (turn, is_wanted) in turns.into_iter().zip(is_wanted).take(n_wanted) {
         let past = PastTurn::of(&turn.id, turns::events_within(&turn.dir, &mut room)?.0);
         // What a turn made of tokens in place of values, no other turn ever saw.

@@ -102,7 +102,7 @@ pub fn run(
         return show_egress(&turn, flags, options);
     }
     let colour = options.terminal.stderr.colour;
-    let events = events(&turn, &mut Room::of_file(), colour)?;
+    let events = events(&turn, &mut Room::whole(), colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
         events: None,
@@ -179,7 +179,7 @@ fn show_page(
     }
     let colour = options.terminal.stderr.colour;
     let mut room = PAGE_IMAGES_BYTES_MAX;
-    let mut space = Room::of_turns();
+    let mut space = Room::whole();
     let page_turn = |turn: &TurnSummary| {
         let events = events(turn, &mut space, colour)?;
         let egress = departed::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);

@@ -1,15 +1,23 @@
 //! Ctrl-C and SIGTERM, as something to wait for.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_usize;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::status::ExitStatus;
+use crate::status::{ExitStatus, Failure};
+
+/// The last signal that nobody has taken, for code that cannot wait for one; none until they are listened to.
+static UNTAKEN: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+const INTERRUPT: usize = 1;
+const END: usize = 2;
 
 /// Makes the runtime of a command. One thread is enough: the work is in other processes and in
 /// `spawn_blocking`.
@@ -36,6 +44,14 @@ impl Signals {
     ///
     /// Fails when the handlers cannot be installed.
     pub fn listen() -> anyhow::Result<Signals> {
+        if UNTAKEN.get().is_none() {
+            let untaken = Arc::default();
+            for (number, value) in [(SIGINT, INTERRUPT), (SIGTERM, END), (SIGHUP, END)] {
+                register_usize(number, Arc::clone(&untaken), value)
+                    .context("cannot listen for signals")?;
+            }
+            UNTAKEN.get_or_init(|| untaken);
+        }
         let interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
         let terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
         let hang_up = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
@@ -45,12 +61,16 @@ impl Signals {
     /// Waits for the next signal and returns the status that it asks to end with.
     pub async fn next(&mut self) -> ExitStatus {
         // All are safe to drop while they wait: a signal that comes later is kept for the next call.
-        tokio::select! {
+        let status = tokio::select! {
             _ = self.interrupt.recv() => ExitStatus::Interrupted,
             _ = self.terminate.recv() => ExitStatus::Terminated,
             // The terminal is gone, and with it whoever would read the answer.
             _ = self.hang_up.recv() => ExitStatus::Terminated,
+        };
+        if let Some(untaken) = UNTAKEN.get() {
+            untaken.store(0, Ordering::Relaxed);
         }
+        status
     }
 }
 
@@ -72,6 +92,9 @@ impl Signals {
     /// Fails when the handler cannot be installed.
     pub fn forget_interrupt(&mut self) -> anyhow::Result<()> {
         self.interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+        if let Some(untaken) = UNTAKEN.get() {
+            let _ = untaken.compare_exchange(INTERRUPT, 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
         Ok(())
     }
 }
@@ -117,9 +140,39 @@ pub fn interruptible<T: Send>(
     })
 }
 
+/// Tries something again and again until it gives a value. A signal ends that, unless it has ended the process.
+///
+/// # Errors
+///
+/// Fails when a signal has come that nobody has taken.
+pub fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> anyhow::Result<T> {
+    /// Time between two tries.
+    const PAUSE: Duration = Duration::from_millis(50);
+    loop {
+        if let Some(value) = attempt() {
+            return Ok(value);
+        }
+        match UNTAKEN.get().map_or(0, |it| it.swap(0, Ordering::Relaxed)) {
+            0 => thread::sleep(PAUSE),
+            INTERRUPT => return Err(Failure::new(ExitStatus::Interrupted, "interrupted").into()),
+            _ => return Err(Failure::new(ExitStatus::Terminated, "interrupted").into()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::interruptible;
+    use super::{interruptible, until};
+
+    #[test]
+    fn what_comes_late_is_waited_for() {
+        let mut n_tries = 0;
+        let found = until(|| {
+            n_tries += 1;
+            (n_tries == 3).then_some("here")
+        });
+        assert_eq!(found.unwrap(), "here");
+    }
 
     #[test]
     fn work_that_is_not_interrupted_returns_what_it_found() {

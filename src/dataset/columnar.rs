@@ -11,7 +11,7 @@ mod file;
 pub mod guard;
 pub mod pages;
 pub mod text;
-mod thrift;
+pub mod thrift;
 
 #[cfg(test)]
 mod tests;
@@ -190,6 +190,11 @@ pub fn split(batch: RecordBatch, parts: &mut Vec<RecordBatch>) {
 
 fn text_bytes(array: &ArrayRef) -> u64 {
     match array.data_type() {
+        DataType::Utf8 => {
+            let offsets = array.as_string::<i32>().value_offsets();
+            let ends = offsets.first().zip(offsets.last());
+            ends.map_or(0, |(first, last)| u64::from((last - first).unsigned_abs()))
+        }
         DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
         DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum(),
         _ => 0,
@@ -205,6 +210,7 @@ fn write(
 ) -> anyhow::Result<Read> {
     let mut nulls = vec![0; ways.len()];
     let mut n_rows = 0;
+    let mut n_bytes = 0;
     let mut output = None;
     let mut is_built = target.is_some();
     let mut batches = batches.into_iter().peekable();
@@ -222,8 +228,10 @@ fn write(
                 is_built = false;
             }
             nulls[at] += array.logical_null_count() as u64;
+            n_bytes += column.as_ref().map_or_else(|| text_bytes(array), text_bytes);
             columns.extend(column);
         }
+        table.check_unpacked(n_bytes)?;
         n_rows += batch.num_rows() as u64;
         if let Some(output) = output.as_mut().filter(|_| is_built) {
             output.append(batch.num_rows() as u64, &columns)?;

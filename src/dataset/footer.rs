@@ -1,17 +1,22 @@
 //! What a dataset's own file says of it, for a session that has lost its catalog.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::Context;
 use arrow_schema::FieldRef;
+use memchr::memmem;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::columnar::guard;
-use super::scan::dtype_of;
+use super::columnar::thrift::{Outline, outline};
+use super::scan::{dtype_of, is_whole};
 use super::stored::Stored;
 use super::write::ABOUT_KEY;
 use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of};
+use crate::json::parse;
+use crate::limits::{DATASET_MEMORY_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
 
 /// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
 ///
@@ -23,6 +28,37 @@ use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, StrayQuotes, 
 /// Fails when the file is damaged, is nothing that csv-agent reads as a dataset, or takes too much memory.
 pub fn dataset_of(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
     guard::run(|| read(file, path, name)).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Returns why a Parquet file is not that of a dataset, if its ends tell. Its pages are not looked at.
+pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
+    const DAMAGED: Option<&str> = Some("is damaged");
+    const OTHER: Option<&str> = Some("is that of other data");
+    let Ok(footer) = footer(file) else { return DAMAGED };
+    let Outline { leaves, n_rows: Some(n_rows), .. } = outline(&footer) else { return DAMAGED };
+    let names = dataset.columns.iter().map(|it| it.name.as_bytes());
+    if u64::try_from(n_rows) != Ok(dataset.row_count) || !names.eq(leaves) {
+        return OTHER;
+    }
+    // What an ingest wrote of the dataset says of which bytes it was made.
+    let says = |it: &str| memmem::find(&footer, it.as_bytes()).is_some();
+    if says(ABOUT_KEY) && !says(&dataset.sha256) { OTHER } else { None }
+}
+
+/// Reads the footer of a Parquet file as it is.
+///
+/// # Errors
+///
+/// Fails when the file does not begin and end as Parquet does, or its footer has more than any has.
+pub fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
+    is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
+    let end = file.metadata()?.len() - 8;
+    let mut length = [0; 4];
+    file.read_exact_at(&mut length, end)?;
+    let mut footer = vec![0; usize::try_from(u32::from_le_bytes(length))?];
+    let begin = end - footer.len() as u64;
+    file.read_exact_at(&mut footer, begin)?;
+    Ok(footer)
 }
 
 fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
@@ -79,5 +115,5 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
 fn about(metadata: &ParquetMetaData) -> Option<Dataset> {
     let pairs = metadata.file_metadata().key_value_metadata()?;
     let about = pairs.iter().find(|it| it.key == ABOUT_KEY)?;
-    serde_json::from_str(about.value.as_deref()?).ok()
+    parse(about.value.as_deref()?.as_bytes(), DATASET_MEMORY_BYTES_MAX).ok()
 }

@@ -709,15 +709,15 @@ impl Layout {
 impl Layout {
     /// Says which rows are called totals or averages, and were kept.
     fn total_doubt(&self, word: &str) -> Option<String> {
-        let Kept { n, line, label } = self.header.kept.as_ref()?;
-        let label = &label[..label.floor_char_boundary(60)];
+        // What it is called is a value, which is not for everybody who may read this.
+        let Kept { n, line } = self.header.kept.as_ref()?;
         let line = self.first_line + u64::from(*line) + 1;
         Some(match n {
             1 => format!(
-                "the row on {word} {line} is called `{label}` and was kept: its numbers do not show that it is no row"
+                "the row on {word} {line} is called a total or an average, and was kept: its numbers do not show that it is no row"
             ),
             _ => format!(
-                "{n} rows are called totals or averages and were kept, the first, `{label}`, on {word} {line}: \
+                "{n} rows are called totals or averages and were kept, the first on {word} {line}: \
                  their numbers do not show that they are no rows"
             ),
         })

@@ -4,13 +4,17 @@
 //! parsed side by side.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::ops::Deref;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::charset::{Charset, TextDecoder};
@@ -55,6 +59,48 @@ pub struct Input {
     changed: (i64, i64),
 }
 
+/// Opens a file to read, whatever it is: without `O_NONBLOCK`, opening a pipe would wait for its writer.
+fn open(path: &Path) -> std::io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// A file whose bytes may be a long time coming, as those of a pipe that nobody writes to yet. Reading it ends
+/// when the flag is raised.
+pub struct Awaited<C> {
+    file: File,
+    cancelled: C,
+}
+
+impl<C: Deref<Target = AtomicBool>> Awaited<C> {
+    /// Makes a reader of a file that is open, or of a copy of stdin.
+    pub fn new(file: File, cancelled: C) -> Self {
+        Awaited { file, cancelled }
+    }
+}
+
+impl<C: Deref<Target = AtomicBool>> Read for Awaited<C> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        /// Time between two looks at the flag.
+        const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        loop {
+            if self.cancelled.load(Ordering::Relaxed) {
+                return Err(std::io::Error::other("interrupted"));
+            }
+            // A pipe that nobody has opened to write is not at its end: the writer is still to come.
+            match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&LOOK)) {
+                Ok(0) | Err(Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(error) => return Err(error.into()),
+            }
+            match self.file.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
+    }
+}
+
 /// Makes the error for a source that cannot be read.
 pub fn refuse(message: String, hint: &str) -> anyhow::Error {
     Failure::new(ExitStatus::Input, message).hint(hint).into()
@@ -83,13 +129,17 @@ impl Input {
         let file = match source {
             Source::Stdin(mut reader) => copy(&mut reader)?,
             Source::File(path) => {
-                let mut file = File::open(&path).map_err(|error| cannot_open(name, &error))?;
+                let file = open(&path).map_err(|error| cannot_open(name, &error))?;
                 let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
                 if metadata.is_dir() {
                     let message = format!("cannot read `{name}`: it is a directory");
                     return Err(refuse(message, "name the files in it"));
                 }
-                if metadata.is_file() { file } else { copy(&mut file)? }
+                if metadata.is_file() {
+                    file
+                } else {
+                    copy(&mut Awaited::new(file, watch.cancelled))?
+                }
             }
         };
         let metadata = file.metadata().with_context(|| format!("cannot read `{name}`"))?;
@@ -331,8 +381,8 @@ impl Input {
 
 fn cannot_open(name: &str, error: &std::io::Error) -> anyhow::Error {
     let (reason, hint) = match error.kind() {
-        std::io::ErrorKind::NotFound => ("no such file".to_owned(), "check the path"),
-        std::io::ErrorKind::PermissionDenied => {
+        ErrorKind::NotFound => ("no such file".to_owned(), "check the path"),
+        ErrorKind::PermissionDenied => {
             ("permission denied".to_owned(), "make it readable for this user")
         }
         _ => (error.to_string(), "check the path"),
@@ -365,7 +415,7 @@ fn spool(
         let n = match reader.read(&mut buffer) {
             Ok(0) => return Ok(file),
             Ok(n) => n,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(unreadable(error)),
         };
         bytes += n as u64;
@@ -612,7 +662,7 @@ fn skip(n: &mut usize, text: &mut Vec<u8>, start: usize) {
 /// Fails when the file cannot be read.
 pub fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    File::open(path)?.take(SNIFF_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    open(path)?.take(SNIFF_HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -623,14 +673,14 @@ pub fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
 /// Fails when the file cannot be read.
 pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
     let doing = || format!("cannot read {}", path.display());
-    let mut file = File::open(path).with_context(doing)?;
+    let mut file = open(path).with_context(doing)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(hex(&hash.finalize())),
             Ok(n) => hash.update(&buffer[..n]),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error).with_context(doing),
         }
     }

@@ -21,14 +21,18 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use super::columnar::pages::{PageHead, Pages};
 use super::columnar::split;
-use super::scan::is_whole;
+use super::columnar::thrift::{Outline, outline};
+use super::footer::footer;
 use crate::limits::{
-    DATASET_GROUP_BYTES_MAX, DATASET_PAGE_BYTES_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX,
+    CSV_COLUMNS_MAX, DATASET_GROUP_BYTES_MAX, DATASET_PAGE_BYTES_MAX, PARQUET_CELLS_MAX,
 };
 
 /// Encodings that are read: plain, keys of a dictionary, runs, differences, also of lengths, and split bytes.
 /// With `DELTA_BYTE_ARRAY`, which csv-agent does not write, texts can be longer than their page.
 const ENCODINGS: [i64; 7] = [0, 2, 3, 5, 6, 8, 9];
+
+/// Levels of the schema of a dataset: the whole, and its columns.
+const FLAT_LEVELS: usize = 2;
 
 /// Those of keys.
 const KEYS: [i64; 2] = [2, 8];
@@ -57,7 +61,13 @@ impl Stored {
     ///
     /// Fails as [`Stored::open`] does.
     pub fn of(file: File) -> anyhow::Result<Stored> {
-        is_whole(&file, PARQUET_FOOTER_BYTES_MAX)?;
+        // The decoder calls itself for each level, and makes something of each column.
+        let is_flat = {
+            let footer = footer(&file)?;
+            let Outline { n_levels, leaves, .. } = outline(&footer);
+            n_levels <= FLAT_LEVELS && leaves.len() <= CSV_COLUMNS_MAX
+        };
+        ensure!(is_flat, "no dataset has nested columns, or so many");
         let n_bytes = file.metadata()?.len();
         let options = || ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Skip);
         let read = ArrowReaderMetadata::load(&file, options())?;

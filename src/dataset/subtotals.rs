@@ -51,13 +51,11 @@ pub struct Kept {
     pub n: u64,
     /// The line of the first; the first line is 0.
     pub line: u32,
-    /// What that is called.
-    pub label: String,
 }
 
 impl Kept {
-    fn add(kept: &mut Option<Kept>, line: u32, label: &str) {
-        let kept = kept.get_or_insert_with(|| Kept { n: 0, line, label: label.to_owned() });
+    fn add(kept: &mut Option<Kept>, line: u32) {
+        let kept = kept.get_or_insert(Kept { n: 0, line });
         kept.n += 1;
     }
 }
@@ -189,7 +187,7 @@ pub fn find(
                 }
                 // What is below the last row is told by itself.
                 if is_plain && at + 1 < shapes.len() {
-                    Kept::add(&mut found.kept, shape.line, cells[first].trim());
+                    Kept::add(&mut found.kept, shape.line);
                 }
             }
             Some(Label::Statistic(statistic)) => {
@@ -219,7 +217,7 @@ pub fn find(
         match n_found {
             Some(n) if n_min <= n => found.records.push((shape.start, shape.end)),
             None if statistic != Statistic::Mean && is_name(&label) => {}
-            _ => Kept::add(&mut found.kept, shape.line, &label),
+            _ => Kept::add(&mut found.kept, shape.line),
         }
     }
     found.records.sort_unstable();

@@ -26,6 +26,7 @@ use super::build::field;
 use super::filter;
 use super::find::is_all_dictionary;
 use crate::catalog::{DType, Dataset};
+use crate::limits::WRITERS_MAX;
 
 /// zstd at level 1 is twice as fast as at 3 and a few percent larger.
 const ZSTD_LEVEL: i32 = 1;
@@ -67,7 +68,8 @@ impl BuiltColumn {
 
 /// Encodes columns; shared by the threads of a pass.
 pub struct Encoder {
-    factory: ArrowRowGroupWriterFactory,
+    /// For so many columns each: what makes their writers makes all of them at once.
+    parts: Arc<[ArrowRowGroupWriterFactory]>,
     schema: SchemaRef,
 }
 
@@ -78,8 +80,12 @@ impl Encoder {
     ///
     /// Fails when the schema cannot be encoded.
     pub fn row_group(&self) -> anyhow::Result<RowGroup> {
-        let writers = self.factory.create_column_writers(0)?;
-        Ok(RowGroup { writers, schema: Arc::clone(&self.schema) })
+        let writers = match &*self.parts {
+            [all] => all.create_column_writers(0)?,
+            _ => Vec::new(),
+        };
+        let (parts, schema) = (Arc::clone(&self.parts), Arc::clone(&self.schema));
+        Ok(RowGroup { writers, waiting: Vec::new(), parts, schema })
     }
 
     /// Encodes and compresses the columns of one row group, taking one at a time.
@@ -91,11 +97,10 @@ impl Encoder {
         &self,
         columns: impl Iterator<Item = anyhow::Result<ArrayRef>>,
     ) -> anyhow::Result<Vec<ArrowColumnChunk>> {
-        let writers = self.factory.create_column_writers(0)?;
-        let fields = self.schema.fields();
-        let mut encoded = Vec::with_capacity(writers.len());
-        for ((column, mut writer), field) in columns.zip(writers).zip(fields) {
-            let column = column?;
+        let mut encoded = Vec::with_capacity(self.schema.fields().len());
+        for ((column, writer), field) in columns.zip(writers(&self.parts)).zip(self.schema.fields())
+        {
+            let (column, mut writer) = (column?, writer?);
             for leaf in compute_leaves(field, &column)? {
                 writer.write(&leaf)?;
             }
@@ -113,9 +118,22 @@ impl Encoder {
     }
 }
 
+/// Makes a writer for each column in turn.
+fn writers(
+    parts: &[ArrowRowGroupWriterFactory],
+) -> impl Iterator<Item = anyhow::Result<ArrowColumnWriter>> {
+    parts.iter().flat_map(|it| match it.create_column_writers(0) {
+        Ok(writers) => writers.into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error.into())],
+    })
+}
+
 /// A row group that is filled part by part.
 pub struct RowGroup {
     writers: Vec<ArrowColumnWriter>,
+    /// The rows, where there are too many columns for all to have a writer at once.
+    waiting: Vec<Vec<ArrayRef>>,
+    parts: Arc<[ArrowRowGroupWriterFactory]>,
     schema: SchemaRef,
 }
 
@@ -126,6 +144,10 @@ impl RowGroup {
     ///
     /// Fails when a column is not of the type that the schema has.
     pub fn write(&mut self, columns: &[ArrayRef]) -> anyhow::Result<()> {
+        if self.writers.is_empty() {
+            self.waiting.push(columns.to_vec());
+            return Ok(());
+        }
         let fields = self.schema.fields();
         for ((column, writer), field) in columns.iter().zip(&mut self.writers).zip(fields) {
             for leaf in compute_leaves(field, column)? {
@@ -141,7 +163,20 @@ impl RowGroup {
     ///
     /// Fails when the last page cannot be compressed.
     pub fn close(self) -> anyhow::Result<Vec<ArrowColumnChunk>> {
-        self.writers.into_iter().map(|it| Ok(it.close()?)).collect()
+        if !self.writers.is_empty() {
+            return self.writers.into_iter().map(|it| Ok(it.close()?)).collect();
+        }
+        let mut encoded = Vec::with_capacity(self.schema.fields().len());
+        for (at, (writer, field)) in writers(&self.parts).zip(self.schema.fields()).enumerate() {
+            let mut writer = writer?;
+            for columns in &self.waiting {
+                for leaf in compute_leaves(field, &columns[at])? {
+                    writer.write(&leaf)?;
+                }
+            }
+            encoded.push(writer.close()?);
+        }
+        Ok(encoded)
     }
 }
 
@@ -167,20 +202,13 @@ impl ParquetFile {
         name: &str,
         columns: &[BuiltColumn],
     ) -> anyhow::Result<(Self, Encoder)> {
-        let fields: Vec<_> = columns.iter().map(|it| field(&it.name, it.dtype)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let properties = WriterProperties::builder()
-            .set_created_by(concat!("csv-agent version ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-            .set_data_page_row_count_limit(PAGE_ROWS);
-        let mut properties = columns.iter().fold(properties, BuiltColumn::encode_in).build();
-        let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
-        add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
-        let temp = temporary(dir, name)?;
-        let root = parquet_schema.root_schema_ptr();
-        let writer = SerializedFileWriter::new(temp, root, Arc::new(properties))?;
-        let factory = ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&schema));
-        Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder { factory, schema }))
+        let (writer, schema) = writer(temporary(dir, name)?, columns)?;
+        let parts = columns.chunks(WRITERS_MAX).map(|it| {
+            let (writer, schema) = self::writer(io::sink(), it)?;
+            Ok(ArrowRowGroupWriterFactory::new(&writer, schema))
+        });
+        let parts = parts.collect::<anyhow::Result<_>>()?;
+        Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder { parts, schema }))
     }
 
     /// Spares the disk a file that is read and goes.
@@ -240,6 +268,24 @@ impl ParquetFile {
         );
         Ok(temp)
     }
+}
+
+/// Begins a Parquet file of these columns.
+fn writer<W: Write + Send>(
+    out: W,
+    columns: &[BuiltColumn],
+) -> anyhow::Result<(SerializedFileWriter<W>, SchemaRef)> {
+    let fields: Vec<_> = columns.iter().map(|it| field(&it.name, it.dtype)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("csv-agent version ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+        .set_data_page_row_count_limit(PAGE_ROWS);
+    let mut properties = columns.iter().fold(properties, BuiltColumn::encode_in).build();
+    let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
+    add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
+    let root = parquet_schema.root_schema_ptr();
+    Ok((SerializedFileWriter::new(out, root, Arc::new(properties))?, schema))
 }
 
 /// A temporary file that is made when something is written to it.

@@ -163,7 +163,7 @@ pub fn marked(last_turn: impl Display, text: &str) -> String {
 /// the summary has no mark; the message names the place.
 pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
     let (mut turns, is_torn) =
-        store::read_lines::<HistoryTurn>(session, TURNS, &mut Room::of_file())?;
+        store::read_lines::<HistoryTurn>(session, TURNS, &mut Room::whole())?;
     let summary = Summary::read(session)?;
     if let Some(summary) = &summary {
         // They are there still when the process was killed between the two writes.

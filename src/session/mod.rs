@@ -25,15 +25,19 @@ use anyhow::Context;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::catalog::{Catalog, Dataset};
 use crate::conversation::{Item, Usage};
-use crate::dataset::is_whole;
+use crate::dataset::why_not;
 use crate::egress::Record;
-use crate::limits::{CATALOG_BYTES_MAX, RECORD_FILE_BYTES_MAX};
+use crate::json::parse;
+use crate::limits::{
+    CATALOG_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, DOCUMENT_MEMORY_BYTES_MAX, RECORD_FILE_BYTES_MAX,
+};
 use crate::session::departed::EgressFile;
 use crate::session::directory::{Directory, Kind, mendable};
 use crate::session::history::{History, HistoryTurn};
@@ -235,8 +239,8 @@ impl Session {
         }
     }
 
-    /// Returns the datasets whose file is gone or torn, each with the error that says so. They hurt nobody
-    /// else.
+    /// Returns the datasets whose file is gone, torn or that of other data, each with the error that says so.
+    /// They hurt nobody else.
     ///
     /// # Errors
     ///
@@ -256,10 +260,12 @@ impl Session {
                 _ if path.is_absolute() => File::open(path).ok(),
                 _ => None,
             };
-            let found = match file.map(|it| is_whole(&it, u64::MAX)) {
+            let found = match file {
                 None => "is missing",
-                Some(Err(_)) => "is damaged",
-                Some(Ok(())) => continue,
+                Some(file) => match why_not(&file, dataset) {
+                    Some(why) => why,
+                    None => continue,
+                },
             };
             let base = path.ancestors().nth(2).filter(|it| it.is_absolute());
             let shown = session.path().join(path);
@@ -269,7 +275,7 @@ impl Session {
         Ok(hurt)
     }
 
-    /// Returns the datasets whose files are there and whole, as far as their ends tell.
+    /// Returns the datasets whose files are there, whole and their own, as far as their ends tell.
     ///
     /// # Errors
     ///
@@ -722,11 +728,12 @@ fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
     let shown = session.path().join(CATALOG);
     let cannot =
         |why: String| session.mendable(format!("cannot read `{}`: {why}", shown.display()));
-    let catalog: Catalog = serde_json::from_slice(&content).map_err(|it| cannot(it.to_string()))?;
-    for (name, dataset) in catalog.iter() {
-        if let Some(reason) = dataset.oddity(name) {
-            return Err(cannot(reason).into());
-        }
+    let mut catalog = Catalog::default();
+    for (name, dataset) in entries(&content).map_err(cannot)? {
+        catalog.insert(name, dataset.map_err(cannot)?);
+    }
+    drop(content);
+    for name in catalog.names() {
         let Some(datasets) = &datasets else { continue };
         for ending in ENDINGS {
             // What is there is a file of the user.
@@ -736,11 +743,26 @@ fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
     Ok(catalog)
 }
 
+/// A dataset's name and what the catalog has of it; a sentence when that is broken.
+type Entry = (String, Result<Dataset, String>);
+
+/// Reads the entries of a catalog, each by itself: one that is broken breaks no other.
+fn entries(content: &[u8]) -> Result<Vec<Entry>, String> {
+    let entries = parse::<BTreeMap<String, &RawValue>>(content, DOCUMENT_MEMORY_BYTES_MAX)?;
+    let entry = |(name, entry): (String, &RawValue)| {
+        let dataset = parse::<Dataset>(entry.get().as_bytes(), DATASET_MEMORY_BYTES_MAX)
+            .map_err(|reason| format!("`{}`: {reason}", name.escape_debug()))
+            .and_then(|it| it.oddity(&name).map_or(Ok(it), Err));
+        (name, dataset)
+    };
+    Ok(entries.into_iter().map(entry).collect())
+}
+
 fn read_json<T: DeserializeOwned>(directory: &Directory, name: &str) -> anyhow::Result<Option<T>> {
     let Some(content) = directory.read(name, RECORD_FILE_BYTES_MAX)? else { return Ok(None) };
-    serde_json::from_slice(&content).map(Some).map_err(|error| {
+    parse(&content, DOCUMENT_MEMORY_BYTES_MAX).map(Some).map_err(|reason| {
         let shown = directory.path().join(name);
-        directory.mendable(format!("cannot read `{}`: {error}", shown.display())).into()
+        directory.mendable(format!("cannot read `{}`: {reason}", shown.display())).into()
     })
 }
 

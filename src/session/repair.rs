@@ -4,7 +4,6 @@
 //! a name that the finding gives. A session that was mended has nothing more to be mended. Memory is that of
 //! the longest line that is read, whatever the files hold.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,12 +12,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use rustix::fs::{FileType, Mode};
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 use toml::Table;
 use uuid::Uuid;
 
-use crate::catalog::{Catalog, Dataset, is_dataset_name};
-use crate::dataset::dataset_of;
+use crate::catalog::{Catalog, Column, Dataset, is_dataset_name};
+use crate::dataset::{dataset_of, why_not};
 use crate::egress::Record;
 use crate::event::{Body, Event};
 use crate::limits::{
@@ -32,8 +30,8 @@ use crate::session::hosted::{self, HostedState};
 use crate::session::lock::{Lock, LockRequest};
 use crate::session::store::{Lines, Room};
 use crate::session::{
-    CATALOG, META, Meta, REDACTED, SCHEMA, missing, read_catalog, read_json, store, turns, typed,
-    write_json,
+    CATALOG, META, Meta, REDACTED, SCHEMA, entries, missing, read_catalog, read_json, store, turns,
+    typed, write_json,
 };
 
 /// Bytes of the name of what is put aside, without a number. Those of a file system have 255.
@@ -299,7 +297,10 @@ impl Examiner {
 
     fn look_at_turns(&mut self) -> anyhow::Result<()> {
         let Some(turns) = self.directory("turns") else { return Ok(()) };
-        let ids = turns::ids(&turns)?;
+        let mut ids = turns::ids(&turns)?;
+        if let Some(last) = ids.pop_if(|it| turns::next(it).is_none()) {
+            self.put_aside(&turns, last.as_ref(), "has the last of all numbers");
+        }
         for id in &ids {
             let Ok(Some(turn)) = turns.directory(id) else { continue };
             self.look_at_lines::<Event>(&turn, turns::EVENTS, "event")?;
@@ -324,7 +325,7 @@ impl Examiner {
             return Ok(0);
         }
         let Some(mut lines) = Lines::open(directory, name)? else { return Ok(0) };
-        let (mut is_good, mut first, mut room) = (Vec::new(), None, Room::of_file());
+        let (mut is_good, mut first, mut room) = (Vec::new(), None, Room::whole());
         while let Some(line) = lines.next_line()? {
             let parsed = line.and_then(|it| store::parse::<T>(it, &mut room).map(drop));
             is_good.push(parsed.is_ok());
@@ -435,7 +436,37 @@ impl Examiner {
 
     fn look_at_datasets(&mut self) -> anyhow::Result<()> {
         let session = self.session.clone();
-        let (mut catalog, why) = self.entries()?;
+        let (mut catalog, mut why) = self.entries()?;
+        let here = catalog.iter().filter(|it| it.1.remote().is_none());
+        let names: Vec<String> = here.map(|it| it.0.to_owned()).collect();
+        let mut lost = Vec::new();
+        for name in names {
+            let Some(dataset) = catalog.get(&name) else { continue };
+            let path = crate::catalog::file_of(&name);
+            let found = match session.file(&path) {
+                Ok(None) => Err("is missing".to_owned()),
+                // It was told before.
+                Err(_) => continue,
+                Ok(Some(file)) => match dataset_of(&file, &session.path().join(&path), &name) {
+                    Ok(found) if agrees(&found, dataset) && why_not(&file, dataset).is_none() => {
+                        Ok(None)
+                    }
+                    // A process was killed when it had put the file in its place, before the catalog.
+                    Ok(found) if !found.sha256.is_empty() => Ok(Some(found)),
+                    Ok(_) => Err("is that of other data".to_owned()),
+                    Err(error) => Err(error.root_cause().to_string()),
+                },
+            };
+            let shown = path.display().to_string();
+            match found {
+                Ok(None) => self.is_ok(shown, format!("{} rows", dataset.row_count)),
+                Ok(Some(found)) => {
+                    why.get_or_insert(format!("`{name}` is not what its file says"));
+                    catalog.insert(name, found);
+                }
+                Err(why) => lost.push((name, why)),
+            }
+        }
         if let Some(why) = why {
             let mut content = serde_json::to_vec_pretty(&catalog).context("cannot write JSON")?;
             content.push(b'\n');
@@ -443,37 +474,20 @@ impl Examiner {
             let how =
                 format!("written anew with {n} {}", if n == 1 { "dataset" } else { "datasets" });
             self.rewrite(&session, CATALOG, &why, &how, |file| Ok(file.write_all(&content)?))?;
-            if !self.mends {
-                return Ok(());
-            }
         }
-        catalog = catalog.here();
-        for (name, dataset) in catalog.iter() {
-            let path = crate::catalog::file_of(name);
-            let why = match session.file(&path) {
-                Ok(None) => "is missing".to_owned(),
-                // It was told before.
-                Err(_) => continue,
-                Ok(Some(file)) => match dataset_of(&file, &session.path().join(&path), name) {
-                    Ok(_) => {
-                        self.is_ok(
-                            path.display().to_string(),
-                            format!("{} rows", dataset.row_count),
-                        );
-                        continue;
-                    }
-                    Err(error) => error.root_cause().to_string(),
-                },
-            };
+        for (name, why) in lost {
             if self.mends
                 && let Some(datasets) = self.directory("datasets")
             {
+                let path = crate::catalog::file_of(&name);
                 let file = path.file_name().unwrap_or_default();
                 if datasets.type_of(file).is_some() {
-                    self.put_aside(&datasets, file, "is damaged");
+                    self.put_aside(&datasets, file, &why);
                 }
             }
-            self.examined.lost.push((name.to_owned(), dataset.clone(), why));
+            if let Some(dataset) = catalog.remove(&name) {
+                self.examined.lost.push((name, dataset, why));
+            }
         }
         Ok(())
     }
@@ -481,7 +495,6 @@ impl Examiner {
     /// Returns the datasets that the catalog has, or should have, and why it is to be written anew, if so.
     fn entries(&mut self) -> anyhow::Result<(Catalog, Option<String>)> {
         let session = self.session.clone();
-        let mut catalog = Catalog::default();
         let content = match session.read(CATALOG, CATALOG_BYTES_MAX) {
             Ok(content) => content,
             Err(error) => {
@@ -489,7 +502,7 @@ impl Examiner {
                 return if is_file {
                     Ok((self.found_files(|_| true)?, Some(format!("{error:#}"))))
                 } else {
-                    Ok((catalog, None))
+                    Ok((Catalog::default(), None))
                 };
             }
         };
@@ -498,38 +511,34 @@ impl Examiner {
             let why = (!found.is_empty()).then(|| "is missing".to_owned());
             return Ok((found, why));
         };
-        // Each entry is built by itself, so that one that is broken breaks no other.
-        let entries = match serde_json::from_slice::<BTreeMap<String, &RawValue>>(&content) {
+        let entries = match entries(&content) {
             Ok(entries) => entries,
-            Err(error) => {
-                return Ok((self.found_files(|_| true)?, Some(format!("cannot be read: {error}"))));
+            Err(reason) => {
+                drop(content);
+                return Ok((
+                    self.found_files(|_| true)?,
+                    Some(format!("cannot be read: {reason}")),
+                ));
             }
         };
-        let mut odd = Vec::new();
+        let (mut catalog, mut why) = (Catalog::default(), None);
         for (name, entry) in entries {
-            let reason = match serde_json::from_str::<Dataset>(entry.get()) {
-                Ok(dataset) => match dataset.oddity(&name) {
-                    None => {
-                        catalog.insert(name, dataset);
-                        continue;
-                    }
-                    Some(reason) => reason,
-                },
-                Err(error) => format!("`{}`: {error}", name.escape_debug()),
-            };
-            odd.push((name, reason));
+            match entry {
+                Ok(dataset) => catalog.insert(name, dataset),
+                Err(reason) => {
+                    why.get_or_insert(reason);
+                }
+            }
         }
-        let Some((_, reason)) = odd.first() else {
+        drop(content);
+        if why.is_none() {
             let n = catalog.len();
             self.is_ok(CATALOG, format!("{n} dataset{}", if n == 1 { "" } else { "s" }));
             return Ok((catalog, None));
-        };
-        let why = reason.clone();
-        let listed = catalog.clone();
-        for (name, dataset) in self.found_files(|it| listed.get(it).is_none())?.iter() {
-            catalog.insert(name.to_owned(), dataset.clone());
         }
-        Ok((catalog, Some(why)))
+        let found = self.found_files(|it| catalog.get(it).is_none())?;
+        catalog.extend(found);
+        Ok((catalog, why))
     }
 
     /// Returns what the files of datasets say of themselves.
@@ -576,7 +585,7 @@ impl Examiner {
         let first = || {
             let mut lines = Lines::open(&session, history::TURNS).ok()??;
             let turn: HistoryTurn =
-                store::parse(lines.next_line().ok()??.ok()?, &mut Room::of_file()).ok()?;
+                store::parse(lines.next_line().ok()??.ok()?, &mut Room::whole()).ok()?;
             Some(turn.number().saturating_sub(1))
         };
         let last_id = || turns::ids(&self.directory("turns")?).ok()?.pop()?.parse().ok();
@@ -618,6 +627,13 @@ impl Examiner {
         }
         Ok(())
     }
+}
+
+/// Returns whether what a file says of its dataset is what the catalog says.
+fn agrees(found: &Dataset, dataset: &Dataset) -> bool {
+    let column = |it: &Column| (it.name.clone(), it.dtype);
+    found.row_count == dataset.row_count
+        && found.columns.iter().map(column).eq(dataset.columns.iter().map(column))
 }
 
 /// Returns what has a name in every session; none where either may have it.

@@ -8,11 +8,8 @@ use jiff::Timestamp;
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
-use crate::json::count_values;
-use crate::limits::{
-    SESSION_FILE_BYTES_MAX, SESSION_FILE_VALUES_MAX, SESSION_LINE_BYTES_MAX,
-    SESSION_LINE_VALUES_MAX,
-};
+use crate::json::memory_of;
+use crate::limits::{SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_MEMORY_BYTES_MAX};
 use crate::session::directory::Directory;
 
 /// Returns this instant as RFC 3339, UTC, to the millisecond.
@@ -106,7 +103,8 @@ impl Lines {
     ///
     /// Fails when the file cannot be read.
     pub fn next_line(&mut self) -> io::Result<Option<Result<&[u8], String>>> {
-        self.line.clear();
+        // One long line is not kept while others are read.
+        self.line = Vec::new();
         let mut n_bytes = 0;
         loop {
             let buffer = self.reader.fill_buf()?;
@@ -155,18 +153,12 @@ pub fn parse<T: DeserializeOwned>(line: &[u8], room: &mut Room) -> Result<T, Str
 #[derive(Debug)]
 pub struct Room {
     bytes: u64,
-    values: usize,
 }
 
 impl Room {
-    /// Room for one file.
-    pub fn of_file() -> Room {
-        Room { bytes: SESSION_FILE_BYTES_MAX, values: SESSION_FILE_VALUES_MAX }
-    }
-
-    /// Room for all turns of a session together.
-    pub fn of_turns() -> Room {
-        Room { bytes: 2 * SESSION_FILE_BYTES_MAX, values: SESSION_FILE_VALUES_MAX }
+    /// All the room that there is.
+    pub fn whole() -> Room {
+        Room { bytes: SESSION_MEMORY_BYTES_MAX }
     }
 
     /// Takes room for a line.
@@ -175,17 +167,17 @@ impl Room {
     ///
     /// Fails when there is none; the reason is a sentence.
     pub fn take(&mut self, line: &[u8]) -> Result<(), String> {
-        let n_values = count_values(line);
-        if SESSION_LINE_VALUES_MAX < n_values {
+        let wanted = memory_of(line);
+        if SESSION_MEMORY_BYTES_MAX < wanted {
             return Err(format!(
-                "it has {n_values} values, and at most {SESSION_LINE_VALUES_MAX} are read"
+                "it takes {wanted} bytes of memory, and at most {SESSION_MEMORY_BYTES_MAX} are given"
             ));
         }
-        let room = self.bytes.checked_sub(line.len() as u64);
-        let (Some(bytes), Some(values)) = (room, self.values.checked_sub(n_values)) else {
+        if self.bytes < wanted {
             return Err("with it, there is more than is read at once".to_owned());
-        };
-        (self.bytes, self.values) = (bytes, values);
+        }
+        // The other half is free again once the line is read.
+        self.bytes -= wanted / 2;
         Ok(())
     }
 }
@@ -252,7 +244,7 @@ mod tests {
     use std::path::Path;
 
     use super::{Room, append_line, read_lines};
-    use crate::limits::{SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_LINE_VALUES_MAX};
+    use crate::limits::{SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_MEMORY_BYTES_MAX};
     use crate::session::directory::Directory;
 
     #[track_caller]
@@ -260,10 +252,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let session = Directory::at(dir.path()).unwrap();
         std::fs::write(dir.path().join("log.jsonl"), before).unwrap();
-        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::of_file()).unwrap();
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap();
         assert_eq!(found, (expected.to_vec(), is_torn));
         append_line(&session, "log.jsonl", "7").unwrap();
-        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::of_file()).unwrap();
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap();
         assert_eq!(found, ([expected, &[7]].concat(), false));
     }
 
@@ -290,14 +282,19 @@ mod tests {
             std::fs::write(dir.path().join("log.jsonl"), content).unwrap();
             format!(
                 "{:#}",
-                read_lines::<serde_json::Value>(&session, "log.jsonl", &mut Room::of_file())
+                read_lines::<serde_json::Value>(&session, "log.jsonl", &mut Room::whole())
                     .unwrap_err()
             )
         };
-        let many = format!("1\n[{}0]\n", "[],".repeat(SESSION_LINE_VALUES_MAX));
+        let many = format!("1\n[{}0]\n", "{},".repeat(200_000));
         let told = error(many.as_bytes());
         assert!(told.contains("cannot read line 2 of `"), "{told}");
-        assert!(told.ends_with(&format!("values, and at most {SESSION_LINE_VALUES_MAX} are read")));
+        let at_most = format!("of memory, and at most {SESSION_MEMORY_BYTES_MAX} are given");
+        assert!(told.ends_with(&at_most), "{told}");
+        let line = format!("[{}0]\n", "{},".repeat(100_000));
+        let told = error(line.repeat(3).as_bytes());
+        assert!(told.contains("line 3 of `"), "{told}");
+        assert!(told.ends_with("with it, there is more than is read at once"), "{told}");
         let mut long = vec![b' '; SESSION_LINE_BYTES_MAX + 1];
         long.extend(b"\n1\n");
         let told = error(&long);
@@ -307,7 +304,7 @@ mod tests {
         file.set_len(SESSION_FILE_BYTES_MAX + 1).unwrap();
         let told = format!(
             "{:#}",
-            read_lines::<u32>(&session, "log.jsonl", &mut Room::of_file()).unwrap_err()
+            read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap_err()
         );
         assert!(told.ends_with(" bytes, and at most 268435456 are read"), "{told}");
     }

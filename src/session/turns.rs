@@ -39,13 +39,16 @@ impl TurnDir {
     /// Fails when the directory or its files cannot be made.
     pub fn create(session: &Directory, question: &str) -> anyhow::Result<TurnDir> {
         let turns = session.make(TURNS)?;
-        let last = ids(&turns)?.last().and_then(|it| it.parse::<u32>().ok()).unwrap_or(0);
-        // A session that somebody else made may have a turn of any number.
-        let next = last.checked_add(1).with_context(|| format!("no turn comes after {last}"))?;
-        let id = format!("{next:04}");
+        let id = match ids(&turns)?.pop() {
+            None => "0001".to_owned(),
+            // A session that somebody else made may have a turn of any number.
+            Some(last) => next(&last).ok_or_else(|| {
+                turns.refusal(last.as_ref(), "has the last of all numbers: no turn can follow it")
+            })?,
+        };
         let dir = turns.make(&id)?;
         store::write(&dir, "question.txt", format!("{question}\n").as_bytes())?;
-        let events = dir.file_to_write(EVENTS, OFlags::TRUNC)?;
+        let events = events_file(&dir)?;
         Ok(TurnDir { id, dir, events, log: Log::open(session)? })
     }
 
@@ -79,6 +82,14 @@ impl TurnDir {
     pub fn write(&self, name: &str, content: &str) -> anyhow::Result<()> {
         store::write(&self.dir, name, content.as_bytes())
     }
+}
+
+/// Opens the file for the events of a turn. It is emptied only once it is known to have no other name.
+fn events_file(turn: &Directory) -> anyhow::Result<File> {
+    let file = turn.file_to_write(EVENTS, OFlags::empty())?;
+    let cannot = || format!("cannot write `{}`", turn.path().join(EVENTS).display());
+    file.set_len(0).with_context(cannot)?;
+    Ok(file)
 }
 
 /// A turn as it can be listed.
@@ -151,7 +162,7 @@ pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
 /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is no event; the
 /// message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
-    events_within(turn_dir, &mut Room::of_file())
+    events_within(turn_dir, &mut Room::whole())
 }
 
 /// Reads the events of one turn among others, for which there is so much room together.
@@ -221,9 +232,11 @@ fn last_event_within(turn: &Directory, n_bytes: u64) -> Option<Event> {
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::new();
     file.take(n_bytes).read_to_end(&mut bytes).ok()?;
-    let line = bytes.strip_suffix(b"\n")?;
-    let begin = memchr::memrchr(b'\n', line).map_or(0, |it| it + 1);
-    store::parse(&line[begin..], &mut Room::of_file()).ok()
+    bytes.pop_if(|it| *it == b'\n')?;
+    // Those before it make way, so that it alone is in memory.
+    bytes.drain(..memchr::memrchr(b'\n', &bytes).map_or(0, |it| it + 1));
+    bytes.shrink_to_fit();
+    store::parse(&bytes, &mut Room::whole()).ok()
 }
 
 /// Removes the temporary files that a killed process left in the last turn. Those of earlier turns went
@@ -261,6 +274,11 @@ fn all(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
     }
 }
 
+/// Returns the name of the directory of the turn after another one, if there is a number left.
+pub(super) fn next(id: &str) -> Option<String> {
+    Some(format!("{:04}", id.parse::<u32>().ok()?.checked_add(1)?))
+}
+
 /// Returns the names of the directories of turns, oldest first.
 pub(super) fn ids(turns: &Directory) -> anyhow::Result<Vec<String>> {
     let is_id = |it: &String| it.bytes().all(|it| it.is_ascii_digit()) && it.parse::<u32>().is_ok();
@@ -272,7 +290,7 @@ pub(super) fn ids(turns: &Directory) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TurnDir, findings, list, remove_temporaries, replies};
+    use super::{TurnDir, events_file, findings, list, remove_temporaries, replies};
     use crate::conversation::{Assessment, Finding};
     use crate::egress::Egress;
     use crate::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
@@ -317,6 +335,20 @@ mod tests {
         let found = list(session.path()).unwrap();
         let found = found.iter().map(|it| (it.id.as_str(), it.question.as_str(), it.interrupted));
         assert_eq!(found.collect::<Vec<_>>(), [("0001", "one?", true), ("0002", "two?", false)]);
+    }
+
+    #[test]
+    fn a_file_that_has_another_name_is_not_emptied() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outside, session) = (dir.path().join("outside"), dir.path().join("s"));
+        std::fs::write(&outside, "kept").unwrap();
+        std::fs::create_dir_all(session.join("turns")).unwrap();
+        // Another process makes it in the moment in which the turn begins.
+        std::fs::create_dir(session.join("turns/0001")).unwrap();
+        std::fs::hard_link(&outside, session.join("turns/0001/events.jsonl")).unwrap();
+        let turn = Directory::at(&session.join("turns/0001")).unwrap();
+        assert!(events_file(&turn).is_err());
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), "kept");
     }
 
     #[test]

@@ -3,9 +3,12 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+
+use crate::bench::until_caught;
 
 /// A command line in a directory of its own, with nothing in the environment but the session.
 struct Shell {
@@ -249,19 +252,6 @@ fn data_comes_from_stdin_when_told_so() {
     assert_eq!(rows[0]["row_count"], 1);
 }
 
-/// Waits until the process has taken SIGINT into its own hands.
-fn wait_until_it_listens(child: &Child) {
-    let path = format!("/proc/{}/status", child.id());
-    loop {
-        let status = fs::read_to_string(&path).unwrap();
-        let caught = status.lines().find_map(|it| it.strip_prefix("SigCgt:")).unwrap();
-        if u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0 {
-            return;
-        }
-        std::thread::yield_now();
-    }
-}
-
 #[test]
 fn an_interrupted_ingest_leaves_nothing() {
     let shell = Shell::new();
@@ -271,7 +261,7 @@ fn an_interrupted_ingest_leaves_nothing() {
     // Held open: the process waits for data that does not come.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"a,b\n1,2\n").unwrap();
-    wait_until_it_listens(&child);
+    until_caught(&child, Signal::SIGINT);
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(stdin);

@@ -14,7 +14,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Changes, Round, is_slow_run, round, signal, until};
+use crate::bench::{Bench, Changes, Round, is_slow_run, round, signal, until, until_caught};
 
 /// Kills of each kind at a moment by chance; many in a slow run.
 fn n_kills() -> u32 {
@@ -283,4 +283,43 @@ fn no_process_outlives_a_turn() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(processes_of(&bench.session()), [""; 0]);
     bench.forget();
+}
+
+#[test]
+fn a_pipe_is_waited_for_until_it_has_another_end_or_a_signal_comes() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    bench.run(["ask", "--model", "builtin", "how many rows are there"]).succeeds();
+    mkfifo(&bench.path("pipe"), Mode::S_IRWXU).unwrap();
+    let commands: [(&[&str], Signal); 6] = [
+        (&["ingest", "pipe"], Signal::SIGINT),
+        (&["ingest", "--union", "both=sales.csv", "pipe"], Signal::SIGTERM),
+        (&["ask", "--model", "builtin", "-f", "pipe", "how many rows are there"], Signal::SIGTERM),
+        (&["rerun", "--against", "sales=pipe"], Signal::SIGINT),
+        (&["ask", "--model", "builtin", "-o", "pipe", "how many rows are there"], Signal::SIGINT),
+        (&["rerun", "-o", "pipe"], Signal::SIGTERM),
+    ];
+    let files = || {
+        let entries = fs::read_dir(bench.session().join("datasets")).unwrap();
+        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = files();
+    for (command, sent) in commands {
+        let mut child = bench.command(command).spawn().unwrap();
+        until_caught(&child, sent);
+        signal(&child, sent);
+        let code = child.wait().unwrap().code();
+        assert_eq!(code, Some(if sent == Signal::SIGINT { 130 } else { 143 }), "{command:?}");
+        assert_eq!(files(), before, "{command:?}");
+    }
+    let mut child = bench.command(["ingest", "pipe"]).spawn().unwrap();
+    fs::copy(bench.path("sales.csv"), bench.path("pipe")).unwrap();
+    assert!(child.wait().unwrap().success());
+    let rows = datasets(&bench);
+    assert_eq!(rows["pipe"], rows["sales"]);
+    let child = bench.command(["show", "-o", "pipe"]).spawn().unwrap();
+    assert!(fs::read_to_string(bench.path("pipe")).unwrap().contains("**10**"));
+    assert!(child.wait_with_output().unwrap().status.success());
 }

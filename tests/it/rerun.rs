@@ -158,3 +158,18 @@ fn what_cannot_be_run_again_is_refused_with_the_reason() {
     bench.run(["rerun", "--against", "sales=none.csv"]).fails_with(5);
     bench.run(["rerun", "--format", "csv", "--table", "x"]).fails_with(9);
 }
+
+#[test]
+fn a_dataset_whose_file_is_torn_is_told_unless_another_file_takes_its_place() {
+    let bench = bench("", "");
+    builtin(&bench, "total revenue by region");
+    let file = bench.session().join("datasets/sales.parquet");
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let run = bench.run(["rerun"]).fails_with(3);
+    assert!(run.stderr().contains("sales.parquet` is damaged"), "{run}");
+    assert!(run.stderr().contains("csv-agent doctor --session --repair"), "{run}");
+    rerun(&bench, "1").succeeds();
+    bench.run(["doctor", "--session", "--repair"]).succeeds();
+    bench.run(["rerun", "--check"]).succeeds();
+}

@@ -113,6 +113,7 @@ impl Again<'_> {
             sandbox: Box::new(confinement),
             withheld: Box::default(),
         })?;
+        self.demand_files(earlier, catalog)?;
         let needs_repl = |it: &PastCall| it.place == Place::Repl && it.command(catalog).is_some();
         if self.past.calls.iter().any(needs_repl) {
             self.repl.start(self.session, catalog, turn)?;
@@ -166,6 +167,21 @@ impl Again<'_> {
             return Err(Ended::Failed(Failure::new(error.status(), error.to_string()).into()));
         }
         Ok(differences)
+    }
+
+    /// Demands that the files of the datasets are whole that a call names. Else a call would fail, and the rows
+    /// would look different that nobody has read.
+    fn demand_files(&self, earlier: &[PastTurn], catalog: &Catalog) -> Result<(), Ended> {
+        let hurt = Session::hurt_datasets(self.session.dir(), catalog)?;
+        let calls = || earlier.iter().chain([self.past]).flat_map(|it| &it.calls);
+        let is_named = |dataset: &str| {
+            let names = |it: &PastCall| has_quoted(&it.call.arguments, dataset);
+            calls().any(|it| names(it) && has_run(it, catalog))
+        };
+        match hurt.into_iter().find(|it| is_named(&it.0)) {
+            Some((_, failure)) => Err(Ended::Failed(failure.into())),
+            None => Ok(()),
+        }
     }
 
     /// Asks the cluster whether it is there, if a call names what is on it. Else each call would try for
@@ -256,11 +272,16 @@ impl Again<'_> {
 fn names_remote(command: &Command, catalog: &Catalog) -> bool {
     catalog.remote().any(|(name, _)| match command {
         Command::Load { dataset, .. } | Command::Find { dataset, .. } => dataset == name,
-        Command::Run { code } => {
-            code.contains(&format!("'{name}'")) || code.contains(&format!("\"{name}\""))
-        }
+        Command::Run { code } => has_quoted(code, name),
         Command::Fetch { .. } | Command::Keep { .. } => false,
     })
+}
+
+/// Returns whether a name stands between quotes, in code or in arguments with code in them.
+fn has_quoted(text: &str, name: &str) -> bool {
+    [format!("'{name}'"), format!("\"{name}\""), format!("\"{name}\\\"")]
+        .iter()
+        .any(|it| text.contains(it))
 }
 
 /// Returns whether a call did anything then that can be done again.

@@ -1,7 +1,8 @@
 //! One input on its way into the session: is it there already, may it take its name, read it.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,11 +12,10 @@ use tempfile::NamedTempFile;
 
 use super::bar::IngestBar;
 use super::origin::origin;
-use super::stdin::StdinReader;
 use super::{IfExists, options_of, space};
 use crate::catalog::{Catalog, Dataset};
 use crate::cli::options::GlobalOptions;
-use crate::dataset::{self, Archive, DatasetFiles, Entry, IngestOptions, Source};
+use crate::dataset::{self, Archive, Awaited, DatasetFiles, Entry, IngestOptions, Source};
 use crate::session::{Access, Session};
 use crate::status::{ExitStatus, Failure};
 
@@ -300,7 +300,7 @@ impl Job<'_> {
         let source = match (&kept, file) {
             (Some(kept), _) => Source::File(kept.path().to_owned()),
             (None, Input::File(path)) => Source::File(path.clone()),
-            (None, _) => Source::Stdin(Box::new(StdinReader::new(Arc::clone(cancelled)))),
+            (None, _) => Source::Stdin(Box::new(stdin(cancelled)?)),
         };
         let change = match &present {
             None => Change::Added,
@@ -410,10 +410,15 @@ fn is_same_file(path: &Path, present: &Dataset) -> anyhow::Result<bool> {
     Ok(is_same_size && dataset::sha256_file(path)? == present.sha256)
 }
 
+fn stdin(cancelled: &Arc<AtomicBool>) -> anyhow::Result<Awaited<Arc<AtomicBool>>> {
+    let stdin = io::stdin().as_fd().try_clone_to_owned().context("cannot read stdin")?;
+    Ok(Awaited::new(File::from(stdin), Arc::clone(cancelled)))
+}
+
 fn keep_stdin(bytes_max: u64, cancelled: &Arc<AtomicBool>) -> anyhow::Result<NamedTempFile> {
     let mut kept = NamedTempFile::new().context("cannot keep what comes from stdin")?;
     // One byte more than allowed: the ingest then refuses it in its own words.
-    let mut stdin = StdinReader::new(Arc::clone(cancelled)).take(bytes_max.saturating_add(1));
+    let mut stdin = stdin(cancelled)?.take(bytes_max.saturating_add(1));
     io::copy(&mut stdin, &mut kept).context("cannot keep what comes from stdin")?;
     Ok(kept)
 }

@@ -30,7 +30,7 @@ use crate::dataset::header::names_of;
 use crate::dataset::source::{Input, check_cancelled, refuse};
 use crate::limits::{
     CSV_COLUMNS_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX, PARQUET_LEVELS_MAX,
-    PARQUET_PAGE_BYTES_MAX,
+    PARQUET_PAGE_BYTES_MAX, PARQUET_UNPACKED_BYTES_MAX, PARQUET_UNPACKED_RATIO_MAX,
 };
 
 const MAGIC: &[u8; 4] = b"PAR1";
@@ -82,10 +82,6 @@ impl<'a> Table<'a> {
         if n_leaves == 0 {
             return Err(refused("it has no columns", "check how the file was made"));
         }
-        if CSV_COLUMNS_MAX < n_leaves {
-            let found = format!("{n_leaves} columns, the limit is {CSV_COLUMNS_MAX}");
-            return Err(refused(&found, "write the columns that matter to another file"));
-        }
         let chunks = metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
         let mut codecs = chunks.map(ColumnChunkMetaData::compression);
         let is_unknown = |it: &Compression| matches!(it, Compression::BROTLI(_) | Compression::LZO);
@@ -105,8 +101,28 @@ impl<'a> Table<'a> {
         let (sources, metadata) = guarded(input, || prepared(&metadata, ways))?;
         let names = names_of(sources.iter().map(|it: &Source| it.name.clone()).collect());
         let table = Table { input, sources, names, metadata };
+        // No cell has less than a byte of its own.
+        table.check_unpacked(table.n_rows().saturating_mul(n_leaves as u64))?;
         guarded(input, || table.check_old_instants(cancelled))?;
         Ok(table)
+    }
+
+    /// Demands that what was unpacked of the file is no more than a file of its size holds.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it is.
+    pub fn check_unpacked(&self, n_bytes: u64) -> anyhow::Result<()> {
+        let of_size = self.input.bytes.saturating_mul(PARQUET_UNPACKED_RATIO_MAX);
+        let bytes_max = PARQUET_UNPACKED_BYTES_MAX.max(of_size);
+        if n_bytes <= bytes_max {
+            return Ok(());
+        }
+        let Input { name, bytes, .. } = self.input;
+        let message = format!(
+            "cannot read `{name}` as Parquet: its {bytes} bytes hold more than {bytes_max} once unpacked"
+        );
+        Err(refuse(message, "write the rows that matter to another file"))
     }
 
     /// Returns how many rows the footer counts.
@@ -294,7 +310,12 @@ fn check_ends(input: &Input) -> anyhow::Result<()> {
     }
     let mut footer = vec![0; usize::try_from(n_footer)?];
     read_at(input, start - n_footer, &mut footer)?;
-    let n_levels = thrift::schema_levels(&footer).unwrap_or_default();
+    let outline = thrift::outline(&footer);
+    if CSV_COLUMNS_MAX < outline.leaves.len() {
+        let what = format!("it has more than {CSV_COLUMNS_MAX} columns");
+        return Err(too_large(what, "write the columns that matter to another file"));
+    }
+    let n_levels = outline.n_levels;
     if PARQUET_LEVELS_MAX < n_levels {
         let what = format!("its types have {n_levels} levels, the limit is {PARQUET_LEVELS_MAX}");
         return Err(too_large(what, "write it with simpler types"));

@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use crate::cases::slow_cases;
 use crate::catalog::Dataset;
 use crate::dataset::{DatasetFiles, IngestOptions, Progress, Source, head, ingest};
+use crate::limits::WRITERS_MAX;
 use crate::status::{ExitStatus, Failure};
 
 fn read(bytes: &[u8], dir: &TempDir, options: &IngestOptions) -> anyhow::Result<Dataset> {
@@ -191,6 +192,46 @@ fn a_page_that_would_take_all_memory_is_refused() {
     let expected = "cannot read `-` as Parquet: a page of column `numbers` has 2147483647 bytes, \
                     the limit is 268435456";
     check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, expected);
+}
+
+#[test]
+fn a_footer_that_counts_more_than_a_file_of_its_size_holds_is_refused() {
+    let mut bytes = parquet(vec![("a", Arc::new(Int32Array::from(vec![1])))]);
+    // One row, then a list of one row group.
+    let at = bytes.windows(4).rposition(|it| it == [0x16, 2, 0x19, 0x1c]).unwrap();
+    let rows = [0x80, 0x80, 0x80, 0x80, 0x80, 0x40];
+    bytes.splice(at + 1..at + 2, rows);
+    let length = bytes.len() - 8;
+    bytes[length] += 5;
+    let expected = format!(
+        "cannot read `-` as Parquet: its {} bytes hold more than 4294967296 once unpacked",
+        bytes.len()
+    );
+    check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, &expected);
+}
+
+#[test]
+fn more_columns_than_have_writers_at_once_keep_their_places() {
+    let n_columns = 2 * WRITERS_MAX + 1;
+    let names: Vec<String> = (0..n_columns).map(|it| format!("c{it}")).collect();
+    let column = |at| {
+        let first = i32::try_from(at).unwrap();
+        Arc::new(Int32Array::from(vec![first, first + 1])) as ArrayRef
+    };
+    let columns = names.iter().enumerate().map(|(at, name)| (name.as_str(), column(at)));
+    let line = |first: usize| {
+        (first..first + n_columns).map(|it| it.to_string()).collect::<Vec<_>>().join(",")
+    };
+    let text = format!("{}\n{}\n{}\n", names.join(","), line(0), line(1));
+    for bytes in [parquet(columns.collect()), text.into_bytes()] {
+        let dir = TempDir::new().unwrap();
+        let dataset = read(&bytes, &dir, &IngestOptions::default()).unwrap();
+        assert!(dataset.columns.iter().map(|it| &it.name).eq(&names));
+        let rows = head(&dir.path().join("t.parquet"), 100).unwrap().rows;
+        let first = [0, 1].map(|row: usize| rows[row].iter().map(ToString::to_string));
+        let [found, next] = first.map(|it| it.collect::<Vec<_>>().join(","));
+        assert_eq!((found, next), (line(0), line(1)));
+    }
 }
 
 /// A file with a column of every kind of encoding.

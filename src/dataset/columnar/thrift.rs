@@ -1,50 +1,85 @@
-//! What must be known of a Parquet file before it is decoded: how deep its schema goes, and how large
-//! its pages want to be.
+//! What must be known of a Parquet file before it is decoded: how deep its schema goes, how many rows it
+//! promises, and how large its pages want to be.
 //!
 //! Pure. The decoder calls itself for each level of a schema and sets aside what a page asks for, so
 //! a file of a few bytes could end the process. Only as much of the Thrift compact protocol is read as
-//! these two questions take. What is malformed is left to the decoder, which says so.
+//! these questions take. What is malformed is left to the decoder, which says so.
+
+use crate::limits::CSV_COLUMNS_MAX;
 
 /// Levels of structs within what is skipped; the footer and the headers have less than ten.
 const SKIPPED_LEVELS_MAX: usize = 32;
 
-/// Returns how many levels the schema of a footer has, if that can be read.
-pub fn schema_levels(footer: &[u8]) -> Option<usize> {
+/// What a footer says of all of its file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Outline<'a> {
+    /// Levels of the schema.
+    pub n_levels: usize,
+    /// The name of each column that has no columns within, as it is encoded; one more than a dataset has, at
+    /// most.
+    pub leaves: Vec<&'a [u8]>,
+    /// Rows of the file; none where the footer does not come to them.
+    pub n_rows: Option<i64>,
+}
+
+/// Returns the outline of a footer, as far as that can be read. Of what is there twice, the decoder takes one.
+pub fn outline(footer: &[u8]) -> Outline<'_> {
     const SCHEMA: i64 = 2;
-    const N_CHILDREN: i64 = 5;
+    const ROWS: i64 = 3;
     let mut bytes = Bytes(footer);
-    let mut levels_max = 0;
+    let mut outline = Outline::default();
     let mut field = 0;
-    while let Some(kind) = bytes.field(&mut field)? {
-        if field != SCHEMA {
-            bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
-            continue;
+    while let Some(Some(kind)) = bytes.field(&mut field) {
+        let read = match (field, kind) {
+            (SCHEMA, Kind::List) => schema(&mut bytes, &mut outline),
+            (ROWS, Kind::Number) => {
+                outline.n_rows = bytes.number();
+                outline.n_rows.map(drop)
+            }
+            _ => bytes.skip(kind, SKIPPED_LEVELS_MAX),
+        };
+        if read.is_none() {
+            break;
         }
-        let (n_elements, _) = bytes.list()?;
-        // Of each group that is open, how many children are to come.
-        let mut open: Vec<i64> = Vec::new();
-        for _ in 0..n_elements {
-            let mut n_children = 0;
-            let mut field = 0;
-            while let Some(kind) = bytes.field(&mut field)? {
-                if field == N_CHILDREN && kind == Kind::I32 {
-                    n_children = bytes.number()?;
-                } else {
-                    bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
-                }
-            }
-            if let Some(left) = open.last_mut() {
-                *left -= 1;
-            }
-            open.push(n_children);
-            levels_max = levels_max.max(open.len());
-            while open.last().is_some_and(|it| *it <= 0) {
-                open.pop();
-            }
-        }
-        return Some(levels_max);
     }
-    None
+    outline
+}
+
+fn schema<'a>(bytes: &mut Bytes<'a>, outline: &mut Outline<'a>) -> Option<()> {
+    const NAME: i64 = 4;
+    const N_CHILDREN: i64 = 5;
+    let (n_elements, _) = bytes.list()?;
+    // Of each group that is open, how many children are to come.
+    let mut open: Vec<i64> = Vec::new();
+    for _ in 0..n_elements {
+        let (mut n_children, mut name) = (0, &[][..]);
+        let mut field = 0;
+        while let Some(kind) = bytes.field(&mut field)? {
+            match (field, kind) {
+                (NAME, Kind::Binary) => {
+                    let before = bytes.0;
+                    bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
+                    let mut value = Bytes(&before[..before.len() - bytes.0.len()]);
+                    value.unsigned()?;
+                    name = value.0;
+                }
+                (N_CHILDREN, Kind::I32) => n_children = bytes.number()?,
+                _ => bytes.skip(kind, SKIPPED_LEVELS_MAX)?,
+            }
+        }
+        if n_children <= 0 && outline.leaves.len() <= CSV_COLUMNS_MAX {
+            outline.leaves.push(name);
+        }
+        if let Some(left) = open.last_mut() {
+            *left -= 1;
+        }
+        open.push(n_children);
+        outline.n_levels = outline.n_levels.max(open.len());
+        while open.last().is_some_and(|it| *it <= 0) {
+            open.pop();
+        }
+    }
+    Some(())
 }
 
 /// What the header of a page says of it.
@@ -241,17 +276,20 @@ impl Bytes<'_> {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{PageHead, page_head, schema_levels};
+    use super::{Outline, PageHead, outline, page_head};
     use crate::cases::cases;
 
     #[test]
-    fn the_levels_of_a_schema_are_counted() {
+    fn the_outline_of_a_footer_is_read() {
         // Version 1, then three elements: each a name `a`, the first two with one child.
         let group = [0x48, 1, b'a', 0x15, 2, 0];
-        let leaf = [0x48, 1, b'a', 0];
-        let footer = [&[0x15, 2, 0x19, 0x3c][..], &group, &group, &leaf].concat();
-        assert_eq!(schema_levels(&footer), Some(3));
-        assert_eq!(schema_levels(&footer[..9]), None);
+        let leaf = [0x48, 1, b'b', 0];
+        // Then seven rows.
+        let footer = [&[0x15, 2, 0x19, 0x3c][..], &group, &group, &leaf, &[0x16, 14]].concat();
+        let expected = |n_rows| Outline { n_levels: 3, leaves: vec![b"b"], n_rows };
+        assert_eq!(outline(&footer), expected(Some(7)));
+        assert_eq!(outline(&footer[..footer.len() - 1]), expected(None));
+        assert_eq!(outline(&footer[..10]).n_levels, 1);
     }
 
     #[test]
@@ -277,7 +315,7 @@ mod tests {
 
         #[test]
         fn whatever_bytes_arrive_nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            schema_levels(&bytes);
+            outline(&bytes);
             page_head(&bytes);
         }
     }

@@ -29,7 +29,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub use hosted::Life;
-pub use moment::{Changes, HANG, in_time, in_time_async, signal, sooner_than, until};
+pub use moment::{Changes, HANG, in_time, in_time_async, signal, sooner_than, until, until_caught};
 pub use script::{LateFailure, Round, late_failure, round};
 pub use server::{Captured, Server};
 pub use spark::{OtherVersion, Spark, no_spark, nobody};

@@ -84,6 +84,17 @@ pub fn sooner_than(limit: Duration, mut attempt: impl FnMut()) {
     assert!(took.len() < N_TRIES, "it takes {took:?}, each time as long as {limit:?}");
 }
 
+/// Waits until a command has taken a signal into its own hands.
+pub fn until_caught(child: &Child, signal: Signal) {
+    let path = format!("/proc/{}/status", child.id());
+    until(&format!("{signal} is caught"), || {
+        let status = fs::read_to_string(&path).unwrap();
+        let caught = status.lines().find_map(|it| it.strip_prefix("SigCgt:")).unwrap();
+        let caught = u64::from_str_radix(caught.trim(), 16).unwrap();
+        caught & 1 << (signal as u32 - 1) != 0
+    });
+}
+
 /// Sends a signal to a command and all that it started.
 #[track_caller]
 pub fn signal(child: &Child, signal: Signal) {
