@@ -130,7 +130,7 @@ pub fn find(
     let found = if told.is_plain {
         tables::Found::default()
     } else {
-        tables::find(windows, syntax, nulls, told.takes_all_tables)
+        tables::find(windows, syntax, nulls, told.takes_all_tables, told.is_further)
     };
     let (tables, titles) = match found.end {
         Some((start, titles_start)) => {

@@ -66,8 +66,14 @@ impl Begin {
 }
 
 /// Finds the second table, if there is one behind a first one that is not much shorter. With `takes_all`, what
-/// may be a table is one, also where the first is short.
-pub fn find(windows: &Windows, syntax: Syntax, nulls: &Nulls, takes_all: bool) -> Found {
+/// may be a table is one, also where the first is short; with `is_further`, the first is below another.
+pub fn find(
+    windows: &Windows,
+    syntax: Syntax,
+    nulls: &Nulls,
+    takes_all: bool,
+    is_further: bool,
+) -> Found {
     let mut found = Found::default();
     if !windows.is_whole {
         return found;
@@ -75,9 +81,11 @@ pub fn find(windows: &Windows, syntax: Syntax, nulls: &Nulls, takes_all: bool) -
     let text = windows.head(syntax);
     let n_lead = lead::n_bytes(text);
     let shapes = shapes(text, syntax, n_lead);
-    let place = Places { text, syntax, nulls, shapes: &shapes };
+    let place = Places { text, syntax, nulls, shapes: &shapes, is_further };
+    // Records that may be of another table say nothing of the first.
+    let mut first_end = None;
     for at in place.candidates().take(PLACES_MAX) {
-        let begin = place.begin(at);
+        let begin = place.begin(at, first_end.unwrap_or(at));
         // Before a table that is much longer, a short one is preamble.
         let is_short = 2 * at < place.end(at) - at;
         match begin {
@@ -93,6 +101,7 @@ pub fn find(windows: &Windows, syntax: Syntax, nulls: &Nulls, takes_all: bool) -
             Begin::Maybe | Begin::Surely => {}
         }
         found.doubt.get_or_insert_with(|| place.doubt(at));
+        first_end.get_or_insert(at);
         if begin == Begin::Surely {
             return found;
         }
@@ -125,6 +134,7 @@ struct Places<'a> {
     syntax: Syntax,
     nulls: &'a Nulls,
     shapes: &'a [Shape],
+    is_further: bool,
 }
 
 impl Places<'_> {
@@ -162,8 +172,9 @@ impl Places<'_> {
         &above[..above.len() - n_below]
     }
 
-    fn begin(&self, at: usize) -> Begin {
-        let above = self.above(at);
+    /// Judges a place, by the records of the first table, which end at `first_end`.
+    fn begin(&self, at: usize, first_end: usize) -> Begin {
+        let above = self.above(first_end);
         let Some((head, rows)) = self.shapes[at..self.end(at)].split_first() else {
             return Begin::No;
         };
@@ -197,6 +208,7 @@ impl Places<'_> {
             above,
             head,
             rows,
+            is_apart: self.is_apart(at),
         };
         if head.width == width {
             self.begin_of_same_width(&pair)
@@ -226,8 +238,15 @@ impl Places<'_> {
         let is_first_named = pair.is_first_named(self.nulls);
         if head.width < width {
             // Text in the first columns alone may be rows that have nothing in the others.
-            let is_table = pair.is_named(self.nulls);
             let are_full = pair.rows.iter().all(|it| it.n_filled == head.width);
+            let is_text_apart = are_full
+                && is_first_named
+                && pair.is_apart
+                && ROWS_MIN <= pair.rows.len()
+                && are_labels(&pair.labels)
+                && self.lack_what_all_have(pair)
+                && !self.share_values(pair);
+            let is_table = pair.is_named(self.nulls) || is_text_apart;
             return if is_table { Begin::Surely } else { Begin::maybe(are_full) };
         }
         // Pairs of names and numbers are as often what a report says of itself.
@@ -235,7 +254,8 @@ impl Places<'_> {
         if is_first_named && n_rows_min <= n_rows_above {
             return Begin::Surely;
         }
-        Begin::maybe(ROWS_MIN <= n_rows_above && (is_first_named || 2 < width))
+        let is_table_above = is_first_named || 2 < width || self.is_further;
+        Begin::maybe(ROWS_MIN <= n_rows_above && is_table_above)
     }
 
     /// Judges a place behind a blank line, with records of the same width before and behind.
@@ -299,6 +319,15 @@ impl Places<'_> {
         here.any(|it| !it.1.is_empty() && above.contains(&it))
     }
 
+    /// Returns whether each record above a place has something in a column that those behind it do not reach.
+    fn lack_what_all_have(&self, pair: &Pair<'_>) -> bool {
+        let all: Vec<Vec<String>> = pair.above.iter().map(|it| self.labels(it)).collect();
+        let has =
+            |cells: &Vec<String>, at: usize| cells.get(at).is_some_and(|it| !it.trim().is_empty());
+        let width = all.iter().map(Vec::len).max().unwrap_or_default();
+        (pair.head.width..width).any(|at| all.iter().all(|it| has(it, at)))
+    }
+
     /// Returns whether labels are what columns are called, the last perhaps by years.
     fn are_names(&self, labels: &[String]) -> bool {
         labels.iter().all(|it| classify(it.as_bytes(), self.nulls).is_name()) || are_labels(labels)
@@ -353,6 +382,8 @@ struct Pair<'a> {
     rows: &'a [Shape],
     labels: Vec<String>,
     body: Sample,
+    /// A blank line stands before the place.
+    is_apart: bool,
 }
 
 impl Pair<'_> {

@@ -133,6 +133,27 @@ proptest! {
     }
 
     #[test]
+    fn a_table_of_text_below_a_gap_is_none_of_a_wider_one(
+        first in typed(0, 3..7).prop_filter("wider", |it| 2 < it.width()),
+        (seed, n_rows, n_more) in (any::<u16>(), 2_usize..6, 3_usize..6),
+    ) {
+        let second = made(1, &[Kind::Text, Kind::Text], usize::from(seed), n_rows);
+        let third = made(1, &[Kind::Text, Kind::Whole, Kind::Real], usize::from(seed), n_more);
+        let width = first.width();
+        let [one, two, three] = [&first, &second, &third].map(|it| it.written(width));
+        let gap = format!("{}\n", ",".repeat(width - 1));
+        let text = format!("{}{gap}{}{gap}{}", one.concat(), two.concat(), three.concat());
+        let bench = Bench::new();
+        let dataset = bench.bytes(&text).unwrap();
+        prop_assert_eq!(table(&bench, &dataset), first.shown(), "{}", text);
+        prop_assert_eq!(dataset.set_aside.next_table, one.len() as u64 + 2, "{}", text);
+        let (bench, dataset) = further(&text, dataset.set_aside.next_table);
+        prop_assert_eq!(table(&bench, &dataset), second.shown(), "{}", text);
+        let (bench, dataset) = further(&text, dataset.set_aside.next_table);
+        prop_assert_eq!(table(&bench, &dataset), third.shown(), "{}", text);
+    }
+
+    #[test]
     fn two_tables_of_text_are_one_until_all_are_asked_for_and_the_lines_are_told(
         (n_columns, seed) in (2_usize..7, any::<u16>()),
         (n_first, n_second) in (2_usize..7, 2_usize..7),
