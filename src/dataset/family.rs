@@ -29,6 +29,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::{NamedTempFile, TempPath};
@@ -40,7 +41,7 @@ use super::ingest::{DatasetFiles, IngestOptions, PartRead, Target, files_at_once
 use super::repairs::has_room;
 use super::source::{Source, check_cancelled, hex};
 use super::wanted::Wants;
-use super::write::{BuiltColumn, Encoder, ParquetFile, temporary};
+use super::write::{BuiltColumn, Encoder, Kept, ParquetFile, temporary};
 use crate::catalog::{
     Column, DType, Dataset, Dialect, Location, SetAside, SourceFile, SourceFormat, StrayQuotes,
     file_of,
@@ -551,17 +552,42 @@ impl Joined {
                 _ => new_null_array(wanted.data_type(), n_rows),
             });
         }
-        for (column, values) in self.columns[self.n_of_files..].iter().zip(&self.of_paths) {
+        arrays.extend(self.of_path(part, n_rows));
+        Ok(arrays)
+    }
+
+    /// Returns the columns that say which file rows are of.
+    fn of_path(&self, part: &Part, n_rows: usize) -> Vec<ArrayRef> {
+        let columns = self.columns[self.n_of_files..].iter().zip(&self.of_paths);
+        let array = |(column, values): (&BuiltColumn, &Vec<Option<String>>)| -> ArrayRef {
             let value = values[part.at].as_deref();
-            arrays.push(match column.dtype {
+            match column.dtype {
                 DType::Int64 => {
                     let value: Option<i64> = value.and_then(|it| it.parse().ok());
                     Arc::new(Int64Array::from(vec![value; n_rows]))
                 }
                 _ => Arc::new(StringArray::from(vec![value; n_rows])),
-            });
-        }
-        Ok(arrays)
+            }
+        };
+        columns.map(array).collect()
+    }
+
+    /// Returns where a file has the columns of the table, if it has each as it is there.
+    fn places(&self, part: &Part, metadata: &ArrowReaderMetadata) -> Option<Arc<[usize]>> {
+        let place = |column: &BuiltColumn| {
+            let own = part.dataset.columns.iter().position(|it| it.name == column.name)?;
+            let (at, found) = metadata.schema().column_with_name(&part.spelled[own])?;
+            let wanted = field(&column.name, column.dtype);
+            let is_same = found.name() == wanted.name() && found.data_type() == wanted.data_type();
+            let groups = metadata.metadata().row_groups();
+            let are_counted = || {
+                groups.iter().all(|it| {
+                    it.column(at).statistics().is_some_and(|it| it.null_count_opt().is_some())
+                })
+            };
+            (is_same && are_counted()).then_some(at)
+        };
+        self.columns[..self.n_of_files].iter().map(place).collect()
     }
 }
 
@@ -589,6 +615,14 @@ fn widened(array: &ArrayRef, column: &BuiltColumn, part: &Part) -> anyhow::Resul
     Ok(Arc::new(floats))
 }
 
+/// A row group of the table, and what it is made of.
+enum Group {
+    /// Rows that are encoded anew.
+    Rows(Vec<Piece>),
+    /// A row group of one file, whose columns are as in the table: they are kept as they are encoded.
+    Kept { part: usize, group: usize, metadata: Arc<ParquetMetaData>, places: Arc<[usize]> },
+}
+
 /// Rows of one file that are decoded together.
 #[derive(Debug)]
 struct Piece {
@@ -607,22 +641,28 @@ fn join(
     dir: &Path,
     cancelled: &AtomicBool,
 ) -> anyhow::Result<(ParquetFile, u64, Vec<u64>)> {
-    let groups = grouped(pieces(parts)?);
+    let groups = groups(joined, parts)?;
     let (mut file, encoder) =
         ParquetFile::create(dir, &format!("{name}.parquet"), &joined.columns)?;
+    let of_paths = Encoder::of(&joined.columns[joined.n_of_files..])?;
     let next = AtomicUsize::new(0);
     let mut nulls = vec![0; joined.columns.len()];
     let mut n_rows = 0;
     thread::scope(|scope| {
         let (sender, finished) = channel();
         for _ in 0..files_at_once().min(groups.len()) {
-            let (sender, next, groups, encoder) = (sender.clone(), &next, &groups, &encoder);
+            let (sender, next, groups) = (sender.clone(), &next, &groups);
+            let (encoder, of_paths) = (&encoder, &of_paths);
             scope.spawn(move || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(group) = groups.get(at) else { return };
-                    let outcome = check_cancelled(cancelled)
-                        .and_then(|()| encode(joined, parts, group, encoder));
+                    let outcome = check_cancelled(cancelled).and_then(|()| match group {
+                        Group::Rows(pieces) => encode(joined, parts, pieces, encoder),
+                        Group::Kept { part, group, metadata, places } => {
+                            keep(joined, &parts[*part], metadata, *group, places, of_paths)
+                        }
+                    });
                     if sender.send((at, outcome)).is_err() {
                         return;
                     }
@@ -634,8 +674,13 @@ fn join(
         let mut wanted = 0;
         for (at, outcome) in finished {
             waiting.insert(at, outcome?);
-            while let Some(Encoded { columns, nulls: found, n_rows: n }) = waiting.remove(&wanted) {
-                file.append(n, columns)?;
+            while let Some(Encoded { kept, columns, nulls: found, n_rows: n }) =
+                waiting.remove(&wanted)
+            {
+                match kept {
+                    Some(kept) => file.append_kept(n, kept, columns)?,
+                    None => file.append(n, columns)?,
+                }
                 nulls.iter_mut().zip(found).for_each(|(all, it)| *all += it);
                 n_rows += n;
                 wanted += 1;
@@ -649,51 +694,52 @@ fn join(
     Ok((file, n_rows, nulls))
 }
 
-fn pieces(parts: &[Part]) -> anyhow::Result<Vec<Piece>> {
-    let mut pieces = Vec::new();
+/// Divides the rows of all files into row groups. What small files have is put together until one is full.
+fn groups(joined: &Joined, parts: &[Part]) -> anyhow::Result<Vec<Group>> {
+    let mut groups: Vec<Group> = Vec::new();
+    let (mut n_rows, mut bytes) = (0, 0);
+    let mut add = |groups: &mut Vec<Group>, piece: Piece| {
+        let is_full = GROUP_ROWS_MAX < n_rows + piece.n_rows
+            || 2 * SLICE_BYTES_MAX as u64 <= bytes + piece.bytes;
+        if let Some(Group::Rows(pieces)) = groups.last_mut().filter(|_| !is_full) {
+            (n_rows, bytes) = (n_rows + piece.n_rows, bytes + piece.bytes);
+            pieces.push(piece);
+        } else {
+            (n_rows, bytes) = (piece.n_rows, piece.bytes);
+            groups.push(Group::Rows(vec![piece]));
+        }
+    };
     for (at, part) in parts.iter().enumerate() {
         let n_rows = part.dataset.row_count;
         if n_rows == 0 {
             continue;
         }
         if part.bytes <= ONE_GROUP_BYTES_MAX {
-            pieces.push(Piece { part: at, group: None, n_rows, bytes: part.bytes });
+            add(&mut groups, Piece { part: at, group: None, n_rows, bytes: part.bytes });
             continue;
         }
-        let metadata =
-            ArrowReaderMetadata::load(&File::open(&part.table)?, ArrowReaderOptions::default())?;
+        let options =
+            ArrowReaderOptions::default().with_page_index_policy(PageIndexPolicy::Optional);
+        let metadata = ArrowReaderMetadata::load(&File::open(&part.table)?, options)?;
+        let places = joined.places(part, &metadata);
         for (group, it) in metadata.metadata().row_groups().iter().enumerate() {
-            pieces.push(Piece {
-                part: at,
-                group: Some(group),
-                n_rows: u64::try_from(it.num_rows())?,
-                bytes: u64::try_from(it.total_byte_size())?,
-            });
+            if let Some(places) = &places {
+                let (metadata, places) = (Arc::clone(metadata.metadata()), Arc::clone(places));
+                groups.push(Group::Kept { part: at, group, metadata, places });
+                continue;
+            }
+            let n_rows = u64::try_from(it.num_rows())?;
+            let bytes = u64::try_from(it.total_byte_size())?;
+            add(&mut groups, Piece { part: at, group: Some(group), n_rows, bytes });
         }
     }
-    Ok(pieces)
-}
-
-/// Puts pieces together until a row group is full.
-fn grouped(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
-    let mut groups: Vec<Vec<Piece>> = Vec::new();
-    let (mut n_rows, mut bytes) = (0, 0);
-    for piece in pieces {
-        let is_full = GROUP_ROWS_MAX < n_rows + piece.n_rows
-            || 2 * SLICE_BYTES_MAX as u64 <= bytes + piece.bytes;
-        if let Some(group) = groups.last_mut().filter(|_| !is_full) {
-            (n_rows, bytes) = (n_rows + piece.n_rows, bytes + piece.bytes);
-            group.push(piece);
-        } else {
-            (n_rows, bytes) = (piece.n_rows, piece.bytes);
-            groups.push(vec![piece]);
-        }
-    }
-    groups
+    Ok(groups)
 }
 
 /// A row group on its way to the file.
 struct Encoded {
+    /// Its first columns, where they are those of another file.
+    kept: Option<Kept>,
     columns: Vec<ArrowColumnChunk>,
     nulls: Vec<u64>,
     n_rows: u64,
@@ -731,7 +777,32 @@ fn encode(
             n_rows += batch.num_rows() as u64;
         }
     }
-    Ok(Encoded { columns: row_group.close()?, nulls, n_rows })
+    Ok(Encoded { kept: None, columns: row_group.close()?, nulls, n_rows })
+}
+
+/// Takes a row group of a file as it is, with columns that say which file it is of.
+fn keep(
+    joined: &Joined,
+    part: &Part,
+    metadata: &ParquetMetaData,
+    group: usize,
+    places: &[usize],
+    of_paths: &Encoder,
+) -> anyhow::Result<Encoded> {
+    let row_group = metadata.row_group(group);
+    let n_rows = usize::try_from(row_group.num_rows())?;
+    let mut others = of_paths.row_group()?;
+    for begin in (0..n_rows).step_by(BATCH_ROWS) {
+        others.write(&joined.of_path(part, BATCH_ROWS.min(n_rows - begin)))?;
+    }
+    let nulls_of = |it: &usize| row_group.column(*it).statistics()?.null_count_opt();
+    let nulls = places.iter().map(nulls_of).collect::<Option<Vec<_>>>();
+    let mut nulls = nulls.context("a column of a file has no count of its nulls")?;
+    for values in &joined.of_paths {
+        nulls.push(if values[part.at].is_none() { n_rows as u64 } else { 0 });
+    }
+    let kept = Kept::of(&part.table, metadata, group, places)?;
+    Ok(Encoded { kept: Some(kept), columns: others.close()?, nulls, n_rows: n_rows as u64 })
 }
 
 /// Writes the lists of repairs of all files one behind the other, each entry with its file.
@@ -976,5 +1047,130 @@ fn dialect(parts: &[Part], options: &IngestOptions) -> Dialect {
         told: options.given(),
         damage: dialects().find_map(|it| it.damage),
         doubt: (0 < doubtful).then(|| format!("a guess in {doubtful} of {} files", parts.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs::{self, File};
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use tempfile::TempDir;
+
+    use super::{Opened, Union, union};
+    use crate::catalog::{Facts, Query};
+    use crate::dataset::columnar::text;
+    use crate::dataset::{DatasetFiles, IngestOptions, answer};
+
+    /// Rows of a file as text: a number, a word, a long text of its own, and what is often missing.
+    fn row(file: usize, at: usize) -> [String; 4] {
+        let long = format!("{at} of {file}:{}", " some words again".repeat(at % 7));
+        let gap = if at.is_multiple_of(3) { String::new() } else { format!("g{}", at % 50) };
+        [format!("{}", at * 7 + file), format!("w{}", at % 9), long, gap]
+    }
+
+    fn joined(dir: &Path, files: &[(&str, String)]) -> (Vec<String>, u64) {
+        let names: Vec<String> = files.iter().map(|it| it.0.to_owned()).collect();
+        for (name, text) in files {
+            fs::write(dir.join(name), text).unwrap();
+        }
+        let open = |at: usize| Ok(Opened { path: dir.join(&names[at]), copy: None, table: None });
+        let half = names.iter().enumerate().map(|(at, _)| (at % 2 == 0).then(|| at.to_string()));
+        let path_columns = [("half".to_owned(), half.collect())];
+        let fail = |error: anyhow::Error| panic!("{error:#}");
+        let union_of = Union {
+            shown_name: "all",
+            files: &names,
+            open: &open,
+            path_columns: &path_columns,
+            by_name: true,
+            fail: &fail,
+        };
+        let (options, cancelled) = (IngestOptions::default(), AtomicBool::new(false));
+        let (dataset, kept) = union(&union_of, "t", dir, &options, &cancelled, &|| {}).unwrap();
+        DatasetFiles::keep_all(vec![kept]).remove(0).unwrap();
+        let file = File::open(dir.join("t.parquet")).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+        let mut lines = Vec::new();
+        let mut nulls: BTreeMap<String, u64> = BTreeMap::new();
+        for batch in reader {
+            let batch = batch.unwrap();
+            for row in 0..batch.num_rows() {
+                let mut line = String::new();
+                for column in batch.columns() {
+                    if column.is_valid(row) {
+                        text::write(column, row, &mut line).unwrap();
+                    }
+                    line.push('|');
+                }
+                lines.push(line);
+            }
+            for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+                *nulls.entry(field.name().clone()).or_default() += column.null_count() as u64;
+            }
+        }
+        for column in &dataset.columns {
+            assert_eq!(column.nulls, nulls.get(&column.name).copied(), "{}", column.name);
+        }
+        (lines, dataset.row_count)
+    }
+
+    #[test]
+    fn large_files_are_joined_as_small_ones_are() {
+        let dir = TempDir::new().unwrap();
+        // Large files, with a small one between, columns in another order, one missing, and one of another type.
+        let sizes = [40_000, 50, 41_000, 39_000, 40_500, 42_000];
+        let order = |file: usize| match file {
+            2 => vec![3, 1, 0, 2],
+            3 => vec![0, 1, 2],
+            _ => vec![0, 1, 2, 3],
+        };
+        let names = ["n", "word", "long", "gap"];
+        let (mut files, mut expected) = (Vec::new(), Vec::new());
+        let paths = ["a.csv", "b.csv", "c.csv", "d.csv", "e.csv", "f.csv"];
+        for (file, n_rows) in sizes.into_iter().enumerate() {
+            let columns = order(file);
+            let head: Vec<&str> = columns.iter().map(|it| names[*it]).collect();
+            let mut text = head.join(",") + "\n";
+            for at in 0..n_rows {
+                let mut cells = row(file, at);
+                if file == 4 && at == 7 {
+                    cells[0] = "seven".to_owned();
+                }
+                let written: Vec<&str> = columns.iter().map(|it| cells[*it].as_str()).collect();
+                text += &(written.join(",") + "\n");
+                if !columns.contains(&3) {
+                    cells[3] = String::new();
+                }
+                let half = if file % 2 == 0 { file.to_string() } else { String::new() };
+                expected.push(format!("{}|{half}|{}|", cells.join("|"), paths[file]));
+            }
+            assert!(n_rows < 100 || 1_500_000 < text.len(), "{}", text.len());
+            files.push((paths[file], text));
+        }
+        // With the word that is no number, all numbers are text: each file is read again.
+        for files in [files.clone(), [&files[..4], &files[5..]].concat()] {
+            let kept: Vec<&str> = files.iter().map(|it| it.0).collect();
+            let (found, n_rows) = joined(dir.path(), &files);
+            let is_in = |it: &&String| kept.iter().any(|name| it.contains(name));
+            let mut expected: Vec<String> = expected.iter().filter(is_in).cloned().collect();
+            if kept.len() == 5 {
+                let at = expected.iter().position(|it| it.contains("f.csv")).unwrap();
+                expected[at..].iter_mut().for_each(|it| *it = it.replace("||f.csv", "|4|f.csv"));
+            }
+            assert_eq!(n_rows, expected.len() as u64);
+            let wrong = found.iter().zip(&expected).position(|(found, wanted)| found != wanted);
+            assert_eq!(wrong.map(|it| (&found[it], &expected[it])), None);
+            // What a search goes by is that of the files.
+            let value = row(2, 40_001)[2].clone();
+            let query = Query::FindValue { path: "t.parquet".into(), value };
+            let Facts::Matches(matches) = answer(&query, dir.path()).unwrap() else { panic!() };
+            let matches: Vec<(&str, u64)> =
+                matches.iter().map(|it| (it.column.as_str(), it.count)).collect();
+            assert_eq!(matches, [("long", 1)]);
+        }
     }
 }

@@ -14,7 +14,9 @@ use parquet::arrow::arrow_writer::{
 };
 use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::file::metadata::KeyValue;
+use parquet::bloom_filter::Sbbf;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -74,6 +76,21 @@ pub struct Encoder {
 }
 
 impl Encoder {
+    /// Makes what encodes these columns.
+    ///
+    /// # Errors
+    ///
+    /// Fails when they are no schema of a Parquet file.
+    pub fn of(columns: &[BuiltColumn]) -> anyhow::Result<Encoder> {
+        let fields: Vec<_> = columns.iter().map(|it| field(&it.name, it.dtype)).collect();
+        let parts = columns.chunks(WRITERS_MAX).map(|it| {
+            let (writer, schema) = writer(io::sink(), it)?;
+            Ok(ArrowRowGroupWriterFactory::new(&writer, schema))
+        });
+        let parts = parts.collect::<anyhow::Result<_>>()?;
+        Ok(Encoder { parts, schema: Arc::new(Schema::new(fields)) })
+    }
+
     /// Begins a row group that is filled part by part.
     ///
     /// # Errors
@@ -180,6 +197,43 @@ impl RowGroup {
     }
 }
 
+/// Columns of a row group of another file, encoded as they are there.
+pub struct Kept {
+    file: File,
+    columns: Vec<ColumnCloseResult>,
+}
+
+impl Kept {
+    /// Takes the columns at `places` of a row group. `metadata` is of the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn of(
+        path: &Path,
+        metadata: &ParquetMetaData,
+        group: usize,
+        places: &[usize],
+    ) -> anyhow::Result<Kept> {
+        let file = File::open(path)?;
+        let row_group = metadata.row_group(group);
+        let pages = metadata.page_index_for_row_group(group);
+        let column = |at: &usize| {
+            let column = row_group.column(*at);
+            anyhow::Ok(ColumnCloseResult {
+                bytes_written: u64::try_from(column.compressed_size())?,
+                rows_written: u64::try_from(row_group.num_rows())?,
+                metadata: column.clone(),
+                bloom_filter: Sbbf::read_from_column_chunk(column, &file)?,
+                column_index: pages.column_index(*at).cloned(),
+                offset_index: pages.offset_index(*at).cloned(),
+            })
+        };
+        let columns = places.iter().map(column).collect::<anyhow::Result<_>>()?;
+        Ok(Kept { file, columns })
+    }
+}
+
 /// Where the footer of a dataset keeps what the catalog says of it.
 pub const ABOUT_KEY: &str = "csv-agent.dataset";
 
@@ -202,13 +256,8 @@ impl ParquetFile {
         name: &str,
         columns: &[BuiltColumn],
     ) -> anyhow::Result<(Self, Encoder)> {
-        let (writer, schema) = writer(temporary(dir, name)?, columns)?;
-        let parts = columns.chunks(WRITERS_MAX).map(|it| {
-            let (writer, schema) = self::writer(io::sink(), it)?;
-            Ok(ArrowRowGroupWriterFactory::new(&writer, schema))
-        });
-        let parts = parts.collect::<anyhow::Result<_>>()?;
-        Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder { parts, schema }))
+        let (writer, _) = writer(temporary(dir, name)?, columns)?;
+        Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder::of(columns)?))
     }
 
     /// Spares the disk a file that is read and goes.
@@ -227,6 +276,32 @@ impl ParquetFile {
             column.append_to_row_group(&mut row_group)?;
         }
         row_group.close()?;
+        self.count(n_rows)
+    }
+
+    /// Appends a row group of `n_rows`, whose first columns are those of another file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written, or the other one cannot be read.
+    pub fn append_kept(
+        &mut self,
+        n_rows: u64,
+        kept: Kept,
+        others: Vec<ArrowColumnChunk>,
+    ) -> anyhow::Result<()> {
+        let mut row_group = self.writer.next_row_group()?;
+        for column in kept.columns {
+            row_group.append_column(&kept.file, column)?;
+        }
+        for column in others {
+            column.append_to_row_group(&mut row_group)?;
+        }
+        row_group.close()?;
+        self.count(n_rows)
+    }
+
+    fn count(&mut self, n_rows: u64) -> anyhow::Result<()> {
         self.n_rows += n_rows;
         let n_written = self.writer.bytes_written();
         if self.n_synced.is_some_and(|it| SYNC_BYTES <= n_written - it) {
