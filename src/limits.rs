@@ -55,6 +55,9 @@ pub const PARQUET_FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const PARQUET_LEVELS_MAX: usize = 64;
 /// Bytes of one page of a Parquet file, decompressed. Writers make pages of about a megabyte.
 pub const PARQUET_PAGE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Texts of one page of a Parquet file whose lengths are kept apart from the letters. Writers put some ten thousand
+/// into one.
+pub const PARQUET_PAGE_LENGTHS_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of one page of a dataset, decompressed. The longest record fits, and a slice beside it.
 pub const DATASET_PAGE_BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// Bytes of all pages of one row group of a dataset. Those that are written have a tenth of it.

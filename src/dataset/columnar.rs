@@ -9,6 +9,7 @@
 mod convert;
 mod file;
 pub mod guard;
+pub mod lengths;
 pub mod pages;
 pub mod text;
 pub mod thrift;

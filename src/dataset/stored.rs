@@ -19,6 +19,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::{Compression, Type};
 use parquet::file::metadata::PageIndexPolicy;
 
+use super::columnar::lengths::WITH_LENGTHS;
 use super::columnar::pages::{PageHead, Pages};
 use super::columnar::split;
 use super::columnar::thrift::{Outline, outline};
@@ -197,6 +198,7 @@ pub fn measure_pages(
     mut look: impl FnMut(&PageHead) -> anyhow::Result<()>,
 ) -> anyhow::Result<u64> {
     let mut n_bytes = 0_u64;
+    let mut has_lengths = false;
     while let Some(page) = pages.next_page()? {
         let found = page.bytes;
         ensure!(
@@ -205,6 +207,10 @@ pub fn measure_pages(
         );
         look(&page)?;
         n_bytes = n_bytes.saturating_add(found);
+        has_lengths |= page.encoding.is_some_and(|it| WITH_LENGTHS.contains(&it));
+    }
+    if has_lengths {
+        n_bytes = n_bytes.saturating_add(pages.n_bytes_of_lengths()?);
     }
     Ok(n_bytes)
 }

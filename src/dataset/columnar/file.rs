@@ -23,6 +23,7 @@ use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::convert::{Way, as_read};
+use super::lengths::{self, WITH_LENGTHS};
 use super::pages::Pages;
 use super::{guard, thrift};
 use crate::dataset::Progress;
@@ -338,8 +339,10 @@ fn check_pages(
     for chunk in metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
         check_cancelled(cancelled)?;
         let mut pages = Pages::of(&file, input.bytes, chunk);
+        let mut has_lengths = false;
         // What is malformed is left to the decoder.
         while let Ok(Some(page)) = pages.next_page() {
+            has_lengths |= page.encoding.is_some_and(|it| WITH_LENGTHS.contains(&it));
             if PARQUET_PAGE_BYTES_MAX < page.bytes {
                 let message = format!(
                     "cannot read `{}` as Parquet: a page of column `{}` has {} bytes, the limit is \
@@ -350,6 +353,12 @@ fn check_pages(
                 );
                 return Err(refuse(message, "write it with smaller pages"));
             }
+        }
+        if has_lengths {
+            guarded(input, || {
+                let measured = lengths::n_bytes(&file, input.bytes, chunk);
+                measured.map_err(|error| damaged(input, &error.to_string()))
+            })?;
         }
     }
     Ok(())
@@ -376,15 +385,20 @@ fn guarded<T: Send>(
 
 /// The file as the Parquet reader wants it. Whatever length a damaged file names, no more is set
 /// aside for it than the file has.
-struct Place {
+pub struct Place {
     file: Arc<File>,
     at: u64,
     end: u64,
 }
 
 impl Place {
+    /// Takes a file of `n_bytes`.
+    pub fn new(file: Arc<File>, n_bytes: u64) -> Place {
+        Place { file, at: 0, end: n_bytes }
+    }
+
     fn of(input: &Input) -> anyhow::Result<Self> {
-        Ok(Place { file: Arc::new(input.file()?), at: 0, end: input.bytes })
+        Ok(Place::new(Arc::new(input.file()?), input.bytes))
     }
 }
 

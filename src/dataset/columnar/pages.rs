@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use anyhow::Context;
 use parquet::file::metadata::ColumnChunkMetaData;
 
+use super::lengths;
 use super::thrift;
 
 pub use super::thrift::PageHead;
@@ -13,6 +14,8 @@ pub use super::thrift::PageHead;
 /// The heads of the pages of a column in a row group.
 pub struct Pages<'a> {
     file: &'a File,
+    file_bytes: u64,
+    chunk: &'a ColumnChunkMetaData,
     at: u64,
     end: u64,
     head: Vec<u8>,
@@ -20,12 +23,22 @@ pub struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     /// Begins with the first page of a chunk of a file of `file_bytes`.
-    pub fn of(file: &'a File, file_bytes: u64, chunk: &ColumnChunkMetaData) -> Pages<'a> {
+    pub fn of(file: &'a File, file_bytes: u64, chunk: &'a ColumnChunkMetaData) -> Pages<'a> {
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         // A decoder refuses negative numbers.
         let at = u64::try_from(start).unwrap_or(file_bytes);
         let n_bytes = u64::try_from(chunk.compressed_size()).unwrap_or_default();
-        Pages { file, at, end: at.saturating_add(n_bytes).min(file_bytes), head: Vec::new() }
+        let end = at.saturating_add(n_bytes).min(file_bytes);
+        Pages { file, file_bytes, chunk, at, end, head: Vec::new() }
+    }
+
+    /// Returns the bytes that lengths of texts take in memory beside the pages.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a page has too many of them, or is damaged.
+    pub fn n_bytes_of_lengths(&self) -> anyhow::Result<u64> {
+        lengths::n_bytes(self.file, self.file_bytes, self.chunk)
     }
 
     /// Returns the next page; none at the end.
