@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::catalog::{Catalog, Column, DType, Dataset};
-use crate::dataset::name_of;
+use crate::dataset::{most_common, name_of};
 
 /// Datasets that are told one by one although they have the same columns: so few are no family.
 const MEMBERS_MIN: usize = 3;
@@ -71,16 +71,7 @@ impl Family<'_> {
 
     /// Returns the types that a column has among the members, the most common first, with how many have it.
     pub fn dtypes(&self, at: usize) -> Vec<(DType, usize)> {
-        let mut dtypes: Vec<(DType, usize)> = Vec::new();
-        for (_, dataset) in &self.members {
-            let dtype = dataset.columns[at].dtype;
-            match dtypes.iter_mut().find(|it| it.0 == dtype) {
-                Some((_, n)) => *n += 1,
-                None => dtypes.push((dtype, 1)),
-            }
-        }
-        dtypes.sort_by_key(|it| std::cmp::Reverse(it.1));
-        dtypes
+        most_common(self.members.iter().map(|it| it.1.columns[at].dtype))
     }
 
     /// Returns whether every column has one type among all members.

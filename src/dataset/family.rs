@@ -1007,7 +1007,7 @@ fn one_of(parts: &[Part], built: &BuiltColumn, nulls: Option<u64>, known: Known<
 }
 
 /// Returns each of several things with how often it comes, the most common first.
-fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)> {
+pub fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)> {
     let mut counts: Vec<(T, usize)> = Vec::new();
     for one in all {
         match counts.iter_mut().find(|it| it.0 == one) {

@@ -92,7 +92,7 @@ pub use archive::{Archive, Entry};
 pub use aside::Comments;
 pub use census::{Census, Needles, add_to_census, moment, number_key};
 pub use csv::{CsvWritten, csv_of};
-pub use family::{FILE_COLUMN, Family, Opened, Union, union};
+pub use family::{FILE_COLUMN, Family, Opened, Union, most_common, union};
 pub use footer::{dataset_of, why_not};
 pub use foreign::{Tables, look_of_data, tables};
 pub use head::head;

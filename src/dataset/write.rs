@@ -82,13 +82,11 @@ impl Encoder {
     ///
     /// Fails when they are no schema of a Parquet file.
     pub fn of(columns: &[BuiltColumn]) -> anyhow::Result<Encoder> {
-        let fields: Vec<_> = columns.iter().map(|it| field(&it.name, it.dtype)).collect();
-        let parts = columns.chunks(WRITERS_MAX).map(|it| {
-            let (writer, schema) = writer(io::sink(), it)?;
-            Ok(ArrowRowGroupWriterFactory::new(&writer, schema))
-        });
+        let parts = columns
+            .chunks(WRITERS_MAX)
+            .map(|it| Ok(ArrowRowGroupWriterFactory::new(&writer(io::sink(), it)?, schema_of(it))));
         let parts = parts.collect::<anyhow::Result<_>>()?;
-        Ok(Encoder { parts, schema: Arc::new(Schema::new(fields)) })
+        Ok(Encoder { parts, schema: schema_of(columns) })
     }
 
     /// Begins a row group that is filled part by part.
@@ -256,7 +254,7 @@ impl ParquetFile {
         name: &str,
         columns: &[BuiltColumn],
     ) -> anyhow::Result<(Self, Encoder)> {
-        let (writer, _) = writer(temporary(dir, name)?, columns)?;
+        let writer = writer(temporary(dir, name)?, columns)?;
         Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder::of(columns)?))
     }
 
@@ -345,13 +343,17 @@ impl ParquetFile {
     }
 }
 
+fn schema_of(columns: &[BuiltColumn]) -> SchemaRef {
+    let fields: Vec<_> = columns.iter().map(|it| field(&it.name, it.dtype)).collect();
+    Arc::new(Schema::new(fields))
+}
+
 /// Begins a Parquet file of these columns.
 fn writer<W: Write + Send>(
     out: W,
     columns: &[BuiltColumn],
-) -> anyhow::Result<(SerializedFileWriter<W>, SchemaRef)> {
-    let fields: Vec<_> = columns.iter().map(|it| field(&it.name, it.dtype)).collect();
-    let schema = Arc::new(Schema::new(fields));
+) -> anyhow::Result<SerializedFileWriter<W>> {
+    let schema = schema_of(columns);
     let properties = WriterProperties::builder()
         .set_created_by(concat!("csv-agent version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
@@ -360,7 +362,7 @@ fn writer<W: Write + Send>(
     let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;
     add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
     let root = parquet_schema.root_schema_ptr();
-    Ok((SerializedFileWriter::new(out, root, Arc::new(properties))?, schema))
+    Ok(SerializedFileWriter::new(out, root, Arc::new(properties))?)
 }
 
 /// A temporary file that is made when something is written to it.

@@ -13,6 +13,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::file::Place;
+use super::thrift::Bytes;
 use crate::limits::PARQUET_PAGE_LENGTHS_MAX;
 
 /// The number of the encoding with lengths apart, and of that with those of common beginnings as well.
@@ -63,12 +64,13 @@ pub fn n_bytes(file: &File, file_bytes: u64, chunk: &ColumnChunkMetaData) -> any
 }
 
 /// Returns how many numbers streams have that follow each other.
-fn of_streams(mut body: &[u8], n_streams: usize) -> anyhow::Result<u64> {
+fn of_streams(body: &[u8], n_streams: usize) -> anyhow::Result<u64> {
+    let mut body = Bytes(body);
     let mut n_all = 0;
     for at in 0..n_streams {
-        let n_block = varint(&mut body)?;
-        let n_parts = varint(&mut body)?;
-        let n = varint(&mut body)?;
+        let n_block = number(&mut body)?;
+        let n_parts = number(&mut body)?;
+        let n = number(&mut body)?;
         ensure!(
             n <= PARQUET_PAGE_LENGTHS_MAX,
             "a page has {n} texts, and at most {PARQUET_PAGE_LENGTHS_MAX} are read"
@@ -82,9 +84,9 @@ fn of_streams(mut body: &[u8], n_streams: usize) -> anyhow::Result<u64> {
 }
 
 /// Passes over the numbers of a stream, of which the head is read: blocks with the widths of their parts.
-fn skip(body: &mut &[u8], n_block: u64, n_parts: u64, n: u64) -> anyhow::Result<()> {
+fn skip(body: &mut Bytes<'_>, n_block: u64, n_parts: u64, n: u64) -> anyhow::Result<()> {
     // The first number is no difference.
-    varint(body)?;
+    number(body)?;
     ensure!(
         0 < n_parts && 0 < n_block && n_block.is_multiple_of(n_parts),
         "parts that make no block"
@@ -92,9 +94,8 @@ fn skip(body: &mut &[u8], n_block: u64, n_parts: u64, n: u64) -> anyhow::Result<
     let n_of_part = n_block / n_parts;
     let mut n_left = n.saturating_sub(1);
     while 0 < n_left {
-        varint(body)?;
-        let widths = take(body, n_parts)?;
-        for width in widths {
+        number(body)?;
+        for width in take(body, n_parts)? {
             if n_left == 0 {
                 break;
             }
@@ -106,22 +107,14 @@ fn skip(body: &mut &[u8], n_block: u64, n_parts: u64, n: u64) -> anyhow::Result<
     Ok(())
 }
 
-fn take<'a>(body: &mut &'a [u8], n: u64) -> anyhow::Result<&'a [u8]> {
-    let (taken, rest) = body.split_at_checked(usize::try_from(n)?).context("a page cut short")?;
-    *body = rest;
+fn take<'a>(body: &mut Bytes<'a>, n: u64) -> anyhow::Result<&'a [u8]> {
+    let (taken, rest) = body.0.split_at_checked(usize::try_from(n)?).context("a page cut short")?;
+    body.0 = rest;
     Ok(taken)
 }
 
-fn varint(body: &mut &[u8]) -> anyhow::Result<u64> {
-    let mut value = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let byte = take(body, 1)?[0];
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(value);
-        }
-    }
-    bail!("a number without end")
+fn number(body: &mut Bytes<'_>) -> anyhow::Result<u64> {
+    body.unsigned().context("a number without end")
 }
 
 #[cfg(test)]

@@ -169,8 +169,8 @@ impl Kind {
     }
 }
 
-/// Bytes still to be read.
-struct Bytes<'a>(&'a [u8]);
+/// Bytes still to be read. Numbers in them are written as in pages, seven bits to a byte.
+pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
     fn byte(&mut self) -> Option<u8> {
@@ -184,7 +184,8 @@ impl Bytes<'_> {
         Some(())
     }
 
-    fn unsigned(&mut self) -> Option<u64> {
+    /// Reads a number; none where it does not end, or has no room.
+    pub fn unsigned(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
