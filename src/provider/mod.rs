@@ -5,6 +5,7 @@
 //! makes a response of. What may pass is tried again here, and which dialect a server speaks is found
 //! out here.
 
+#[path = "../analyst/mod.rs"]
 mod builtin;
 mod chain;
 pub mod error;

@@ -4,6 +4,7 @@
 
 mod column;
 mod delimited;
+#[path = "../text/fit.rs"]
 pub(super) mod fit;
 pub(super) mod grid;
 mod layout;

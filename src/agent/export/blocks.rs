@@ -4,7 +4,7 @@
 /// All that reads a file.
 pub const READER: &str = include_str!("reader.py");
 /// What the REPL has at hand as well: numbers as people write them.
-const NUM: &str = include_str!("../../python/num.py");
+const NUM: &str = include_str!("../../worker/num.py");
 const CHECKS: &str = include_str!("checks.py");
 const CONTAINER: &str = include_str!("container.py");
 const CLUSTER: &str = include_str!("cluster.py");

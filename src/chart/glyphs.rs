@@ -19,13 +19,13 @@ use super::scene::Weight;
 const UNKNOWN: char = '\u{fffd}';
 
 static REGULAR: LazyLock<FontRef<'static>> =
-    LazyLock::new(|| parse(include_bytes!("../font/NotoSans-Regular.subset.ttf")));
+    LazyLock::new(|| parse(include_bytes!("font/NotoSans-Regular.subset.ttf")));
 static BOLD: LazyLock<FontRef<'static>> =
-    LazyLock::new(|| parse(include_bytes!("../font/NotoSans-Bold.subset.ttf")));
+    LazyLock::new(|| parse(include_bytes!("font/NotoSans-Bold.subset.ttf")));
 static HEBREW_ARABIC: LazyLock<FontRef<'static>> =
-    LazyLock::new(|| parse(include_bytes!("../font/NotoSans-HebrewArabic.subset.ttf")));
+    LazyLock::new(|| parse(include_bytes!("font/NotoSans-HebrewArabic.subset.ttf")));
 static CJK: LazyLock<FontRef<'static>> =
-    LazyLock::new(|| parse(include_bytes!("../font/DroidSansFallback.subset.ttf")));
+    LazyLock::new(|| parse(include_bytes!("font/DroidSansFallback.subset.ttf")));
 
 fn parse(bytes: &'static [u8]) -> FontRef<'static> {
     FontRef::try_from_slice(bytes).expect("the embedded font is a font")
