@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use csv_agent::cli;
-use csv_agent::python::sandbox::{STAGE, close_to_others, stage};
+use csv_agent_worker::sandbox::{STAGE, close_to_others, stage};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -12,5 +11,5 @@ fn main() -> ExitCode {
         return stage::run(&arguments.next().unwrap_or_default().to_string_lossy());
     }
     close_to_others();
-    cli::run(std::env::args_os())
+    csv_agent_cli::run(std::env::args_os())
 }

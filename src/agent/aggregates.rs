@@ -12,9 +12,9 @@ use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Catalog;
-use crate::dataset::{Census, Needles, moment, number_key};
-use crate::limits::{AGGREGATE_ROWS_MAX, AGGREGATE_VALUES_MAX, SHARED_ROWS_MIN};
+use csv_agent_ingest::{Census, Needles, moment, number_key};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::limits::{AGGREGATE_ROWS_MAX, AGGREGATE_VALUES_MAX, SHARED_ROWS_MIN};
 
 /// Stands in the place of a value.
 const KEPT_BACK: &str = "(kept back)";
@@ -472,8 +472,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{KEPT_BACK, Known, Sieve, needles};
-    use crate::agent::prompt::tests::catalog;
-    use crate::dataset::{Census, number_key};
+    use crate::prompt::tests::catalog;
+    use csv_agent_ingest::{Census, number_key};
 
     /// Six rows have `Oslo`, one has `alice@x`, one each the amounts 7001.5, 2 and 1984.
     #[track_caller]

@@ -1,7 +1,7 @@
 //! What a turn answers: found in the model's messages, or a sentence that says why there is none.
 
-use crate::conversation::{Item, ItemKind};
-use crate::status::StopReason;
+use csv_agent_types::conversation::{Item, ItemKind};
+use csv_agent_types::status::StopReason;
 
 /// Why a provider cuts an answer that it does not want to give.
 pub const CONTENT_FILTER: &str = "content_filter";
@@ -82,7 +82,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Said, said};
-    use crate::conversation::Item;
+    use csv_agent_types::conversation::Item;
 
     #[track_caller]
     fn check(items: &[Item], text: &str) {

@@ -1,13 +1,14 @@
 //! The instructions of a turn, from what the user said, the datasets and what the session knows.
 
-use crate::agent::Agent;
-use crate::agent::prompt::findings::PastFinding;
-use crate::agent::prompt::{Instructions, Parts, instructions};
-use crate::catalog::Catalog;
-use crate::conversation::Question;
-use crate::provider::Provider;
-use crate::session::history::History;
-use crate::session::{Session, turns};
+use csv_agent_provider::Provider;
+use csv_agent_session::history::History;
+use csv_agent_session::{Session, turns};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::Question;
+
+use crate::Agent;
+use crate::prompt::findings::PastFinding;
+use crate::prompt::{Instructions, Parts, instructions};
 
 impl Agent {
     /// Assembles the instructions of a turn. They do not change while it lasts.

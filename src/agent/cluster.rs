@@ -8,20 +8,21 @@ use anyhow::Context;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-use crate::agent::Agent;
-use crate::agent::egress::Ledger;
-use crate::agent::hosted::Interpreter;
-use crate::agent::news::News;
-use crate::agent::turn::{Ended, Turn};
-use crate::catalog::{Catalog, Dataset};
-use crate::event::Status;
-use crate::limits::CLUSTER_PROGRESS_EVERY;
-use crate::provider::Provider;
-use crate::python::Cluster;
-use crate::spark::{
+use csv_agent_cluster::{
     Activity, Allowed, ClusterAccess, ClusterError, Endpoint, JobProgress, Relay, Traffic, contact,
 };
-use crate::status::{ExitStatus, Failure};
+use csv_agent_provider::Provider;
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::event::Status;
+use csv_agent_types::limits::CLUSTER_PROGRESS_EVERY;
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::Cluster;
+
+use crate::Agent;
+use crate::egress::Ledger;
+use crate::hosted::Interpreter;
+use crate::news::News;
+use crate::turn::{Ended, Turn};
 
 /// The way of one worker to the cluster. It ends with the worker.
 pub struct ClusterLink {
@@ -284,7 +285,7 @@ fn refused(message: String, instead: &str, catalog: &Catalog) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::check_untooled;
-    use crate::agent::prompt::tests::{catalog, remote};
+    use crate::prompt::tests::{catalog, remote};
 
     #[test]
     fn no_profile_is_made_of_what_is_on_a_cluster() {

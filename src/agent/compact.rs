@@ -7,13 +7,13 @@ use std::borrow::Borrow;
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Item, ItemKind};
-use crate::limits::{
+use csv_agent_provider::hosted::{self, HostedCall};
+use csv_agent_session::history::{History, HistoryTurn, Summary};
+use csv_agent_types::conversation::{Item, ItemKind};
+use csv_agent_types::limits::{
     OLD_OUTPUT_BYTES_MAX, SUMMARY_BYTES_MAX, SUMMARY_SHOWN_BYTES_MAX, TURNS_KEPT_MAX,
     TURNS_KEPT_MIN, TURNS_SUMMARISED_MIN,
 };
-use crate::provider::hosted::{self, HostedCall};
-use crate::session::history::{History, HistoryTurn, Summary};
 
 /// What the model that summarises is told.
 pub const PROMPT: &str = include_str!("prompt/compact.md");
@@ -298,9 +298,9 @@ mod tests {
     use serde_json::json;
 
     use super::{cut, drop_images, is_due, is_in_vain, shorten_outputs, tokens_of};
-    use crate::conversation::{Item, Question};
-    use crate::session::history::{History, HistoryTurn, Summary};
-    use crate::withheld::Withheld;
+    use csv_agent_session::history::{History, HistoryTurn, Summary};
+    use csv_agent_types::conversation::{Item, Question};
+    use csv_agent_types::withheld::Withheld;
 
     fn turn(number: u32, n_output_bytes: usize) -> HistoryTurn {
         let call_id = format!("c{number}");

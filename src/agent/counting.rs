@@ -4,18 +4,19 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::Agent;
-use crate::agent::cluster::ClusterLink;
-use crate::agent::evidence::{findings, tell_no_numbers};
-use crate::agent::news::teller;
-use crate::agent::prompt::thresholds::Threshold;
-use crate::agent::remote::{Answer, brief};
-use crate::agent::turn::{Ended, Turn};
-use crate::catalog::{Catalog, DType, Dataset};
-use crate::conversation::Finding;
-use crate::event::Status;
-use crate::python::study::Study;
-use crate::rating::{Hits, Range, Rated, Ratings};
+use csv_agent_types::catalog::{Catalog, DType, Dataset};
+use csv_agent_types::conversation::Finding;
+use csv_agent_types::event::Status;
+use csv_agent_types::rating::{Hits, Range, Rated, Ratings};
+use csv_agent_worker::study::Study;
+
+use crate::Agent;
+use crate::cluster::ClusterLink;
+use crate::evidence::{findings, tell_no_numbers};
+use crate::news::teller;
+use crate::prompt::thresholds::Threshold;
+use crate::remote::{Answer, brief};
+use crate::turn::{Ended, Turn};
 
 /// Counts. It runs in a worker of its own, which no model has a part in.
 const PROGRAM: &str = include_str!("count.py");
@@ -134,7 +135,7 @@ fn bounds(range: Option<Range>) -> Vec<(&'static str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::bounds;
-    use crate::rating::Range;
+    use csv_agent_types::rating::Range;
 
     #[test]
     fn a_range_is_asked_for_as_its_comparisons() {

@@ -12,12 +12,12 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use crate::catalog::{Catalog, Dataset};
-use crate::egress::{Egress, Record};
-use crate::limits::{CLUSTER_RECORD_EVERY, COLUMN_NAME_BYTES_MAX};
-use crate::provider::Progress;
-use crate::session::departed::EgressFile;
-use crate::spark::Traffic;
+use csv_agent_cluster::Traffic;
+use csv_agent_provider::Progress;
+use csv_agent_session::departed::EgressFile;
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::egress::{Egress, Record};
+use csv_agent_types::limits::{CLUSTER_RECORD_EVERY, COLUMN_NAME_BYTES_MAX};
 
 /// Members of a body that hold what is said to the model. The rest are settings and tools.
 const SAID: [&str; 3] = ["instructions", "input", "messages"];
@@ -390,11 +390,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Counter, Ledger};
-    use crate::agent::prompt::tests::catalog;
-    use crate::egress::{Egress, Record};
-    use crate::provider::Progress;
-    use crate::session::departed::EgressFile;
-    use crate::spark::Traffic;
+    use crate::prompt::tests::catalog;
+    use csv_agent_cluster::Traffic;
+    use csv_agent_provider::Progress;
+    use csv_agent_session::departed::EgressFile;
+    use csv_agent_types::egress::{Egress, Record};
 
     fn body(items: &Value) -> Value {
         let told = "Datasets:\n- sales: 3 rows\n  - \"unit price\" float64\n";

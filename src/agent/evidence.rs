@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
-use crate::agent::Agent;
-use crate::agent::prompt::thresholds::Threshold;
-use crate::agent::turn::{Ended, Turn};
-use crate::catalog::{Catalog, Facts, Query};
-use crate::conversation::{Assessment, Finding};
-use crate::dataset;
-use crate::event::{FindingShown, Status};
-use crate::rating::{Rated, Ratings};
-use crate::session::Session;
+use csv_agent_session::Session;
+use csv_agent_types::catalog::{Catalog, Facts, Query};
+use csv_agent_types::conversation::{Assessment, Finding};
+use csv_agent_types::event::{FindingShown, Status};
+use csv_agent_types::rating::{Rated, Ratings};
+
+use crate::Agent;
+use crate::prompt::thresholds::Threshold;
+use crate::turn::{Ended, Turn};
 
 impl Agent {
     /// Rates the values of the columns that the thresholds are about.
@@ -43,7 +43,8 @@ impl Agent {
                     ratings: threshold.ratings,
                 };
                 let dir = session.dir().to_owned();
-                let reading = tokio::task::spawn_blocking(move || dataset::answer(&query, &dir));
+                let reading =
+                    tokio::task::spawn_blocking(move || csv_agent_ingest::answer(&query, &dir));
                 let facts = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
                 let Facts::Rated(rated) = facts else { continue };
                 match rated {
@@ -130,7 +131,7 @@ pub fn shown(
             .rows
             .retain(|row| dataset.is_some_and(|it| it.remote().is_none() && *row < it.row_count));
         let here = dataset.filter(|it| it.remote().is_none());
-        let lines = here.map(|it| dataset::source_lines(session_dir, it, &finding.rows));
+        let lines = here.map(|it| csv_agent_ingest::source_lines(session_dir, it, &finding.rows));
         let source_lines = match lines {
             Some(Ok(lines)) => lines.unwrap_or_default(),
             Some(Err(error)) => {
@@ -142,10 +143,10 @@ pub fn shown(
         let column = finding.column.as_deref();
         FindingShown {
             call_id,
-            source_file: dataset.map(dataset::source_file).filter(|it| it != "-"),
+            source_file: dataset.map(csv_agent_ingest::source_file).filter(|it| it != "-"),
             source_line: source_lines.first().copied(),
             source_cells: here
-                .map(|it| dataset::source_cells(it, column, &source_lines))
+                .map(|it| csv_agent_ingest::source_cells(it, column, &source_lines))
                 .unwrap_or_default(),
             source_lines,
             finding,

@@ -2,13 +2,14 @@
 
 use serde_json::Map;
 
-use crate::agent::TurnEnd;
-use crate::agent::turn::Turn;
-use crate::event::{Body, CodePlace, ErrorBody, Event, Status, VERSION};
-use crate::provider::error::ProviderError;
-use crate::session::store::now_utc;
-use crate::sink::EventSink;
-use crate::status::{ExitStatus, Failure, hint_of_disk, one_line};
+use csv_agent_provider::error::ProviderError;
+use csv_agent_session::store::now_utc;
+use csv_agent_sink::EventSink;
+use csv_agent_types::event::{Body, CodePlace, ErrorBody, Event, Status, VERSION};
+use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
+
+use crate::TurnEnd;
+use crate::turn::Turn;
 
 /// Ends a turn that failed: closes its calls and tells its terminal event.
 pub fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {

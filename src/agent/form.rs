@@ -6,11 +6,12 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::agent::schema::{AnswerSchema, Misfit, joined};
-use crate::agent::verdict;
-use crate::conversation::{AnswerFormat, Verdict};
-use crate::render::sanitize::json_for_terminal;
-use crate::tools::strict;
+use csv_agent_text::sanitize::json_for_terminal;
+use csv_agent_tools::strict;
+use csv_agent_types::conversation::{AnswerFormat, Verdict};
+
+use crate::schema::{AnswerSchema, Misfit, joined};
+use crate::verdict;
 
 /// What a model that gave no verdict is told, once, where tools and form exclude each other.
 const VERDICT: &str = "Write that answer again, as the one JSON object that the instructions on the \
@@ -210,8 +211,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Form;
-    use crate::agent::schema::AnswerSchema;
-    use crate::conversation::Assessment;
+    use crate::schema::AnswerSchema;
+    use csv_agent_types::conversation::Assessment;
 
     fn form(schema: Value, verdict: bool) -> Form {
         Form { verdict, schema: Some(Rc::new(AnswerSchema::compile(schema).unwrap())) }

@@ -6,17 +6,17 @@
 
 use tempfile::TempDir;
 
-use crate::agent::Agent;
-use crate::agent::turn::{Ended, Turn};
-use crate::catalog::Catalog;
-use crate::dataset;
-use crate::event::{Confinement, Status};
-use crate::provider::Provider;
-use crate::python::sandbox::FILES;
-use crate::session::Session;
-use crate::session::history::History;
-use crate::status::{ExitStatus, Failure};
-use crate::withheld::Withheld;
+use csv_agent_provider::Provider;
+use csv_agent_session::Session;
+use csv_agent_session::history::History;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::event::{Confinement, Status};
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::withheld::Withheld;
+use csv_agent_worker::sandbox::FILES;
+
+use crate::Agent;
+use crate::turn::{Ended, Turn};
 
 /// Copies of datasets without the values that are kept back. They go with it.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Agent {
         let mut notes = Vec::new();
         for name in &self.options.withheld.columns {
             let only = Withheld { columns: [name.clone()].into(), rows: false };
-            let has = |(dataset, it): (&str, &crate::catalog::Dataset)| {
+            let has = |(dataset, it): (&str, &csv_agent_types::catalog::Dataset)| {
                 it.columns.iter().any(|column| only.has(dataset, &column.name))
             };
             if catalog.iter().any(has) {
@@ -116,7 +116,8 @@ impl Agent {
         let withheld = self.options.withheld.clone();
         // When the turn ends first, the directory goes as soon as the copying is over.
         let copying = tokio::task::spawn_blocking(move || {
-            let copies = dataset::masked(&source, &session_dir, &withheld, &key, dir.path())?;
+            let copies =
+                csv_agent_ingest::masked(&source, &session_dir, &withheld, &key, dir.path())?;
             anyhow::Ok(Masked { source, copies, _dir: dir })
         });
         let masked = turn.wait(copying).await?.map_err(anyhow::Error::from)??;

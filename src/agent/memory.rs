@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::conversation::ToolCall;
-use crate::event::ToolOutput;
-use crate::tools::{Tool, ToolError};
+use csv_agent_tools::{Tool, ToolError};
+use csv_agent_types::conversation::ToolCall;
+use csv_agent_types::event::ToolOutput;
 
 /// Follows an answer from memory.
 pub const FROM_MEMORY: &str =
@@ -78,9 +78,8 @@ fn arguments(call: &ToolCall) -> String {
 #[cfg(test)]
 mod tests {
     use super::Memory;
-    use crate::conversation::ToolCall;
-    use crate::event::ToolOutput;
-    use crate::tools;
+    use csv_agent_types::conversation::ToolCall;
+    use csv_agent_types::event::ToolOutput;
 
     fn call(name: &str, arguments: &str) -> ToolCall {
         ToolCall { call_id: "c".into(), name: name.into(), arguments: arguments.into() }
@@ -89,7 +88,8 @@ mod tests {
     #[test]
     fn a_read_is_remembered_however_its_arguments_are_written() {
         let mut memory = Memory::default();
-        let find = tools::find("find_value_columns", tools::TOOLS.iter()).unwrap();
+        let find =
+            csv_agent_tools::find("find_value_columns", csv_agent_tools::TOOLS.iter()).unwrap();
         let output = ToolOutput::text("2 columns");
         memory.remember(find, &call("", r#"{"name": "a", "value": "x"}"#), &output);
         let again = |arguments: &str| memory.answer(find, &call("", arguments)).is_some();
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn what_changes_something_is_not_remembered() {
         let mut memory = Memory::default();
-        let repl = tools::find("python_repl", tools::TOOLS.iter()).unwrap();
+        let repl = csv_agent_tools::find("python_repl", csv_agent_tools::TOOLS.iter()).unwrap();
         memory.remember(repl, &call("", "{}"), &ToolOutput::text("1"));
         assert_eq!(memory.answer(repl, &call("", "{}")), None);
     }
@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn an_allowance_is_told_when_it_is_used_up_and_then_holds() {
         let mut memory = Memory::default();
-        let load = tools::find("load_dataset_full", tools::TOOLS.iter()).unwrap();
+        let load =
+            csv_agent_tools::find("load_dataset_full", csv_agent_tools::TOOLS.iter()).unwrap();
         let allowance = load.allowance.unwrap();
         for _ in 1..allowance {
             memory.allow(load).unwrap();

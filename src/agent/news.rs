@@ -2,10 +2,11 @@
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::agent::turn::Turn;
-use crate::event::Status;
-use crate::provider::Progress;
-use crate::render::digits::size;
+use csv_agent_provider::Progress;
+use csv_agent_text::digits::size;
+use csv_agent_types::event::Status;
+
+use crate::turn::Turn;
 
 /// What work in the background has to tell while the turn waits for it.
 #[derive(Debug)]
@@ -87,8 +88,8 @@ pub fn teller(news: UnboundedSender<News>) -> impl FnMut(&str) + Send {
 #[cfg(test)]
 mod tests {
     use super::{News, news_of};
-    use crate::event::Status;
-    use crate::provider::Progress;
+    use csv_agent_provider::Progress;
+    use csv_agent_types::event::Status;
 
     #[track_caller]
     fn check(progress: Progress, told: Option<&str>) {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::conversation::{Item, ItemKind};
+use csv_agent_types::conversation::{Item, ItemKind};
 
 /// Bytes of a call id. Source: OpenAI API reference, `call_id`, 1 to 64 characters.
 const CALL_ID_BYTES_MAX: usize = 64;
@@ -125,8 +125,8 @@ mod tests {
     use serde_json::json;
 
     use super::{ABORTED, make_call_ids_unique, repair, violation};
-    use crate::cases::cases;
-    use crate::conversation::Item;
+    use csv_agent_testing::cases;
+    use csv_agent_types::conversation::Item;
 
     fn call(id: &str) -> Item {
         Item(json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"}))

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use crate::agent::egress::Counter;
-use crate::agent::hosted::PlannedUpload;
-use crate::agent::room::Room;
-use crate::agent::standing::Standing;
-use crate::agent::{Agent, Conversation};
-use crate::catalog::Catalog;
-use crate::conversation::Question;
-use crate::dataset;
-use crate::egress::Egress;
-use crate::session::Session;
-use crate::session::history::History;
+use csv_agent_session::Session;
+use csv_agent_session::history::History;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::Question;
+use csv_agent_types::egress::Egress;
+
+use crate::egress::Counter;
+use crate::hosted::PlannedUpload;
+use crate::room::Room;
+use crate::standing::Standing;
+use crate::{Agent, Conversation};
 
 /// The first request of a turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ impl Agent {
         self.check_withheld(catalog)?;
         let (catalog, _) = self.visible(catalog, session.dir())?;
         self.check_cluster(&catalog)?;
-        let catalog = dataset::masked_schema(&catalog, &self.options.withheld);
+        let catalog = csv_agent_ingest::masked_schema(&catalog, &self.options.withheld);
         let mut history =
             if self.options.fresh { History::default() } else { session.history()? };
         self.keep_back_history(&mut history);

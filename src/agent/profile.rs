@@ -7,12 +7,13 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::agent::egress::PROFILE_ROW;
-use crate::catalog::{Column, size_in_words};
-use crate::frame::Frame;
-use crate::limits::{
+use csv_agent_types::catalog::{Column, size_in_words};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{
     PROFILE_DISTINCT_MAX, PROFILE_HEAD_ROWS, PROFILE_VALUE_BYTES_MAX, SHARED_ROWS_MIN,
 };
+
+use crate::egress::PROFILE_ROW;
 
 /// Values that are named one by one: the most frequent ones.
 const TOP_VALUES: usize = 5;
@@ -141,8 +142,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::profile;
-    use crate::catalog::{Column, DType};
-    use crate::frame::Frame;
+    use csv_agent_types::catalog::{Column, DType};
+    use csv_agent_types::frame::Frame;
 
     fn frame(columns: &[Column], rows: Value, row_count: u64) -> Frame {
         Frame {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::conversation::ToolCall;
-use crate::limits::{REPEATS_MAX, REPEATS_TOLD};
+use csv_agent_types::conversation::ToolCall;
+use csv_agent_types::limits::{REPEATS_MAX, REPEATS_TOLD};
 
 /// Counts, over a turn, how often a call came with the same arguments and the same outcome.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Repeats {
 mod tests {
     use super::Repetition::{Fresh, Stop, Told};
     use super::{Repeats, Repetition};
-    use crate::conversation::ToolCall;
+    use csv_agent_types::conversation::ToolCall;
 
     #[track_caller]
     fn check(outputs: &[&str], expected: &[Repetition]) {

@@ -6,21 +6,22 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use crate::agent::cluster::ClusterLink;
-use crate::agent::news::teller;
-use crate::agent::turn::{Ended, Turn};
-use crate::catalog::{Catalog, Dataset};
-use crate::event::{CallStatus, Status, ToolOutput};
-use crate::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX};
-use crate::python::environment::{self, Extras, PythonOptions};
-use crate::python::protocol::{Command, Outcome};
-use crate::python::sandbox::{self, Confinement, SandboxOptions};
-use crate::python::{Worker, WorkerOptions};
-use crate::session::Session;
-use crate::spark::{ClusterAccess, ClusterError};
-use crate::status::{ExitStatus, Failure};
-use crate::tools::ToolError;
-use crate::withheld::Withheld;
+use csv_agent_cluster::{ClusterAccess, ClusterError};
+use csv_agent_session::Session;
+use csv_agent_tools::ToolError;
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::event::{CallStatus, Status, ToolOutput};
+use csv_agent_types::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::withheld::Withheld;
+use csv_agent_worker::environment::{self, Extras, PythonOptions};
+use csv_agent_worker::protocol::{Command, Outcome};
+use csv_agent_worker::sandbox::{self, Confinement, SandboxOptions};
+use csv_agent_worker::{Worker, WorkerOptions};
+
+use crate::cluster::ClusterLink;
+use crate::news::teller;
+use crate::turn::{Ended, Turn};
 
 /// Stands in the place of the reason that a process ended for.
 const KEPT_BACK: &str =
@@ -114,7 +115,7 @@ impl Repl {
     /// Fails when that is less than the user wants.
     pub async fn confinement(&self) -> anyhow::Result<Confinement> {
         let tried = sandbox::try_out(&self.sandbox).await;
-        let confinement = tried.unwrap_or_else(|error| Confinement::none(format!("{error:#}")));
+        let confinement = tried.unwrap_or_else(|error| sandbox::unconfined(format!("{error:#}")));
         self.sandbox.check(&confinement)?;
         Ok(confinement)
     }

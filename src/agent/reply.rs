@@ -1,18 +1,19 @@
 //! How a turn that has an answer ends: the reply is judged, written down and told.
 
-use crate::agent::answer::Answer;
-use crate::agent::failure::{describe, fail};
-use crate::agent::form::Said;
-use crate::agent::grounding::Claims;
-use crate::agent::turn::Turn;
-use crate::agent::verdict::Given;
-use crate::agent::{Agent, TurnEnd, evidence, prompt};
-use crate::catalog::Catalog;
-use crate::conversation::{Question, Reply};
-use crate::event::{Body, ReplyBody, Status, Ungrounded};
-use crate::render::{inert, links, report};
-use crate::session::Session;
-use crate::status::StopReason;
+use csv_agent_render::{inert, links, report};
+use csv_agent_session::Session;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::{Question, Reply};
+use csv_agent_types::event::{Body, ReplyBody, Status, Ungrounded};
+use csv_agent_types::status::StopReason;
+
+use crate::answer::Answer;
+use crate::failure::{describe, fail};
+use crate::form::Said;
+use crate::grounding::Claims;
+use crate::turn::Turn;
+use crate::verdict::Given;
+use crate::{Agent, TurnEnd, evidence, prompt};
 
 impl Agent {
     /// Ends a turn that has an answer: writes it down and tells it.

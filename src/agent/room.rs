@@ -1,22 +1,25 @@
 //! What is done about a conversation that is too long. Between two turns its oldest turns are summarised;
 //! within a turn outputs are shortened, then older turns summarised, and then the turn ends.
 
-use serde_json::json;
-
 use std::time::Instant;
 
-use crate::agent::answer::{Said, said};
-use crate::agent::compact::{self, Cut};
-use crate::agent::hosted::is_about_hosted;
-use crate::agent::news::summary_listener;
-use crate::agent::turn::{Ended, Turn};
-use crate::agent::{Agent, Conversation};
-use crate::conversation::{Ending, Item, ItemKind, Question, Request, Response, ToolChoice, Usage};
-use crate::event::Status;
-use crate::limits::{COMPACT_AT_MIN, SUMMARY_BYTES_MAX, SUMMARY_TRIES_MAX};
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::session::Session;
-use crate::session::history::History;
+use serde_json::json;
+
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_session::Session;
+use csv_agent_session::history::History;
+use csv_agent_types::conversation::{
+    Ending, Item, ItemKind, Question, Request, Response, ToolChoice, Usage,
+};
+use csv_agent_types::event::Status;
+use csv_agent_types::limits::{COMPACT_AT_MIN, SUMMARY_BYTES_MAX, SUMMARY_TRIES_MAX};
+
+use crate::answer::{Said, said};
+use crate::compact::{self, Cut};
+use crate::hosted::is_about_hosted;
+use crate::news::summary_listener;
+use crate::turn::{Ended, Turn};
+use crate::{Agent, Conversation};
 
 /// What was done for a turn that the model had no room for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,21 +7,22 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::agent::aggregates::{self, Known, Sieve};
-use crate::agent::hosted::{AtProvider, Interpreter};
-use crate::agent::memory::{FROM_MEMORY, Memory};
-use crate::agent::repeat::{Repeats, Repetition};
-use crate::agent::repl::Repl;
-use crate::agent::stash;
-use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
-use crate::catalog::{Catalog, Dataset, Facts, Query};
-use crate::conversation::{Item, ToolCall};
-use crate::dataset::{self, Census, Needles};
-use crate::event::{CallError, CallStatus, Shown, Status, ToolOutput};
-use crate::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
-use crate::python::protocol::{Command, Outcome, OutcomeStatus};
-use crate::session::Session;
-use crate::tools::{self, Plan, Tool, ToolError};
+use csv_agent_ingest::{Census, Needles};
+use csv_agent_session::Session;
+use csv_agent_tools::{Plan, Tool, ToolError};
+use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
+use csv_agent_types::conversation::{Item, ToolCall};
+use csv_agent_types::event::{CallError, CallStatus, Shown, Status, ToolOutput};
+use csv_agent_types::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
+
+use crate::aggregates::{self, Known, Sieve};
+use crate::hosted::{AtProvider, Interpreter};
+use crate::memory::{FROM_MEMORY, Memory};
+use crate::repeat::{Repeats, Repetition};
+use crate::repl::Repl;
+use crate::stash;
+use crate::turn::{Closed, Ended, Turn, milliseconds_since};
 
 /// The error of a call whose worker said nothing.
 const GONE: &str = "worker_gone";
@@ -107,7 +108,7 @@ impl Round<'_> {
         };
         turn.status(Status::Executing { round: self.number, message })?;
         for call in calls {
-            turn.open_call(call, self.number, tools::label(call))?;
+            turn.open_call(call, self.number, csv_agent_tools::label(call))?;
         }
         let started = Instant::now();
         let mut running = Vec::new();
@@ -162,13 +163,13 @@ impl Round<'_> {
 
     fn plan(&mut self, call: &ToolCall) -> Result<Plan, ToolError> {
         let tool = self.tool(call)?;
-        let plan = tools::plan(tool, self.catalog, call)?;
+        let plan = csv_agent_tools::plan(tool, self.catalog, call)?;
         self.memory.allow(tool)?;
         Ok(plan)
     }
 
     fn tool(&self, call: &ToolCall) -> Result<&'static Tool, ToolError> {
-        tools::find(&call.name, self.interpreter.tools())
+        csv_agent_tools::find(&call.name, self.interpreter.tools())
     }
 
     /// Keeps an output in the REPL when it is too long for the model. When that fails, it is cut.
@@ -227,7 +228,7 @@ impl Round<'_> {
 
     fn read(&self, query: Query) -> JoinHandle<anyhow::Result<Facts>> {
         let session_dir = self.session.dir().to_owned();
-        tokio::task::spawn_blocking(move || dataset::answer(&query, &session_dir))
+        tokio::task::spawn_blocking(move || csv_agent_ingest::answer(&query, &session_dir))
     }
 
     async fn finish(
@@ -316,7 +317,7 @@ impl Round<'_> {
 fn count(paths: &[PathBuf], needles: &Needles) -> anyhow::Result<Census> {
     let mut census = Census::default();
     for path in paths {
-        dataset::add_to_census(path, needles, &mut census)
+        csv_agent_ingest::add_to_census(path, needles, &mut census)
             .with_context(|| format!("cannot read {}", path.display()))?;
     }
     Ok(census)
@@ -362,7 +363,7 @@ pub(super) fn cut_middle(text: &str, bytes_max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{cell, cut_middle};
-    use crate::python::protocol::Command;
+    use csv_agent_worker::protocol::Command;
 
     #[test]
     fn a_long_output_is_cut_in_the_middle_and_says_so() {

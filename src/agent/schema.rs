@@ -10,7 +10,7 @@ use boon::{CompileError, Compiler, Draft, ErrorKind, InstanceToken, SchemaIndex,
 use boon::{UrlLoader, ValidationError};
 use serde_json::Value;
 
-use crate::limits::{MISFIT_BYTES_MAX, MISFITS_MAX};
+use csv_agent_types::limits::{MISFIT_BYTES_MAX, MISFITS_MAX};
 
 /// The schema's own address, which nobody sees. What it refers to by a relative one is not there.
 const BASE: &str = "https://csv-agent.invalid/";
@@ -253,7 +253,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{AnswerSchema, joined};
-    use crate::limits::{MISFIT_BYTES_MAX, MISFITS_MAX};
+    use csv_agent_types::limits::{MISFIT_BYTES_MAX, MISFITS_MAX};
 
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]

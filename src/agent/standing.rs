@@ -2,9 +2,10 @@
 //!
 //! Pure: whether the loop goes on is decided here, without a provider or a tool.
 
-use crate::agent::answer::{Answer, Said, said};
-use crate::conversation::{Item, ToolCall, ToolChoice};
-use crate::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::conversation::{Item, ToolCall, ToolChoice};
+use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+
+use crate::answer::{Answer, Said, said};
 
 /// Where a turn stands.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -144,8 +145,10 @@ mod tests {
     use serde_json::json;
 
     use super::{Next, Standing};
-    use crate::conversation::Item;
-    use crate::status::StopReason::{self, Complete, MaxCost, MaxRounds, MaxTokens, Repeated};
+    use csv_agent_types::conversation::Item;
+    use csv_agent_types::status::StopReason::{
+        self, Complete, MaxCost, MaxRounds, MaxTokens, Repeated,
+    };
 
     fn call() -> Item {
         Item(json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}))

@@ -4,9 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::event::ToolOutput;
-use crate::limits::{STASH_HEAD_BYTES_MAX, STASH_HEAD_ROWS_MAX, TOOL_OUTPUT_BYTES_MAX};
-use crate::python::protocol::Command;
+use csv_agent_types::event::ToolOutput;
+use csv_agent_types::limits::{STASH_HEAD_BYTES_MAX, STASH_HEAD_ROWS_MAX, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_worker::protocol::Command;
 
 /// Returns the command that keeps an output, if it is too long.
 pub fn keep(tool: &str, output: &ToolOutput) -> Option<Command> {
@@ -85,9 +85,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{keep, summary};
-    use crate::event::ToolOutput;
-    use crate::limits::TOOL_OUTPUT_BYTES_MAX;
-    use crate::python::protocol::Command;
+    use csv_agent_types::event::ToolOutput;
+    use csv_agent_types::limits::TOOL_OUTPUT_BYTES_MAX;
+    use csv_agent_worker::protocol::Command;
 
     fn schema(n_columns: usize) -> Value {
         let column = |at: usize| json!({"name": format!("c{at}"), "dtype": "int64", "nulls": 0});

@@ -9,24 +9,25 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::agent::egress::Ledger;
-use crate::agent::grounding::Grounds;
-use crate::agent::news::News;
-use crate::conversation::{Finding, Price, ToolCall, Usage};
-use crate::event::{
+use csv_agent_chart::ChartStyle;
+use csv_agent_render::blocks;
+use csv_agent_session::Session;
+use csv_agent_session::departed::EgressFile;
+use csv_agent_session::store::now_utc;
+use csv_agent_session::turns::TurnDir;
+use csv_agent_sink::EventSink;
+use csv_agent_sink::artifacts::TurnFiles;
+use csv_agent_tools::runs_code;
+use csv_agent_types::conversation::{Finding, Price, ToolCall, Usage};
+use csv_agent_types::event::{
     Body, CallError, CallStatus, ChartDrawn, Event, FetchedFile, ReplyBody, Shown, Status,
     ToolOutput, UsageReport, VERSION,
 };
-use crate::render::blocks;
-use crate::render::chart::ChartStyle;
-use crate::session::Session;
-use crate::session::departed::EgressFile;
-use crate::session::store::now_utc;
-use crate::session::turns::TurnDir;
-use crate::sink::EventSink;
-use crate::sink::artifacts::TurnFiles;
-use crate::status::{ExitStatus, StopReason};
-use crate::tools::runs_code;
+use csv_agent_types::status::{ExitStatus, StopReason};
+
+use crate::egress::Ledger;
+use crate::grounding::Grounds;
+use crate::news::News;
 
 /// What ends a turn from outside its loop.
 #[derive(Debug)]

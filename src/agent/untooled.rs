@@ -4,23 +4,23 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::agent::answer::{Answer, Said, said};
-use crate::agent::cluster::check_untooled;
-use crate::agent::form::{self, Form};
-use crate::agent::hosted::Interpreter;
-use crate::agent::profile::profile;
-use crate::agent::turn::{Ended, Turn};
-use crate::agent::{Agent, Conversation, prompt, tell_cut, verdict, warn};
-use crate::catalog::Catalog;
-use crate::conversation::{
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_session::Session;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::{
     AnswerFormat, Assessment, Ending, Finding, Item, ItemKind, Question, Request, ToolChoice,
 };
-use crate::dataset;
-use crate::event::Status;
-use crate::limits::{PROFILE_BYTES_MAX, PROFILE_CELLS_MAX, PROFILE_ROWS_MAX};
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::session::Session;
-use crate::status::StopReason;
+use csv_agent_types::event::Status;
+use csv_agent_types::limits::{PROFILE_BYTES_MAX, PROFILE_CELLS_MAX, PROFILE_ROWS_MAX};
+use csv_agent_types::status::StopReason;
+
+use crate::answer::{Answer, Said, said};
+use crate::cluster::check_untooled;
+use crate::form::{self, Form};
+use crate::hosted::Interpreter;
+use crate::profile::profile;
+use crate::turn::{Ended, Turn};
+use crate::{Agent, Conversation, prompt, tell_cut, verdict, warn};
 
 const ROLE: &str = include_str!("prompt/untooled.md");
 const FORM: &str = include_str!("prompt/untooled_form.md");
@@ -149,7 +149,7 @@ async fn profile_of(
         let share = PROFILE_BYTES_MAX.saturating_sub(text.len()) / (catalog.len() - at);
         let path = dataset.file_in(session.dir())?;
         let n_rows = PROFILE_ROWS_MAX.min(PROFILE_CELLS_MAX / dataset.columns.len().max(1));
-        let reading = tokio::task::spawn_blocking(move || dataset::head(&path, n_rows));
+        let reading = tokio::task::spawn_blocking(move || csv_agent_ingest::head(&path, n_rows));
         let frame = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
         text += &profile(name, &dataset.columns, &frame, keeps_rows, share);
         if PROFILE_BYTES_MAX < text.len() + name.len() {
@@ -269,8 +269,8 @@ fn told_in_form(text: &str, form: &Form) -> String {
 #[cfg(test)]
 mod tests {
     use super::told;
-    use crate::agent::form::Form;
-    use crate::conversation::{Assessment, Verdict};
+    use crate::form::Form;
+    use csv_agent_types::conversation::{Assessment, Verdict};
 
     const LEGACY: &str = r#"```json
         {"summary": "Two columns are empty.", "assessment": "bad", "explanation": "See `a`.",

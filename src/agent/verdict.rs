@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::conversation::{Assessment, Verdict};
-use crate::event::Ungrounded;
-use crate::render::report;
-use crate::sink::rows;
-use crate::status::ExitStatus;
+use csv_agent_render::report;
+use csv_agent_sink::rows;
+use csv_agent_types::conversation::{Assessment, Verdict};
+use csv_agent_types::event::Ungrounded;
+use csv_agent_types::status::ExitStatus;
 
 /// What the caller wants of a turn beyond an answer. What is missing decides the exit status.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -150,9 +150,9 @@ mod tests {
     use serde_json::json;
 
     use super::{Gates, Given, read};
-    use crate::conversation::{Assessment, Verdict};
-    use crate::event::Ungrounded;
-    use crate::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
+    use csv_agent_types::conversation::{Assessment, Verdict};
+    use csv_agent_types::event::Ungrounded;
+    use csv_agent_types::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
 
     const GIVEN: Given = Given {
         is_computed: true,

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use csv_agent_types::limits::CHART_ROWS_MAX;
+
 use super::answer::{self, Answer};
 use super::ground::{self, Facts, Held, Mark, Meaning, Place};
 use super::lexicon::{Concept, Cue};
@@ -15,7 +17,6 @@ use super::schema::{Column, Kind, Table};
 use super::talk::Turn;
 use super::words::Token;
 use super::{Asked, Call, Next, WORDS_MAX, code, look, suggest};
-use crate::limits::CHART_ROWS_MAX;
 
 /// Values that a question looks up at most: what the tool allows, and some to spare.
 const FINDS_MAX: usize = 24;

@@ -4,13 +4,14 @@ use proptest::prelude::{prop, prop_assert, proptest};
 use proptest::sample::select;
 use serde_json::Value;
 
+use csv_agent_testing::cases;
+
 use super::answer::Answer;
 use super::ground::{self, Facts, Held, Place};
 use super::lexicon::ENGLISH;
 use super::parse::{self, Scene};
 use super::reading::Reading;
 use super::{code, schema};
-use crate::cases::cases;
 
 const SALES: &str = "\
 - sales: 500 rows, 9 columns

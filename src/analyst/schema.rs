@@ -273,7 +273,7 @@ pub fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
 #[cfg(test)]
 mod tests {
     use super::{Kind, of_instructions};
-    use crate::provider::builtin::lexicon::ENGLISH;
+    use crate::lexicon::ENGLISH;
 
     #[test]
     fn tables_are_read_out_of_instructions() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Item, ItemKind};
+use csv_agent_types::conversation::{Item, ItemKind};
 
 /// How the worker ends a traceback, for those who would write other code.
 const KEPT: &str = "\nVariables that were set before this line are kept.";

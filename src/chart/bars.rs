@@ -1,5 +1,7 @@
 //! Bars that stand and bars that lie: lengths from zero, side by side or on top of each other.
 
+use csv_agent_types::chart::ChartType;
+
 use super::bands::{Bands, Below, TURNED_BAND_MIN, counts, level_labels, stride};
 use super::fit;
 use super::numbers::{amounts, short_amounts};
@@ -9,7 +11,6 @@ use super::sheet::{
     LINE, MARGIN, SIZE, Scale, Sheet, WIDTH, colour, count, is_far, level_ticks, widest,
 };
 use super::ticks::Ticks;
-use crate::chart::ChartType;
 
 /// The widest bar. One alone should not fill the picture.
 const BAR_MAX: f64 = 72.0;

@@ -106,10 +106,10 @@ mod tests {
     use serde_json::json;
 
     use super::{Mark, RADIUS_MAX};
-    use crate::chart::ChartType;
-    use crate::render::chart::gallery::chart;
-    use crate::render::chart::plot::Plot;
-    use crate::render::chart::scene;
+    use crate::gallery::chart;
+    use crate::plot::Plot;
+    use crate::scene;
+    use csv_agent_types::chart::ChartType;
 
     /// Returns the radius of each point, whether the points are hollow, and the last text.
     fn points(at: &[(f64, f64)]) -> (Vec<f64>, bool, String) {

@@ -1,10 +1,11 @@
 //! Names at the ends of lines, where a reader looks for them.
 
+use csv_agent_types::chart::ChartType;
+
 use super::fit;
 use super::plot::Plot;
 use super::scene::{Label, Mark, Weight};
 use super::sheet::{LINE, SIZE, Sheet, colour, count, widest};
-use crate::chart::ChartType;
 
 /// The widest line of a name.
 const NAME_MAX: f64 = 150.0;
@@ -127,7 +128,7 @@ mod tests {
     use proptest::prelude::{prop_assert, proptest};
 
     use super::spread;
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[track_caller]
     fn check(wanted: &[f64], middles: Option<&[f64]>) {

@@ -229,7 +229,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     use super::{Weight, shorten, shorten_all, width, wrap, wrap_or_cut};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[test]
     fn a_short_text_stays_and_a_long_one_ends_in_an_ellipsis() {

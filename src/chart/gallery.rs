@@ -4,10 +4,11 @@
 
 use serde_json::{Value, json};
 
+use csv_agent_types::chart::{Chart, ChartSpec, ChartType, Series};
+use csv_agent_types::frame::Frame;
+
 use super::sheet::count;
 use super::{ChartStyle, alt, draw, laws, plot::Plot, scene};
-use crate::chart::{Chart, ChartSpec, ChartType, Series};
-use crate::frame::Frame;
 
 pub fn chart(
     chart_type: ChartType,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::limits::CHART_TTY_LINES_MAX;
+use csv_agent_types::limits::CHART_TTY_LINES_MAX;
 
 /// Characters of Base64 in one sequence. Source: kitty, "Terminal graphics protocol", "Remote client".
 const CHUNK_CHARS: usize = 4096;

@@ -4,11 +4,12 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_oneof, proptest};
 use serde_json::{Value, json};
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::chart::{Chart, ChartType};
+
 use super::bars::LENGTH_MAX;
 use super::scene::{Colour, Label, Mark, Scene};
 use super::{alt, gallery, plot::Plot, scene};
-use crate::cases::slow_cases;
-use crate::chart::{Chart, ChartType};
 
 /// Left, top, right, bottom.
 type Bounds = (f64, f64, f64, f64);

@@ -1,6 +1,6 @@
 //! Numbers as people read them: separators, units, a true minus, as many digits as count.
 
-use crate::render::digits;
+use csv_agent_text::digits;
 
 /// Numbers from which thousands and so on are abbreviated: 12,000 is 12k, 9,000 is not 9k.
 const ABBREVIATED_FROM: f64 = 10_000.0;

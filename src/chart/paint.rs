@@ -171,8 +171,8 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::{Raster, Theme, raster, svg};
-    use crate::render::chart::png;
-    use crate::render::chart::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
+    use crate::png;
+    use crate::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
 
     /// A scene of everything that can be on one, at places that are no whole pixels.
     fn scene() -> Scene {

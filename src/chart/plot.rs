@@ -3,10 +3,11 @@
 use jiff::civil::DateTime;
 use serde_json::Value;
 
+use csv_agent_text::sanitize;
+use csv_agent_types::chart::{Chart, ChartSpec, ChartType};
+
 use super::numbers::{self, Measure};
 use super::time::{self, Unit};
-use crate::chart::{Chart, ChartSpec, ChartType};
-use crate::render::sanitize;
 
 /// Larger numbers overflow where they are added and scaled; they are drawn as gaps.
 const VALUE_MAX: f64 = 1e300;

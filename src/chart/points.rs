@@ -1,5 +1,7 @@
 //! Lines and points: positions on two axes, gaps where a value is missing.
 
+use csv_agent_types::chart::ChartType;
+
 use super::bands::{Below, time_room};
 use super::crowd::Crowd;
 use super::ends::Names;
@@ -10,7 +12,6 @@ use super::sheet::{MARGIN, Scale, Sheet, WIDTH, colour, count, level_ticks, wide
 use super::text;
 use super::ticks::Ticks;
 use super::time;
-use crate::chart::ChartType;
 
 /// Points up to which those of a line are marked, and rows.
 const MARKED_MAX: (usize, usize) = (120, 40);

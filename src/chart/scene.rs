@@ -3,7 +3,7 @@
 //! Units are pixels from the upper left corner. A scene is what tests look at: whether labels
 //! collide or leave the picture is a question of its geometry.
 
-use crate::limits::CHART_SERIES_MAX;
+use csv_agent_types::limits::CHART_SERIES_MAX;
 
 /// A finished drawing.
 #[derive(Debug, Clone, PartialEq)]

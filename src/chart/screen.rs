@@ -1,11 +1,12 @@
 //! A chart as a terminal shows it: as a picture, in characters, or as a few lines of plain text.
 
+use csv_agent_types::chart::Chart;
+use csv_agent_types::limits::CHART_TTY_LINES_MAX;
+
 use super::cells;
 use super::plot::Plot;
 use super::text::to_pixel;
 use super::{Theme, inline, paint, png, scene, sixel, sketch};
-use crate::chart::Chart;
-use crate::limits::CHART_TTY_LINES_MAX;
 
 pub use cells::Depth;
 
@@ -123,9 +124,9 @@ mod tests {
     use serde_json::json;
 
     use super::{Depth, Graphics, Screen, Size, show};
-    use crate::chart::{Chart, ChartType};
-    use crate::render::chart::Theme;
-    use crate::render::chart::gallery::chart;
+    use crate::Theme;
+    use crate::gallery::chart;
+    use csv_agent_types::chart::{Chart, ChartType};
 
     fn screen(graphics: Graphics) -> Screen {
         Screen {

@@ -1,11 +1,12 @@
 //! The sheet that every chart is drawn on: title and legend above, label and note below.
 
+use csv_agent_types::chart::ChartType;
+
 use super::fit;
 use super::plot::Plot;
 use super::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
 use super::text;
 use super::ticks::Ticks;
-use crate::chart::ChartType;
 
 /// Of a chart without unusual needs.
 pub const WIDTH: f64 = 960.0;

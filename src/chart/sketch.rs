@@ -3,13 +3,14 @@
 //! Each line says something by itself: a voice reads it from the left, and can leave after any. The
 //! program's own signs are ASCII; names and labels are the user's.
 
+use csv_agent_types::chart::{Chart, ChartType};
+
 use super::alt;
 use super::cells::{shorten_all, width, wrap};
 use super::numbers::{self, Measure};
 use super::plot::Plot;
 use super::sheet::count;
 use super::text::to_pixel;
-use crate::chart::{Chart, ChartType};
 
 /// Rows that are told one by one, of the beginning and of the end.
 const HEAD: usize = 12;
@@ -171,11 +172,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::text;
-    use crate::chart::ChartType::{self, Bar, Column, Line, Scatter};
-    use crate::render::chart::cells::width;
-    use crate::render::chart::gallery::{chart, gallery};
-    use crate::render::chart::numbers::Measure;
-    use crate::render::chart::plot::Plot;
+    use crate::cells::width;
+    use crate::gallery::{chart, gallery};
+    use crate::numbers::Measure;
+    use crate::plot::Plot;
+    use csv_agent_types::chart::ChartType::{self, Bar, Column, Line, Scatter};
 
     fn told(kind: ChartType, x: &[Value], series: &[(&str, Vec<Value>)], columns: usize) -> String {
         let chart = chart(kind, "Sales", "object", x, series);

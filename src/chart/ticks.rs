@@ -120,7 +120,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert, proptest};
 
     use super::{Measure, Ticks};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[track_caller]
     fn check(low: f64, high: f64, labels: &[&str]) {

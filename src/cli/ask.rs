@@ -3,20 +3,21 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::agent::verdict::Gates;
-use crate::agent::{Agent, AgentOptions, TurnEnd, refuse};
-use crate::cli::dry_run;
-use crate::cli::flags::Require;
-use crate::cli::image;
-use crate::cli::ingest::ingest_for_turn;
-use crate::cli::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
-use crate::cli::output::Output;
-use crate::cli::report;
-use crate::cli::signals::{self, Signals};
-use crate::provider::{Key, Provider, RemoteOptions};
-use crate::session::{Access, Session};
-use crate::sink::Format;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_agent::verdict::Gates;
+use csv_agent_agent::{Agent, AgentOptions, TurnEnd, refuse};
+use csv_agent_provider::{Key, Provider, RemoteOptions};
+use csv_agent_session::{Access, Session};
+use csv_agent_sink::Format;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::dry_run;
+use crate::flags::Require;
+use crate::image;
+use crate::ingest::ingest_for_turn;
+use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
+use crate::output::Output;
+use crate::report;
+use crate::signals::{self, Signals};
 
 /// The session's id in the events of a turn that could not begin.
 const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
+use csv_agent_render::report::{Ending, ReportKind, TurnReport};
+use csv_agent_sink::EventSink;
+use csv_agent_types::event::{Body, Event, Status};
+
 use super::options::ask::ReportOptions;
 use super::out::{WholeFile, open_direct};
 use super::report;
-use crate::event::{Body, Event, Status};
-use crate::render::report::{Ending, ReportKind, TurnReport};
-use crate::sink::EventSink;
 
 /// The reports of a turn.
 pub struct Reports {

@@ -5,6 +5,10 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
+use csv_agent_sink::Format;
+use csv_agent_text::sanitize;
+use csv_agent_types::status::ExitStatus;
+
 use super::flags::SettingFlags;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
@@ -12,9 +16,6 @@ use super::options::config::prices;
 use super::options::key::KeySource;
 use super::options::settings::{SETTINGS, Settings, Shown};
 use super::out;
-use crate::render::sanitize;
-use crate::sink::Format;
-use crate::status::ExitStatus;
 
 /// Flags of `config`.
 #[derive(Debug, Clone, Args)]

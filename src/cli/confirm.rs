@@ -2,9 +2,10 @@
 
 use std::io::BufRead;
 
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::options::GlobalOptions;
 use super::report;
-use crate::status::{ExitStatus, Failure};
 
 /// Returns whether to go on: `--yes`, or the answer of whoever sits at the terminal.
 ///

@@ -6,23 +6,24 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use csv_agent_ingest::families::families_of;
+use csv_agent_ingest::head;
+use csv_agent_session::departed;
+use csv_agent_session::directory::mendable;
+use csv_agent_session::{Access, Session};
+use csv_agent_sink::Format;
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::{Catalog, Column, Dataset};
+use csv_agent_types::chosen::{chosen, is_named};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::TABLE_ROWS_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::confirm::confirm;
 use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
 use super::{ingest, out, report};
-use crate::catalog::{Catalog, Column, Dataset};
-use crate::chosen::{chosen, is_named};
-use crate::dataset::head;
-use crate::families::families_of;
-use crate::frame::Frame;
-use crate::limits::TABLE_ROWS_MAX;
-use crate::render::sanitize;
-use crate::session::departed;
-use crate::session::directory::mendable;
-use crate::session::{Access, Session};
-use crate::sink::Format;
-use crate::status::{ExitStatus, Failure};
 
 /// Datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;

@@ -4,11 +4,12 @@ use std::io::{BufRead, Read};
 
 use anyhow::Context;
 
+use csv_agent_sink::seal::{FernetKey, unseal_line};
+use csv_agent_types::limits::EVENT_LINE_BYTES_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::options::{Environment, GlobalOptions};
 use super::out;
-use crate::limits::EVENT_LINE_BYTES_MAX;
-use crate::sink::seal::{FernetKey, unseal_line};
-use crate::status::{ExitStatus, Failure};
 
 /// Copies events from stdin to stdout, unsealed. Rows that are plain already stay as they are.
 ///

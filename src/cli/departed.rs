@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::egress::{Egress, Record};
-use crate::render::digits::{count, number};
-use crate::render::sanitize;
+use csv_agent_text::digits::{count, number};
+use csv_agent_text::sanitize;
+use csv_agent_types::egress::{Egress, Record};
 
 /// The name and version of the document.
 const SCHEMA: &str = "csv-agent.egress/1";
@@ -84,7 +84,7 @@ fn to_cluster(egress: &Egress, clusters: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::sentence;
-    use crate::egress::Egress;
+    use csv_agent_types::egress::Egress;
 
     #[track_caller]
     fn check(change: impl FnOnce(&mut Egress), end: &str) {

@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 
+use csv_agent_types::status::ExitStatus;
+use csv_agent_worker::sandbox::Demand;
+
 use super::flags::{InterpreterChoice, NO_ID, SettingFlags};
 use super::graphics::Images;
 use super::listing::{self, Listing};
@@ -19,8 +22,6 @@ use super::options::settings::{INTERPRETER, Settings};
 use super::options::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use super::spinner::Spinner;
 use super::{out, report, signals, values};
-use crate::python::sandbox::Demand;
-use crate::status::ExitStatus;
 use server::Server;
 
 /// Checks that take no longer are over before anybody wonders.

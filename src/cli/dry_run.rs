@@ -4,22 +4,24 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::Agent;
-use crate::agent::hosted::PlannedUpload;
-use crate::agent::preview::Preview;
-use crate::catalog::Catalog;
-use crate::cli::ask::{agent_options, base, provider};
-use crate::cli::image;
-use crate::cli::ingest::ingest_for_turn;
-use crate::cli::options::key::KeySource;
-use crate::cli::options::{AskOptions, ProviderChoice, TurnOptions};
-use crate::cli::{out, signals};
-use crate::conversation::Question;
-use crate::provider::{Key, is_on_this_machine, mask};
-use crate::render::{digits, sanitize};
-use crate::session::{Access, Session};
-use crate::sink::Format;
-use crate::status::ExitStatus;
+use csv_agent_agent::Agent;
+use csv_agent_agent::hosted::PlannedUpload;
+use csv_agent_agent::preview::Preview;
+use csv_agent_provider::{Key, is_on_this_machine, mask};
+use csv_agent_session::{Access, Session};
+use csv_agent_sink::Format;
+use csv_agent_text::digits;
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::Question;
+use csv_agent_types::status::ExitStatus;
+
+use crate::ask::{agent_options, base, provider};
+use crate::image;
+use crate::ingest::ingest_for_turn;
+use crate::options::key::KeySource;
+use crate::options::{AskOptions, ProviderChoice, TurnOptions};
+use crate::{out, signals};
 
 /// Stands for the key, which is not looked for.
 const NO_KEY: &str = "***";

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use csv_agent_agent::export::{Sources, document, notebook, program, script};
+use csv_agent_session::Session;
+use csv_agent_text::sanitize;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, demand, python_options, sandbox_options};
 use super::out;
 use super::{past, report, signals};
-use crate::agent::export::{Sources, document, notebook, program, script};
-use crate::render::sanitize;
-use crate::session::Session;
-use crate::status::{ExitStatus, Failure};
 
 /// Flags of `export`.
 #[derive(Debug, Clone, Args)]

@@ -8,12 +8,13 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use csv_agent_chart::Theme;
+use csv_agent_provider::Api;
+use csv_agent_render::report::ReportKind;
+use csv_agent_sink::Format;
+use csv_agent_types::conversation::Effort;
+
 use super::values;
-use crate::conversation::Effort;
-use crate::provider::Api;
-use crate::render::chart::Theme;
-use crate::render::report::ReportKind;
-use crate::sink::Format;
 
 pub use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
 

@@ -3,16 +3,17 @@
 //! Which server that is stands in a file of the session, and somebody else may have written it: a checkout
 //! may bring a session. So only the server of the settings is asked, with its key or without one.
 
-use crate::agent::hosted::{delete_kept, left_there};
-use crate::cli::options::GlobalOptions;
-use crate::cli::options::ask::{ProviderChoice, provider};
-use crate::cli::options::settings::Settings;
-use crate::cli::report;
-use crate::cli::signals;
-use crate::provider::{Provider, RemoteOptions, health};
-use crate::session::Session;
-use crate::session::directory::Directory;
-use crate::session::hosted::{FILE, HostedState, Kept};
+use csv_agent_agent::hosted::{delete_kept, left_there};
+use csv_agent_provider::{Provider, RemoteOptions, health};
+use csv_agent_session::Session;
+use csv_agent_session::directory::Directory;
+use csv_agent_session::hosted::{FILE, HostedState, Kept};
+
+use crate::options::GlobalOptions;
+use crate::options::ask::{ProviderChoice, provider};
+use crate::options::settings::Settings;
+use crate::report;
+use crate::signals;
 
 /// Has providers delete what they keep for a session, or only says what that is. Returns it. What they do
 /// not delete is told, and they are asked again the next time.

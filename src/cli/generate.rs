@@ -7,8 +7,9 @@ use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use serde_json::Value;
 
+use csv_agent_types::status::ExitStatus;
+
 use super::{out, schemas};
-use crate::status::ExitStatus;
 
 /// Flags of `completions`.
 #[derive(Debug, Clone, Args)]
@@ -151,9 +152,9 @@ fn page(command: &Command, title: &str, version: &str) -> anyhow::Result<(String
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::agent::schema::AnswerSchema;
-    use crate::cli::schemas::EVENTS as EVENTS_SCHEMA;
-    use crate::event::Event;
+    use crate::schemas::EVENTS as EVENTS_SCHEMA;
+    use csv_agent_agent::schema::AnswerSchema;
+    use csv_agent_types::event::Event;
 
     /// Every type of line, with every field that it can have.
     fn lines() -> Vec<Value> {

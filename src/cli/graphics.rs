@@ -18,13 +18,14 @@ use rustix::termios::{
     LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
 
+use csv_agent_chart::Theme;
+use csv_agent_chart::screen::{Depth, Graphics, Screen};
+use csv_agent_types::limits::{TERMINAL_ANSWER, TERMINAL_ANSWER_BYTES_MAX};
+
 use super::flags::ImageChoice;
 use super::options::TerminalNames;
 use super::options::settings::{CHART_THEME, IMAGES, Settings};
 use super::terminal::Terminal;
-use crate::limits::{TERMINAL_ANSWER, TERMINAL_ANSWER_BYTES_MAX};
-use crate::render::chart::Theme;
-use crate::render::chart::screen::{Depth, Graphics, Screen};
 
 /// Asks kitty for a picture of one pixel that it is not to show. Source: kitty, "Terminal graphics
 /// protocol", "Querying support and available transmission mediums".
@@ -322,11 +323,11 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::{Answers, Images, Known, Reader, depth, known};
-    use crate::cli::flags::ImageChoice::{self, Auto, Blocks, Iterm, Kitty, Sketch};
-    use crate::cli::options::Environment;
-    use crate::cli::terminal::{Stream, Terminal};
-    use crate::render::chart::Theme;
-    use crate::render::chart::screen::{Depth, Graphics};
+    use crate::flags::ImageChoice::{self, Auto, Blocks, Iterm, Kitty, Sketch};
+    use crate::options::Environment;
+    use crate::terminal::{Stream, Terminal};
+    use csv_agent_chart::Theme;
+    use csv_agent_chart::screen::{Depth, Graphics};
 
     const KITTY: Known = Known::Graphics(Graphics::Kitty);
     const ITERM: Known = Known::Graphics(Graphics::Iterm);

@@ -5,11 +5,12 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::cli::options::AskOptions;
-use crate::conversation::Question;
-use crate::limits::{IMAGE_BYTES_MAX, IMAGES_BYTES_MAX};
-use crate::named_file::{self, NotRead};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::conversation::Question;
+use csv_agent_types::limits::{IMAGE_BYTES_MAX, IMAGES_BYTES_MAX};
+use csv_agent_types::named_file::{self, NotRead};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::options::AskOptions;
 
 /// Kinds of images that models take, and what their files begin with; `?` stands for any byte.
 const KINDS: [(&str, &[u8]); 4] = [
@@ -68,7 +69,7 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{data_url, kind};
-    use crate::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     #[test]
     fn a_directory_is_input_that_cannot_be_read() {

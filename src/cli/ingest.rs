@@ -26,21 +26,22 @@ use clap::{Args, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 use serde_json::json;
 
+use csv_agent_cluster::SCHEME;
+use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
+use csv_agent_session::Session;
+use csv_agent_sink::{Format, sanitize};
+use csv_agent_types::catalog::{
+    Catalog, Column, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
+};
+use csv_agent_types::directory;
+use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
-use crate::catalog::{
-    Catalog, Column, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
-};
-use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
-use crate::directory;
-use crate::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
-use crate::session::Session;
-use crate::sink::{Format, sanitize};
-use crate::spark::SCHEME;
-use crate::status::{ExitStatus, Failure};
 use bar::IngestBar;
 use batch::Batch;
 use job::{Change, Ingested, Input, Job, Place, Target};
@@ -236,7 +237,7 @@ pub struct IngestFlags {
     pub dry_run: bool,
 }
 
-/// [`CSV_BYTES_MAX`](crate::limits::CSV_BYTES_MAX), as the help shows it; a test compares the two.
+/// [`CSV_BYTES_MAX`](csv_agent_types::limits::CSV_BYTES_MAX), as the help shows it; a test compares the two.
 const MAX_BYTES: &str = "400MiB";
 
 /// What to do when a dataset of that name holds other data.
@@ -860,7 +861,7 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
     if let Some(name) = &flags.name
         && !is_dataset_name(name)
     {
-        let fitting = dataset::name_of(Path::new(name));
+        let fitting = csv_agent_ingest::name_of(Path::new(name));
         return usage(
             &format!("`{name}` is no name of a dataset"),
             &format!("try `--name {fitting}`"),
@@ -1183,8 +1184,8 @@ fn document(ingested: &Ingested) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::{Input, MAX_BYTES};
-    use crate::cli::values;
-    use crate::limits::CSV_BYTES_MAX;
+    use crate::values;
+    use csv_agent_types::limits::CSV_BYTES_MAX;
 
     #[test]
     fn the_help_shows_the_default_that_holds() {

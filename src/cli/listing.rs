@@ -4,11 +4,12 @@ use std::io::Write;
 
 use serde_json::Value;
 
+use csv_agent_render::table::{self, TableStyle};
+use csv_agent_sink::Format;
+use csv_agent_text::sanitize;
+use csv_agent_types::frame::Frame;
+
 use super::options::GlobalOptions;
-use crate::frame::Frame;
-use crate::render::sanitize;
-use crate::render::table::{self, TableStyle};
-use crate::sink::Format;
 
 /// Rows about the session: as a table, and as the documents that programs read.
 #[derive(Debug, Clone)]

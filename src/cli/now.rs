@@ -4,9 +4,10 @@
 
 use serde_json::Value;
 
-use crate::conversation::{Price, Usage};
-use crate::event::{Body, Event, Status};
-use crate::render::{digits, sanitize};
+use csv_agent_text::digits;
+use csv_agent_text::sanitize;
+use csv_agent_types::conversation::{Price, Usage};
+use csv_agent_types::event::{Body, Event, Status};
 
 /// Characters that the first line of code may have. A terminal cuts it sooner.
 const DETAIL_CHARS_MAX: usize = 200;
@@ -136,8 +137,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Now;
-    use crate::conversation::Price;
-    use crate::event::Event;
+    use csv_agent_types::conversation::Price;
+    use csv_agent_types::event::Event;
 
     #[track_caller]
     fn check(now: &mut Now, body: &Value, line: &str) {

@@ -14,17 +14,18 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use csv_agent_agent::remote::ClusterOptions;
+use csv_agent_cluster::ClusterAccess;
+use csv_agent_session::lock::LockRequest;
+use csv_agent_sink::Format;
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::environment::PythonOptions;
+use csv_agent_worker::sandbox::{Demand, Layer, SandboxOptions, usual_memory_bytes};
+
 use super::flags::{FORMATS, GlobalFlags, format_of};
 use super::report;
 use super::terminal::Terminal;
-use crate::agent::remote::ClusterOptions;
-use crate::cli::values;
-use crate::python::environment::PythonOptions;
-use crate::python::sandbox::{Demand, Layer, SandboxOptions, usual_memory_bytes};
-use crate::session::lock::LockRequest;
-use crate::sink::Format;
-use crate::spark::ClusterAccess;
-use crate::status::{ExitStatus, Failure};
+use crate::values;
 
 pub use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
 pub use session::SessionChoice;
@@ -486,7 +487,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{Environment, PROXY_VARIABLES_LOWER, VARIABLES};
-    use crate::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     #[test]
     fn the_help_lists_exactly_what_is_read() {

@@ -14,8 +14,9 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::signals;
-use crate::status::{ExitStatus, Failure};
 
 /// The reader of stdout has gone away.
 #[derive(Debug)]

@@ -8,6 +8,12 @@ use std::rc::Rc;
 
 use anyhow::Context;
 
+use csv_agent_chart::screen::Screen;
+use csv_agent_sink::jsonl::Jsonl;
+use csv_agent_sink::{EventSink, Format, OutputOptions, answer, rows};
+use csv_agent_types::event::{Body, Event};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::ci::Reports;
 use super::flags::ImageChoice;
 use super::graphics::{self, Images};
@@ -16,11 +22,6 @@ use super::options::ask::{AnswerOptions, EventsTarget};
 use super::out::{Stdout, WholeFile, open_direct};
 use super::progress::Story;
 use super::terminal::Terminal;
-use crate::event::{Body, Event};
-use crate::render::chart::screen::Screen;
-use crate::sink::jsonl::Jsonl;
-use crate::sink::{EventSink, Format, OutputOptions, answer, rows};
-use crate::status::{ExitStatus, Failure};
 
 /// Everything that the user sees of a turn.
 pub struct Output {
@@ -193,7 +194,7 @@ pub fn missing_table(format: Format, wanted: Option<&str>, tables: &[String]) ->
 #[cfg(test)]
 mod tests {
     use super::missing_table;
-    use crate::sink::Format::{self, Csv, Text};
+    use csv_agent_sink::Format::{self, Csv, Text};
 
     #[track_caller]
     fn check(format: Format, wanted: Option<&str>, tables: &[&str], message: Option<&str>) {

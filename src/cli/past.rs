@@ -2,11 +2,12 @@
 
 use anyhow::Context;
 
+use csv_agent_agent::again::past::{PastTurn, settle};
+use csv_agent_session::store::Room;
+use csv_agent_session::turns::{self, TurnSummary};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::options::GlobalOptions;
-use crate::agent::again::past::{PastTurn, settle};
-use crate::session::store::Room;
-use crate::session::turns::{self, TurnSummary};
-use crate::status::{ExitStatus, Failure};
 
 /// Finds a turn of the session.
 ///

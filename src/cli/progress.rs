@@ -9,17 +9,19 @@ use std::time::Instant;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use csv_agent_sink::EventSink;
+use csv_agent_text::digits;
+use csv_agent_text::sanitize;
+use csv_agent_types::conversation::Price;
+use csv_agent_types::event::{
+    ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
+};
+
 use super::now::Now;
 use super::options::GlobalOptions;
 use super::report;
 use super::spinner::Spinner;
 use super::terminal::{Stream, story_width};
-use crate::conversation::Price;
-use crate::event::{
-    ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
-};
-use crate::render::{digits, sanitize};
-use crate::sink::EventSink;
 
 /// Column at which the time of a tool call begins, unless its label is longer.
 const TIME_COLUMN: usize = 48;
@@ -319,8 +321,8 @@ impl Story {
     }
 
     fn failed(&self, error: &ErrorBody) {
-        let failure = anyhow::Error::from(crate::status::Failure {
-            status: crate::status::ExitStatus::Internal,
+        let failure = anyhow::Error::from(csv_agent_types::status::Failure {
+            status: csv_agent_types::status::ExitStatus::Internal,
             message: error.message.clone(),
             hint: error.hint.clone(),
         });

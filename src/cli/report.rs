@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use csv_agent_provider::error::ProviderError;
+use csv_agent_text::sanitize;
+use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
+
 use super::out;
-use crate::provider::error::ProviderError;
-use crate::render::sanitize;
-use crate::status::{ExitStatus, Failure, hint_of_disk, one_line};
 
 /// Returns the status that an error ends the process with.
 pub fn status_of(error: &anyhow::Error) -> ExitStatus {
@@ -68,7 +69,7 @@ mod tests {
     use anyhow::Context;
 
     use super::{error_text, status_of};
-    use crate::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     #[test]
     fn an_error_is_one_line_with_its_causes_and_then_the_hint() {

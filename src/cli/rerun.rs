@@ -4,6 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use csv_agent_agent::again::{RerunOptions, rerun};
+use csv_agent_session::Session;
+use csv_agent_sink::Format;
+use csv_agent_sink::seal::Seal;
+use csv_agent_types::status::ExitStatus;
+
 use super::ask::settle;
 use super::graphics::Images;
 use super::ingest::{ingest_in_place, take_places};
@@ -12,11 +18,6 @@ use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
 use super::output::{Output, missing_table};
 use super::{past, signals, values};
-use crate::agent::again::{RerunOptions, rerun};
-use crate::session::Session;
-use crate::sink::Format;
-use crate::sink::seal::Seal;
-use crate::status::ExitStatus;
 
 /// Flags of `rerun`.
 #[derive(Debug, Clone, Args)]

@@ -3,14 +3,15 @@
 use clap::Args;
 use serde_json::json;
 
+use csv_agent_session::{Access, ResetScope, Session};
+use csv_agent_types::status::ExitStatus;
+
 use super::confirm::confirm;
 use super::forget::forget;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::{out, report};
-use crate::session::{Access, ResetScope, Session};
-use crate::status::ExitStatus;
 
 /// Flags of `reset`.
 #[derive(Debug, Clone, Args)]
@@ -83,7 +84,7 @@ pub fn print(
     let rows = gone.iter().map(|it| vec![json!(it), json!(status)]).collect();
     let documents = gone.iter().map(|it| json!({"path": it, "status": status})).collect();
     let listing = Listing { frame: listing::frame(&["path", "status"], &[], rows), documents };
-    if !gone.is_empty() || options.format == crate::sink::Format::Json {
+    if !gone.is_empty() || options.format == csv_agent_sink::Format::Json {
         out::answer(|out| listing.write(out, options))?;
     }
     Ok(ExitStatus::Ok)

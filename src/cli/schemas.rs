@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use csv_agent_sink::document;
+
 use super::flags::{
     ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, ImageChoice, InterpreterChoice,
     OnExpired, Reasoning,
@@ -14,7 +16,6 @@ use super::flags::{
 use super::options::config::document::Raw;
 use super::options::config::prices;
 use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
-use crate::sink::document;
 
 /// The JSON Schema of an event line.
 pub const EVENTS: &str = include_str!("events.schema.json");
@@ -177,7 +178,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::config;
-    use crate::cli::options::settings::SETTINGS;
+    use crate::options::settings::SETTINGS;
 
     #[test]
     fn each_setting_is_asked_what_it_takes() {

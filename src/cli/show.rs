@@ -5,6 +5,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use csv_agent_agent::again::past::number;
+use csv_agent_render::page::{Contents, PageTurn, is_image, page};
+use csv_agent_render::report::ungrounded;
+use csv_agent_session::Session;
+use csv_agent_session::departed::{EgressFile, total};
+use csv_agent_session::directory::Directory;
+use csv_agent_session::store::Room;
+use csv_agent_session::turns::{self, TurnSummary};
+use csv_agent_sink::jsonl;
+use csv_agent_sink::seal::Seal;
+use csv_agent_sink::{EventSink, Format};
+use csv_agent_types::event::{self, Body, ErrorBody, Event};
+use csv_agent_types::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::departed;
 use super::flags::{ChartTheme, ImageChoice, SettingFlags};
 use super::graphics::Images;
@@ -14,20 +29,6 @@ use super::options::settings::Settings;
 use super::out;
 use super::output::{Output, missing_table};
 use super::{past, report};
-use crate::agent::again::past::number;
-use crate::event::{self, Body, ErrorBody, Event};
-use crate::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
-use crate::render::page::{Contents, PageTurn, is_image, page};
-use crate::render::report::ungrounded;
-use crate::session::Session;
-use crate::session::departed::{EgressFile, total};
-use crate::session::directory::Directory;
-use crate::session::store::Room;
-use crate::session::turns::{self, TurnSummary};
-use crate::sink::jsonl;
-use crate::sink::seal::Seal;
-use crate::sink::{EventSink, Format};
-use crate::status::{ExitStatus, Failure};
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]

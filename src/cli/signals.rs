@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// The last signal that nobody has taken, for code that cannot wait for one; none until they are listened to.
 static UNTAKEN: OnceLock<Arc<AtomicUsize>> = OnceLock::new();

@@ -7,11 +7,12 @@ use clap::{Arg, Args, Command};
 use serde_json::{Value, json};
 use strum::VariantArray;
 
+use csv_agent_provider::models::LOOKED_UP;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::options::VARIABLES;
 use super::options::settings::SETTINGS;
 use super::{out, usage};
-use crate::provider::models::LOOKED_UP;
-use crate::status::{ExitStatus, Failure};
 
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
@@ -298,7 +299,7 @@ mod tests {
     use serde_json::Value;
 
     use super::EVENTS;
-    use crate::cli::schemas;
+    use crate::schemas;
 
     #[test]
     fn every_event_phase_and_status_is_explained() {

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Value, json};
 
+use csv_agent_sink::Format;
+
 use super::flags::format_of;
-use crate::sink::Format;
 
 /// Letters that may be wrong in a command that is still recognised.
 const TYPOS_MAX: usize = 2;
@@ -137,7 +138,7 @@ mod tests {
     use std::ffi::OsString;
 
     use super::{nearest, wants_json};
-    use crate::sink::Format;
+    use csv_agent_sink::Format;
 
     #[track_caller]
     fn check_json(args: &[&str], environment: Option<Format>, expected: bool) {

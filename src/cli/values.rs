@@ -5,10 +5,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use csv_agent_ingest::{Comments, DecimalMark, Escape, Quote, Wanted, is_delimiter};
+use csv_agent_render::report::ReportKind;
+use csv_agent_types::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST};
+
 use super::flags::ReportTarget;
-use crate::dataset::{Comments, DecimalMark, Escape, Quote, Wanted, is_delimiter};
-use crate::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST};
-use crate::render::report::ReportKind;
 
 /// Parses a report with its file: `junit=dq.xml`, `github`.
 ///
@@ -393,9 +394,9 @@ mod tests {
     use super::{
         delimiter, duration, escape, language, model, quote, rounds, size, some_time, typed_column,
     };
-    use crate::catalog::DType;
-    use crate::dataset::Wanted;
-    use crate::dataset::{Escape, Quote};
+    use csv_agent_ingest::Wanted;
+    use csv_agent_ingest::{Escape, Quote};
+    use csv_agent_types::catalog::DType;
 
     #[track_caller]
     fn check_duration(text: &str, millis: Option<u64>) {

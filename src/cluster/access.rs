@@ -4,8 +4,9 @@ use std::fmt;
 
 use anyhow::Context;
 
-use crate::catalog::Catalog;
-use crate::spark::endpoint::{Endpoint, SCHEME};
+use csv_agent_types::catalog::Catalog;
+
+use crate::endpoint::{Endpoint, SCHEME};
 
 /// Who asks a cluster. Nothing of it is written into a session.
 ///
@@ -46,7 +47,7 @@ impl ClusterAccess {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`](crate::status::ExitStatus::Usage) when `SPARK_REMOTE` is a wrong
+    /// Fails with [`ExitStatus::Usage`](csv_agent_types::status::ExitStatus::Usage) when `SPARK_REMOTE` is a wrong
     /// connection string: whether it is for this cluster, nobody knows. Without a cluster, it is not read.
     pub fn complete(&self, endpoint: Endpoint) -> anyhow::Result<Endpoint> {
         let is_meant = match self.named()? {
@@ -87,8 +88,8 @@ impl fmt::Debug for ClusterAccess {
 #[cfg(test)]
 mod tests {
     use super::ClusterAccess;
-    use crate::spark::endpoint::Endpoint;
-    use crate::status::{ExitStatus, Failure};
+    use crate::endpoint::Endpoint;
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     #[track_caller]
     fn check(token: Option<&str>, remote: Option<&str>, endpoint: &str, expected: Option<&str>) {

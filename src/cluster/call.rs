@@ -10,17 +10,18 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::limits::{
+use csv_agent_types::limits::{
     CLUSTER_COLLECT_BYTES_MAX, CLUSTER_FAREWELL, CLUSTER_OPERATIONS_MAX, CLUSTER_SENT_BYTES_MAX,
     CLUSTER_SESSIONS_MAX,
 };
-use crate::spark::channel::{Fault, Server};
-use crate::spark::error::ClusterError;
-use crate::spark::messages::{AnswerHead, Method, RequestHead, SparkSession};
-use crate::spark::policy::{Judged, Policy};
-use crate::spark::progress::JobProgress;
-use crate::spark::relay::Activity;
-use crate::spark::wire::{End, Told};
+
+use crate::channel::{Fault, Server};
+use crate::error::ClusterError;
+use crate::messages::{AnswerHead, Method, RequestHead, SparkSession};
+use crate::policy::{Judged, Policy};
+use crate::progress::JobProgress;
+use crate::relay::Activity;
+use crate::wire::{End, Told};
 
 /// What the calls of one relay have in common.
 pub struct Shared {
@@ -359,11 +360,11 @@ mod tests {
     use tokio::sync::watch;
 
     use super::{Running, Shared};
-    use crate::limits::CLUSTER_SESSIONS_MAX;
-    use crate::spark::Endpoint;
-    use crate::spark::channel::Server;
-    use crate::spark::fields::put_bytes;
-    use crate::spark::messages::SparkSession;
+    use crate::Endpoint;
+    use crate::channel::Server;
+    use crate::fields::put_bytes;
+    use crate::messages::SparkSession;
+    use csv_agent_types::limits::CLUSTER_SESSIONS_MAX;
 
     fn shared() -> Shared {
         let server = Server::new(Endpoint::parse("sc://localhost").unwrap());

@@ -16,14 +16,15 @@ use tonic::transport::{Channel, ClientTlsConfig, Endpoint as Target};
 use tonic::{Code, Request, Status, Streaming};
 use uuid::Uuid;
 
-use crate::limits::{
+use csv_agent_types::limits::{
     CLUSTER_ALIVE, CLUSTER_CONNECT, CLUSTER_CONTACT, CLUSTER_FAREWELL, CLUSTER_MESSAGE_BYTES_MAX,
     CLUSTER_SENT_BYTES_MAX, CLUSTER_WINDOW_BYTES, RELAY_CALLS_MAX,
 };
-use crate::spark::endpoint::Endpoint;
-use crate::spark::error::{ClusterError, beginning, causes, refused, unreachable};
-use crate::spark::messages::{Method, SparkSession, version_in};
-use crate::spark::wire::End;
+
+use crate::endpoint::Endpoint;
+use crate::error::{ClusterError, beginning, causes, refused, unreachable};
+use crate::messages::{Method, SparkSession, version_in};
+use crate::wire::End;
 
 /// What the server's log shows. It reads the part that begins with `spark/`.
 const USER_AGENT: &str = concat!("csv-agent/", env!("CARGO_PKG_VERSION"), " spark/4.2.0");
@@ -366,7 +367,7 @@ mod tests {
     use tonic::{Code, Status};
 
     use super::{Server, metadata, numbers_of};
-    use crate::spark::Endpoint;
+    use crate::Endpoint;
 
     #[test]
     fn versions_of_vendors_are_versions() {

@@ -7,7 +7,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// Source: Spark documentation, "Spark Connect client connection string".
 const PORT: u16 = 15002;
@@ -237,7 +237,7 @@ fn wrong(message: String) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::Endpoint;
-    use crate::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     #[track_caller]
     fn check(text: &str, shown: &str, uri: &str) {

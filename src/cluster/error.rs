@@ -4,9 +4,10 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::limits::{CLUSTER_CONNECT, CLUSTER_SAID_CHARS_MAX};
-use crate::spark::endpoint::Endpoint;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::limits::{CLUSTER_CONNECT, CLUSTER_SAID_CHARS_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::endpoint::Endpoint;
 
 /// Why a cluster did not answer as it should. The caller branches on the variant; people read the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,8 +124,8 @@ mod tests {
     use std::io;
 
     use super::{refused, unreachable};
-    use crate::spark::Endpoint;
-    use crate::status::ExitStatus;
+    use crate::Endpoint;
+    use csv_agent_types::status::ExitStatus;
 
     #[track_caller]
     fn check(endpoint: &str, error: &io::Error, expected: &str) {

@@ -4,9 +4,10 @@
 
 use bytes::Bytes;
 
-use crate::limits::CLUSTER_ID_BYTES_MAX;
-use crate::spark::fields::{Field, Malformed, fields, put_bytes, put_number};
-use crate::spark::progress::JobProgress;
+use csv_agent_types::limits::CLUSTER_ID_BYTES_MAX;
+
+use crate::fields::{Field, Malformed, fields, put_bytes, put_number};
+use crate::progress::JobProgress;
 
 /// What the server's log shows as the client of the relay's own requests.
 const CLIENT: &str = "csv-agent";
@@ -209,8 +210,8 @@ pub fn version_in(answer: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{AnswerHead, Method, RequestHead, SparkSession, version_in};
-    use crate::spark::fields::{Malformed, put_bytes};
-    use crate::spark::progress::JobProgress;
+    use crate::fields::{Malformed, put_bytes};
+    use crate::progress::JobProgress;
 
     fn session() -> SparkSession {
         SparkSession { id: "s-1".to_owned(), user: "me".to_owned() }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::spark::fields::{Field, Malformed, fields};
+use crate::fields::{Field, Malformed, fields};
 
 /// What is done of a job, as the server counts it. It may plan further stages while it runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -21,18 +21,19 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedSender};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::catalog::{Remote, SparkSource};
-use crate::limits::{
+use csv_agent_types::catalog::{Remote, SparkSource};
+use csv_agent_types::limits::{
     RELAY_CALLS_MAX, RELAY_QUEUE_MAX, RELAY_SENDING_BYTES_MAX, RELAY_SENDING_BYTES_MIN,
 };
-use crate::spark::call::{Call, Queued, Shared};
-use crate::spark::channel::{Server, Traffic};
-use crate::spark::endpoint::Endpoint;
-use crate::spark::error::ClusterError;
-use crate::spark::policy::{Policy, check_source};
-use crate::spark::progress::JobProgress;
-use crate::spark::wire::{self, End, Frames, Said, Told};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::call::{Call, Queued, Shared};
+use crate::channel::{Server, Traffic};
+use crate::endpoint::Endpoint;
+use crate::error::ClusterError;
+use crate::policy::{Policy, check_source};
+use crate::progress::JobProgress;
+use crate::wire::{self, End, Frames, Said, Told};
 
 /// What may be asked of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,7 +133,7 @@ impl Relay {
     }
 
     /// Interrupts what runs on the cluster, releases the sessions, and waits for that, for
-    /// [`CLUSTER_FAREWELL`](crate::limits::CLUSTER_FAREWELL) at most.
+    /// [`CLUSTER_FAREWELL`](csv_agent_types::limits::CLUSTER_FAREWELL) at most.
     pub async fn stop(mut self) {
         drop(self.stop.take());
         // It ends by itself, in bounded time, and tells nothing.
@@ -297,9 +298,11 @@ mod tests {
     use tokio::time::timeout;
 
     use super::{Activity, Allowed, Relay};
-    use crate::limits::{CLUSTER_SENT_BYTES_MAX, RELAY_CALLS_MAX, RELAY_SENDING_BYTES_MAX};
-    use crate::spark::fields::put_bytes;
-    use crate::spark::{ClusterError, Endpoint};
+    use crate::fields::put_bytes;
+    use crate::{ClusterError, Endpoint};
+    use csv_agent_types::limits::{
+        CLUSTER_SENT_BYTES_MAX, RELAY_CALLS_MAX, RELAY_SENDING_BYTES_MAX,
+    };
 
     const PATIENCE: Duration = Duration::from_mins(1);
 

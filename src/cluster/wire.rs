@@ -7,7 +7,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::limits::RELAY_FRAME_BYTES_MAX;
+use csv_agent_types::limits::RELAY_FRAME_BYTES_MAX;
 
 /// Bytes of the length.
 const LENGTH_BYTES: usize = 4;

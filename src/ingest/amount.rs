@@ -175,8 +175,8 @@ where
 #[cfg(test)]
 mod tests {
     use super::{CURRENCIES, Sign, evidence, read};
-    use crate::dataset::infer::Evidence;
-    use crate::dataset::number::{self, NumberForm};
+    use crate::infer::Evidence;
+    use crate::number::{self, NumberForm};
 
     /// `expected` is what the amount counts and its number.
     #[track_caller]

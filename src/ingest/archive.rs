@@ -16,10 +16,11 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use zip::ZipArchive;
 
+use csv_agent_types::limits::{ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, SNIFF_HEAD_BYTES};
+
 use super::compression::{Compression, damaged};
 use super::sniff::binary_kind;
 use super::source::{check_cancelled, refuse};
-use crate::limits::{ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, SNIFF_HEAD_BYTES};
 
 /// What [`binary_kind`] calls a tar archive.
 const TAR: &str = "a tar archive";

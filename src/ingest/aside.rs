@@ -5,13 +5,14 @@
 
 use memchr::memchr2;
 
+use csv_agent_types::catalog::SetAside;
+
 use super::extent::records;
 use super::header::Below;
 use super::records::{Block, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
 use super::wrap::Rules;
-use crate::catalog::SetAside;
 
 /// What the user said of comment lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

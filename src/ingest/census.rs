@@ -11,9 +11,10 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
+use csv_agent_types::limits::CENSUS_BATCH_ROWS_MAX;
+
 use super::columnar::guard;
 use super::stored::Stored;
-use crate::limits::CENSUS_BATCH_ROWS_MAX;
 
 /// Microseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;

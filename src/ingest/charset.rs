@@ -7,7 +7,7 @@ use encoding_rs::{
     Decoder, DecoderResult, Encoding, GB18030, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
 };
 
-use crate::catalog::Damage;
+use csv_agent_types::catalog::Damage;
 
 /// An encoding of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -297,8 +297,8 @@ mod tests {
     use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
     use super::{Charset, Malformed, TextDecoder};
-    use crate::cases::cases;
-    use crate::catalog::Damage;
+    use csv_agent_testing::cases;
+    use csv_agent_types::catalog::Damage;
 
     fn decode(charset: Charset, bytes: &[u8], part_bytes: usize) -> (String, Option<Damage>) {
         let mut decoder = TextDecoder::new(charset, true);

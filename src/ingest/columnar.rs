@@ -26,13 +26,16 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 
+use csv_agent_types::catalog::{
+    Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of,
+};
+use csv_agent_types::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::Watch;
 use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
 use super::source::{Input, check_cancelled, refuse};
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
-use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of};
-use crate::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
-use crate::status::{ExitStatus, Failure};
 use convert::{Way, repeats};
 use file::Table;
 

@@ -17,11 +17,12 @@ use arrow_schema::{DataType, TimeUnit};
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
 
+use csv_agent_text::delimited::delimited_field;
+use csv_agent_types::limits::CSV_BATCH_ROWS_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::columnar::guard;
 use super::stored::Stored;
-use crate::limits::CSV_BATCH_ROWS_MAX;
-use crate::render::table::delimited_field;
-use crate::status::{ExitStatus, Failure};
 
 /// Bytes that are collected before they are written.
 const CHUNK_BYTES: usize = 256 * 1024;

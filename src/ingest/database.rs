@@ -19,11 +19,12 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::NamedTempFile;
 
+use csv_agent_types::limits::{CSV_COLUMNS_MAX, VIEW_SECONDS_MAX};
+
 use super::Watch;
 use super::foreign::Part;
 use super::source::{Input, check_cancelled, hex, refuse};
 use super::spool::Spool;
-use crate::limits::{CSV_COLUMNS_MAX, VIEW_SECONDS_MAX};
 
 /// Returns whether a file is a database, from its first bytes.
 pub fn is_of(head: &[u8]) -> bool {

@@ -3,13 +3,14 @@
 //! Pure. A column decides for itself where it can. Where its values can be read in two ways, the
 //! user decides, or else what the other columns show; and if they show nothing, it stays text.
 
+use csv_agent_types::catalog::{DType, Meaning};
+
 use super::amount::{CURRENCIES, Sign};
 use super::infer::Evidence;
 use super::local::DateOrder;
 use super::number::{DecimalMark, Group, NumberForm};
 use super::parse::YES_NO;
 use super::wanted::{Wanted, Wants};
-use crate::catalog::{DType, Meaning};
 
 /// How the values of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -630,11 +631,11 @@ impl LocalDays {
 #[cfg(test)]
 mod tests {
     use super::{Hints, Reading, decide, decide_as};
-    use crate::catalog::DType;
-    use crate::dataset::infer::{Evidence, Nulls, classify};
-    use crate::dataset::local::DateOrder;
-    use crate::dataset::number::DecimalMark;
-    use crate::dataset::wanted::{Wanted, Wants};
+    use crate::infer::{Evidence, Nulls, classify};
+    use crate::local::DateOrder;
+    use crate::number::DecimalMark;
+    use crate::wanted::{Wanted, Wants};
+    use csv_agent_types::catalog::DType;
 
     fn evidence<'a>(values: impl Iterator<Item = &'a &'a str>) -> Evidence {
         let nulls = Nulls::new(None);

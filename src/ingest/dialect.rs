@@ -9,6 +9,8 @@ use std::collections::HashSet;
 use memchr::memmem;
 use serde::de::IgnoredAny;
 
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::extent::{Shape, records};
 use super::ingest::IngestOptions;
 use super::records::{Cell, Tokeniser};
@@ -16,7 +18,6 @@ use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
 use super::{fields, lead, tails};
-use crate::status::{ExitStatus, Failure};
 
 /// What the user said; everything else is found out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -799,8 +800,8 @@ fn has_inner_colon(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Told, declared, find, is_json};
-    use crate::dataset::sniff::Windows;
-    use crate::dataset::syntax::{Blanks, Escape, QUOTE, Syntax};
+    use crate::sniff::Windows;
+    use crate::syntax::{Blanks, Escape, QUOTE, Syntax};
 
     fn found(text: &str) -> Syntax {
         let mut windows = Windows::whole(text.as_bytes());

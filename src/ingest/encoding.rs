@@ -14,10 +14,11 @@ use encoding_rs::{
     WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
 };
 
+use csv_agent_types::catalog::Damage;
+use csv_agent_types::limits::ENCODING_SAMPLE_BYTES_MAX;
+
 use super::charset::{Charset, TextDecoder};
 use super::letters::{BALTIC, CENTRAL, Fit, TURKISH, VIETNAMESE, WESTERN};
-use crate::catalog::Damage;
-use crate::limits::ENCODING_SAMPLE_BYTES_MAX;
 
 /// An encoding, and why it is that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -393,8 +394,8 @@ mod tests {
     use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
     use super::{Found, of_head, survey, utf8, with_damage};
-    use crate::cases::cases;
-    use crate::catalog::Damage;
+    use csv_agent_testing::cases;
+    use csv_agent_types::catalog::Damage;
 
     #[test]
     fn an_encoding_is_known_by_its_mark_or_its_zeros() {

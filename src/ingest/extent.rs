@@ -6,13 +6,14 @@
 
 use std::cell::OnceCell;
 
+use csv_agent_types::limits::FOOTER_RECORDS_MAX;
+
 use super::aside::{Comment, is_marked};
 use super::dialect::mode;
 use super::records::{Cell, Tokeniser, count_line_ends, texts_of};
 use super::sniff::Windows;
 use super::swallowed::Class;
 use super::syntax::Syntax;
-use crate::limits::FOOTER_RECORDS_MAX;
 
 /// Records of a window whose shape is looked at; more would not change the picture.
 pub const RECORDS_MAX: usize = 1_000;

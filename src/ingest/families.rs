@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::catalog::{Catalog, Column, DType, Dataset};
-use crate::dataset::{most_common, name_of};
+use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
+
+use crate::{most_common, name_of};
 
 /// Datasets that are told one by one although they have the same columns: so few are no family.
 const MEMBERS_MIN: usize = 3;
@@ -165,13 +166,13 @@ fn common<'a>(
 #[cfg(test)]
 mod tests {
     use super::families;
-    use crate::catalog::tests::dataset;
-    use crate::catalog::{Catalog, DType};
+    use csv_agent_testing::dataset;
+    use csv_agent_types::catalog::{Catalog, DType, Dataset};
 
     fn catalog(datasets: &[(&str, &str, usize)]) -> Catalog {
         let mut catalog = Catalog::default();
         for (name, source, n_columns) in datasets {
-            let mut dataset = dataset(*n_columns);
+            let mut dataset: Dataset = dataset(*n_columns);
             (*source).clone_into(&mut dataset.source);
             catalog.insert((*name).to_owned(), dataset);
         }

@@ -34,7 +34,14 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::{NamedTempFile, TempPath};
 
-use super::build::field;
+use csv_agent_types::catalog::{
+    Column, DType, Dataset, Dialect, Location, SetAside, SourceFile, SourceFormat, StrayQuotes,
+    file_of,
+};
+use csv_agent_types::limits::{NOTES_MAX, SLICE_BYTES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use super::builder::field;
 use super::decide::{Hints, Reading, decide_as, is_clear_number};
 use super::infer::Evidence;
 use super::ingest::{DatasetFiles, IngestOptions, PartRead, Target, files_at_once, ingest_part};
@@ -42,12 +49,6 @@ use super::repairs::has_room;
 use super::source::{Source, check_cancelled, hex};
 use super::wanted::Wants;
 use super::write::{BuiltColumn, Encoder, Kept, ParquetFile, temporary};
-use crate::catalog::{
-    Column, DType, Dataset, Dialect, Location, SetAside, SourceFile, SourceFormat, StrayQuotes,
-    file_of,
-};
-use crate::limits::{NOTES_MAX, SLICE_BYTES_MAX};
-use crate::status::{ExitStatus, Failure};
 
 /// The column that says which file a row is of.
 pub const FILE_COLUMN: &str = "_file";
@@ -1061,9 +1062,9 @@ mod tests {
     use tempfile::TempDir;
 
     use super::{Opened, Union, union};
-    use crate::catalog::{Facts, Query};
-    use crate::dataset::columnar::text;
-    use crate::dataset::{DatasetFiles, IngestOptions, answer};
+    use crate::columnar::text;
+    use crate::{DatasetFiles, IngestOptions, answer};
+    use csv_agent_types::catalog::{Facts, Query};
 
     /// Rows of a file as text: a number, a word, a long text of its own, and what is often missing.
     fn row(file: usize, at: usize) -> [String; 4] {

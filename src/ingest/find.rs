@@ -14,12 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
 
+use csv_agent_types::catalog::ValueMatch;
+use csv_agent_types::limits::FIND_WORKERS_MAX;
+
 use self::chunk::{Place, Table};
 use self::needle::Needle;
 use super::columnar::guard;
 use super::scan::dtype_of;
-use crate::catalog::ValueMatch;
-use crate::limits::FIND_WORKERS_MAX;
 
 pub use self::chunk::is_all_dictionary;
 

@@ -9,14 +9,17 @@ use arrow_schema::FieldRef;
 use memchr::memmem;
 use parquet::file::metadata::ParquetMetaData;
 
+use csv_agent_types::catalog::{
+    Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of,
+};
+use csv_agent_types::json::parse;
+use csv_agent_types::limits::{DATASET_MEMORY_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
+
 use super::columnar::guard;
 use super::columnar::thrift::{Outline, outline};
 use super::scan::{dtype_of, is_whole};
 use super::stored::Stored;
 use super::write::ABOUT_KEY;
-use crate::catalog::{Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of};
-use crate::json::parse;
-use crate::limits::{DATASET_MEMORY_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
 
 /// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
 ///

@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use csv_agent_types::catalog::SourceFormat;
+use csv_agent_types::limits::SNIFF_HEAD_BYTES;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::Watch;
 use super::fixed_width::Aligned;
 use super::ingest::{IngestOptions, encoding_of};
 use super::source::{Input, Source, refuse};
 use super::spool::Spool;
 use super::{database, fixed_width, json, workbook};
-use crate::catalog::SourceFormat;
-use crate::limits::SNIFF_HEAD_BYTES;
-use crate::status::{ExitStatus, Failure};
 
 /// What reads a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -62,9 +62,9 @@ impl IngestOptions {
 
 #[cfg(test)]
 mod tests {
-    use crate::catalog::DType;
-    use crate::dataset::Wanted;
-    use crate::dataset::{Comments, DateOrder, DecimalMark, Escape, IngestOptions, Quote};
+    use crate::Wanted;
+    use crate::{Comments, DateOrder, DecimalMark, Escape, IngestOptions, Quote};
+    use csv_agent_types::catalog::DType;
 
     #[test]
     fn flags_are_shown_as_they_are_written() {

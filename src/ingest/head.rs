@@ -10,13 +10,14 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use polars::prelude::{AnyValue, Column, DataType, ParquetReader, SerReader, TimeUnit};
 use serde_json::{Number, Value};
 
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{DATASET_GROUP_BYTES_MAX, HEAD_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::columnar::guard;
 use super::columnar::pages::Pages;
 use super::scan::is_whole;
 use super::stored::measure_pages;
-use crate::frame::Frame;
-use crate::limits::{DATASET_GROUP_BYTES_MAX, HEAD_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
-use crate::status::{ExitStatus, Failure};
 
 /// The number of an encoding.
 const DELTA_BYTE_ARRAY: i64 = 7;

@@ -1044,11 +1044,11 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{Header, Told, find, names_of};
-    use crate::cases::cases;
-    use crate::dataset::dialect;
-    use crate::dataset::infer::Nulls;
-    use crate::dataset::sniff::Windows;
-    use crate::dataset::syntax::{Delimiter, Syntax};
+    use crate::dialect;
+    use crate::infer::Nulls;
+    use crate::sniff::Windows;
+    use crate::syntax::{Delimiter, Syntax};
+    use csv_agent_testing::cases;
 
     fn found(text: &[u8], told: &Told) -> Header {
         let mut windows = Windows::whole(text);

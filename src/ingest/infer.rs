@@ -359,7 +359,7 @@ mod tests {
     use proptest::prelude::proptest;
 
     use super::{Evidence, Nulls, classify};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[test]
     fn only_what_the_user_names_is_null_once_the_user_names_any() {

@@ -10,10 +10,19 @@ use anyhow::{Context, ensure};
 use memchr::memchr2;
 use tempfile::{NamedTempFile, TempPath};
 
+use csv_agent_types::catalog::{
+    Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
+};
+use csv_agent_types::limits::{
+    CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
+    SLICES_BYTES_MAX, SNIFF_HEAD_BYTES,
+};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::amount::Sign;
 use super::arrow_file;
 use super::aside::{Asides, Comment, Comments, Kind};
-use super::build::Guess;
+use super::builder::Guess;
 use super::charset::Charset;
 use super::columnar;
 use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
@@ -40,14 +49,6 @@ use super::wanted::{Wanted, Wants};
 use super::wrap::{self, Rules, Wrapping};
 use super::write::{BuiltColumn, LateFile, ParquetFile, keep, sync_files};
 use super::{Progress, Watch, notes, totals};
-use crate::catalog::{
-    Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
-};
-use crate::limits::{
-    CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
-    SLICES_BYTES_MAX, SNIFF_HEAD_BYTES,
-};
-use crate::status::{ExitStatus, Failure};
 
 /// What the user said about the file; everything else is found out.
 #[derive(Debug, Clone)]

@@ -10,6 +10,10 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
+use csv_agent_types::catalog::{Column, DType, Dialect, Reading};
+use csv_agent_types::limits::CSV_BYTES_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::Watch;
 use super::aside::Comment;
 use super::charset::Charset;
@@ -18,9 +22,6 @@ use super::records::{Tokeniser, cut};
 use super::source::{Input, Source};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
 use super::wanted::Wanted;
-use crate::catalog::{Column, DType, Dialect, Reading};
-use crate::limits::CSV_BYTES_MAX;
-use crate::status::{ExitStatus, Failure};
 use values::column_of;
 
 mod values;
@@ -331,8 +332,8 @@ fn has_line_breaks(text: &[u8], syntax: Syntax) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{HeadOfFile, Instructions, instructions};
-    use crate::catalog::DType;
-    use crate::dataset::IngestOptions;
+    use crate::IngestOptions;
+    use csv_agent_types::catalog::DType;
 
     fn head(name: &str, text: &str) -> HeadOfFile {
         HeadOfFile { name: name.to_owned(), bytes: text.as_bytes().to_vec(), is_whole: false }

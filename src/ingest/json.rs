@@ -14,11 +14,12 @@ use serde_json::Deserializer;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use csv_agent_types::limits::CSV_COLUMNS_MAX;
+
 use super::Watch;
 use super::dialect::is_json;
 use super::source::{Input, check_cancelled, refuse};
 use super::spool::Spool;
-use crate::limits::CSV_COLUMNS_MAX;
 
 /// Returns whether a file is JSON, from its first bytes.
 pub fn is_of(head: &[u8]) -> bool {

@@ -13,9 +13,10 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
 
+use csv_agent_types::catalog::{Dataset, SourceFormat};
+use csv_agent_types::limits::LINE_MAP_BYTES_MAX;
+
 use super::workbook::{cell_name, row_name};
-use crate::catalog::{Dataset, SourceFormat};
-use crate::limits::LINE_MAP_BYTES_MAX;
 
 const MAGIC: &[u8; 8] = b"lines 1\n";
 

@@ -268,8 +268,8 @@ fn clock_time(text: &[u8]) -> Option<(i64, Evidence)> {
 #[cfg(test)]
 mod tests {
     use super::{DateOrder, Local};
-    use crate::dataset::infer::Evidence;
-    use crate::dataset::parse;
+    use crate::infer::Evidence;
+    use crate::parse;
     use DateOrder::{Dmy, Mdy, Ymd};
 
     /// `orders` are those that the value leaves open, `days` the days they make of it.

@@ -3,7 +3,7 @@
 //! Pure. In a column of numbers or days they are null; in a column of text they stay, since Namibia's code
 //! is NA. Both are said: code that compares or counts has to know.
 
-use crate::render::sanitize;
+use csv_agent_text::sanitize;
 
 /// Returns whether a text is a word for a value that is missing.
 #[inline]

@@ -19,12 +19,13 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
 use sha2::{Digest, Sha256};
 
+use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
+use csv_agent_types::limits::MASK_BATCH_ROWS_MAX;
+use csv_agent_types::withheld::Withheld;
+
 use super::columnar::guard;
 use super::stored::Stored;
 use super::write::{BuiltColumn, ParquetFile};
-use crate::catalog::{Catalog, Column, DType, Dataset};
-use crate::limits::MASK_BATCH_ROWS_MAX;
-use crate::withheld::Withheld;
 
 /// How each token begins, so that it is taken for nothing else.
 pub const TOKEN: &str = "redacted_";
@@ -227,8 +228,8 @@ mod tests {
     use serde_json::json;
 
     use super::{TOKEN, masked, token, without_quotations};
-    use crate::catalog::Catalog;
-    use crate::withheld::Withheld;
+    use csv_agent_types::catalog::Catalog;
+    use csv_agent_types::withheld::Withheld;
 
     #[test]
     fn a_copy_that_is_there_already_is_refused_and_the_dataset_stays() {

@@ -2,12 +2,13 @@
 //!
 //! Pure. The lines are no rows, but whoever reads the table needs them.
 
+use csv_agent_types::limits::{NOTE_BYTES_MAX, NOTES_MAX};
+
 use super::aside::Asides;
 use super::extent::records;
 use super::header::Below;
 use super::records::texts_of;
 use super::syntax::Syntax;
-use crate::limits::{NOTE_BYTES_MAX, NOTES_MAX};
 
 /// Returns the texts of what stands above a table, and of the notes below it, as far as there is room.
 pub fn of(above: &Asides, below: Option<&Below>, syntax: Syntax) -> Vec<String> {

@@ -3,9 +3,10 @@
 //! Pure. A sample shows what is usual in a column; then each value that is not leaves a count, and
 //! the first of its kind its line.
 
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::DType;
+
 use super::infer::{Evidence, Nulls, classify};
-use crate::catalog::DType;
-use crate::render::sanitize;
 
 /// What nearly all values of a text column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

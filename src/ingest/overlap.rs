@@ -10,10 +10,11 @@ use std::time::Instant;
 use anyhow::Context;
 use arrow_array::Array;
 
+use csv_agent_types::catalog::{Likeness, Overlap};
+use csv_agent_types::limits::{OVERLAP_ROWS_MAX, OVERLAP_TIME_MAX};
+
 use super::columnar::{guard, text};
 use super::stored::Stored;
-use crate::catalog::{Likeness, Overlap};
-use crate::limits::{OVERLAP_ROWS_MAX, OVERLAP_TIME_MAX};
 
 /// Compares columns with those that are like them. Nothing is known of a file that is missing or damaged, nor of
 /// what there is no time for.
@@ -94,8 +95,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::overlaps;
-    use crate::catalog::{Likeness, Overlap};
-    use crate::dataset::{DatasetFiles, IngestOptions, Source, ingest};
+    use crate::{DatasetFiles, IngestOptions, Source, ingest};
+    use csv_agent_types::catalog::{Likeness, Overlap};
 
     fn ingested(dir: &Path, name: &str, csv: &str) {
         let source = Source::Stdin(Box::new(Cursor::new(csv.as_bytes().to_vec())));

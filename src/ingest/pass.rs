@@ -13,6 +13,9 @@ use std::thread;
 
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
 
+use csv_agent_types::catalog::SetAside;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::aside::Asides;
 use super::header::Below;
 use super::infer::Evidence;
@@ -26,8 +29,6 @@ use super::spool::Written;
 use super::totals::Sum;
 use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
-use crate::catalog::SetAside;
-use crate::status::{ExitStatus, Failure};
 
 /// Slices beside those of the workers: one that is read, one that is written.
 pub const SLICES_BESIDE: usize = 2;

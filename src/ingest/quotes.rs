@@ -6,9 +6,10 @@
 
 use memchr::memchr2;
 
+use csv_agent_types::limits::QUOTED_BYTES_MAX;
+
 use super::marks::Near;
 use super::syntax::{Escape, QUOTE, Syntax};
-use crate::limits::QUOTED_BYTES_MAX;
 
 /// U+FEFF, with which files begin. Where files were joined it stands within one.
 pub const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";

@@ -7,9 +7,10 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
+use csv_agent_types::rating::{Range, Rated, Ratings};
+
 use super::columnar::guard;
 use super::stored::Stored;
-use crate::rating::{Range, Rated, Ratings};
 
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 64 * 1024;

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use crate::catalog::{Column, DType};
-use crate::limits::READING_RECIPE_BYTES_MAX;
+use csv_agent_types::catalog::{Column, DType};
+use csv_agent_types::limits::READING_RECIPE_BYTES_MAX;
 
 /// Returns an expression, one line of Python, with which pandas reads `/mnt/data/NAME.csv` as
 /// [`csv_of`](super::csv_of) has written it.

@@ -674,8 +674,8 @@ mod tests {
     use proptest::sample::select;
 
     use super::{Block, Cell, Tokeniser, cut};
-    use crate::cases::slow_cases;
-    use crate::dataset::syntax::{Blanks, Delimiter, Escape, Syntax};
+    use crate::syntax::{Blanks, Delimiter, Escape, Syntax};
+    use csv_agent_testing::slow_cases;
 
     fn comma() -> Syntax {
         Syntax::usual(Delimiter::new(",").unwrap())

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
+use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
 
 /// A row that was padded, or whose surplus cells went to `_extra`.
 #[derive(Debug, Clone, PartialEq, Eq)]

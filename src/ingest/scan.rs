@@ -8,12 +8,13 @@ use std::time::Instant;
 use anyhow::Context;
 use arrow_schema::DataType;
 
+use csv_agent_types::catalog::{DType, Facts, Query};
+use csv_agent_types::limits::{FIND_TIME_MAX, FOUND_DATASETS_MAX};
+
 use super::columnar::guard;
 use super::find::find;
 use super::overlap::overlaps;
 use super::rate::rate;
-use crate::catalog::{DType, Facts, Query};
-use crate::limits::{FIND_TIME_MAX, FOUND_DATASETS_MAX};
 
 /// Answers a query. Paths of queries are relative to `session_dir`.
 ///

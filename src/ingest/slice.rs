@@ -2,8 +2,10 @@
 //!
 //! Pure. Slices are read side by side, so lines are counted from the beginning of the slice here.
 
+use csv_agent_types::catalog::DType;
+
 use super::aside::{AsideRule, Asides};
-use super::build::{ColumnBuilder, Guess};
+use super::builder::{ColumnBuilder, Guess};
 use super::infer::{Evidence, Nulls};
 use super::local::Local;
 use super::markers::Markers;
@@ -16,7 +18,6 @@ use super::swallowed::LineRule;
 use super::syntax::Syntax;
 use super::totals::Sum;
 use super::wanted::Wanted;
-use crate::catalog::DType;
 
 /// How every slice of a pass is read.
 pub struct Plan {

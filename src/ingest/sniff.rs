@@ -252,7 +252,7 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{binary_kind, document_kind, first_control};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[test]
     fn documents_are_known_by_their_first_words() {

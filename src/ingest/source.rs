@@ -17,6 +17,11 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
+use csv_agent_types::limits::{
+    RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS,
+};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::charset::{Charset, TextDecoder};
 use super::compression::{Compression, damaged};
 use super::header::Below;
@@ -25,8 +30,6 @@ use super::sniff::Windows;
 use super::syntax::Syntax;
 use super::wrap::Wrapping;
 use super::{Progress, Watch};
-use crate::limits::{RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS};
-use crate::status::{ExitStatus, Failure};
 
 /// Where a table comes from.
 pub enum Source {

@@ -11,13 +11,14 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use csv_agent_types::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat};
+
 use super::decide::Reading;
 use super::infer::{Evidence, Nulls, classify};
 use super::ingest::IngestOptions;
 use super::source::{Input, refuse};
 use super::wanted::Wants;
 use super::workbook::cell_name;
-use crate::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat};
 
 /// What is known of rows beside the text that was written of them.
 #[derive(Debug, Clone, Default)]

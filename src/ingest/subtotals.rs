@@ -248,7 +248,7 @@ fn has_label(text: &[u8], syntax: Syntax) -> bool {
 #[cfg(test)]
 mod tests {
     use super::find;
-    use crate::dataset::syntax::{Delimiter, Syntax};
+    use crate::syntax::{Delimiter, Syntax};
 
     /// Shows the records that are no rows, and those that were kept with the first line of them.
     #[track_caller]

@@ -205,8 +205,8 @@ fn has_bare_quote(text: &[u8], syntax: Syntax) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Class, Verdict, judge};
-    use crate::dataset::records::Tokeniser;
-    use crate::dataset::syntax::{Delimiter, Syntax};
+    use crate::records::Tokeniser;
+    use crate::syntax::{Delimiter, Syntax};
 
     #[track_caller]
     fn check(record: &str, classes: &[Class], expected: Verdict) {

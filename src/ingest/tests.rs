@@ -29,6 +29,12 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::{Just, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use tempfile::TempDir;
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
+use csv_agent_types::limits::QUOTED_BYTES_MAX;
+use csv_agent_types::rating::{Range, Ratings};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::ingest::{DatasetFiles, Tuning, ingest_input};
 use super::lines::lines_at;
 use super::source::Input;
@@ -36,11 +42,6 @@ use super::{
     Comments, DateOrder, DecimalMark, IngestOptions, Progress, Source, Wanted, Watch, answer, head,
     ingest, inspect, name_of,
 };
-use crate::cases::slow_cases;
-use crate::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
-use crate::limits::QUOTED_BYTES_MAX;
-use crate::rating::{Range, Ratings};
-use crate::status::{ExitStatus, Failure};
 
 /// A directory of datasets for one test.
 struct Bench {
@@ -149,7 +150,7 @@ fn shown(column: &ArrayRef, row: usize) -> String {
 }
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/csv").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/csv").join(name)
 }
 
 /// Shows a table as people write it: `name:type` and rows with `|` between cells, `~` for null,

@@ -319,7 +319,7 @@ pub fn amount(text: &str) -> Option<(f64, i32)> {
 #[cfg(test)]
 mod tests {
     use super::{Sum, amount, are_totals, candidate, label_of};
-    use crate::dataset::syntax::{Delimiter, Syntax};
+    use crate::syntax::{Delimiter, Syntax};
 
     #[test]
     fn amounts_are_numbers_however_they_are_written() {

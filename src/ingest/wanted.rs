@@ -1,7 +1,7 @@
 //! What the user wants columns to be, whatever their values look like.
 
-use crate::catalog::{DType, Meaning};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::catalog::{DType, Meaning};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// What a column is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

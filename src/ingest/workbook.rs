@@ -23,6 +23,9 @@ use calamine::{
 use jiff::ToSpan;
 use zip::ZipArchive;
 
+use csv_agent_types::catalog::{Meaning, SheetPlace};
+use csv_agent_types::limits::SHEET_CELLS_MAX;
+
 use self::pattern::Pattern;
 use super::Watch;
 use super::columnar::guard;
@@ -30,8 +33,6 @@ use super::foreign::Part;
 use super::sniff::binary_kind;
 use super::source::{Input, check_cancelled, refuse};
 use super::spool::{Spool, number};
-use crate::catalog::{Meaning, SheetPlace};
-use crate::limits::SHEET_CELLS_MAX;
 
 /// Rows and columns of a sheet, as every spreadsheet program bounds them.
 const ROWS_MAX: u32 = 1_048_576;

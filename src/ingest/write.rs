@@ -24,11 +24,12 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use tempfile::{NamedTempFile, TempPath};
 
-use super::build::field;
+use csv_agent_types::catalog::{DType, Dataset};
+use csv_agent_types::limits::WRITERS_MAX;
+
+use super::builder::field;
 use super::filter;
 use super::find::is_all_dictionary;
-use crate::catalog::{DType, Dataset};
-use crate::limits::WRITERS_MAX;
 
 /// zstd at level 1 is twice as fast as at 3 and a few percent larger.
 const ZSTD_LEVEL: i32 = 1;

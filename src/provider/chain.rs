@@ -1,7 +1,8 @@
 //! Chaining: a server that keeps responses is sent only what it does not have yet.
 
-use crate::conversation::{Item, Request, Response};
-use crate::provider::wire::Storage;
+use csv_agent_types::conversation::{Item, Request, Response};
+
+use crate::wire::Storage;
 
 /// Breaks after which a server is sent the whole conversation each time.
 const BREAKS_MAX: u32 = 2;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::status::ExitStatus;
+use csv_agent_types::status::ExitStatus;
 
 /// Why a provider gave no response. The agent branches on the kind; people read the `Display`.
 #[derive(Debug, Clone, PartialEq, Eq)]

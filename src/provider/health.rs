@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use csv_agent_types::status::Failure;
+
 use super::RemoteOptions;
 use super::error::ProviderError;
 use super::key::mask;
 use super::transport::http::{Endpoint, Http};
 use super::wire::failure::{Complaint, one_line};
-use crate::status::Failure;
 
 /// What a server answers to whoever asks for its models.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! Sources, looked up on the day [`LOOKED_UP`]: `OpenAI` API, "Pricing", "Models" and "Deprecations", and the
 //! models that openai-python 3.57.0 lists; Anthropic, "Models overview" and "Pricing".
 
-use crate::conversation::Price;
+use csv_agent_types::conversation::Price;
 
 /// The model that is asked unless somebody names another: the newest of those that are priced for everyday work.
 /// `OpenAI` announces the end of such a model at least six months before, and `doctor` warns of it.

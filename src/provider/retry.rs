@@ -6,10 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 
-use crate::limits::{BACKOFF_MAX, RETRY_AFTER_MAX, RETRY_BUDGET};
-use crate::provider::Progress;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::transport::Headers;
+use csv_agent_types::limits::{BACKOFF_MAX, RETRY_AFTER_MAX, RETRY_BUDGET};
+
+use crate::Progress;
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::transport::Headers;
 
 /// Steps for a server that says it has too much to do: the usual ones would add to it.
 const OVERLOAD_STEPS: [Duration; 3] =
@@ -159,8 +160,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::{Tries, stated_delay};
-    use crate::provider::error::{ProviderError, ProviderErrorKind};
-    use crate::provider::transport::Headers;
+    use crate::error::{ProviderError, ProviderErrorKind};
+    use crate::transport::Headers;
 
     #[track_caller]
     fn check_stated(headers: &[(&str, &str)], message: &str, ms: Option<u64>) {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::chart::{ChartType, Series};
-use crate::event::ChartDrawn;
-use crate::render::chart::time;
+use csv_agent_chart::time;
+use csv_agent_types::chart::{ChartType, Series};
+use csv_agent_types::event::ChartDrawn;
 
 /// Characters of a line of a note, which Plotly does not break.
 const NOTE_CHARS: usize = 90;
@@ -172,8 +172,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::blocks;
-    use crate::chart::{ChartType, Series};
-    use crate::event::{ChartDrawn, Encoding};
+    use csv_agent_types::chart::{ChartType, Series};
+    use csv_agent_types::event::{ChartDrawn, Encoding};
 
     fn chart(chart_type: ChartType) -> ChartDrawn {
         ChartDrawn {

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
-use crate::render::prose::options;
+use crate::prose::options;
 
 /// Passes after which a text is taken for one that was made to last: what is escaped can turn what stands
 /// after it into marks.
@@ -133,7 +133,7 @@ mod tests {
     use pulldown_cmark::{Event, Parser, Tag};
 
     use super::{is_local, markdown, options, text};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[track_caller]
     fn check(before: &str, after: &str) {

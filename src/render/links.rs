@@ -8,8 +8,9 @@ use std::ops::Range;
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
-use crate::event::FetchedFile;
-use crate::render::prose::options;
+use csv_agent_types::event::FetchedFile;
+
+use crate::prose::options;
 
 /// What models write before the path of a file in their container.
 const SANDBOX: &str = "sandbox:";
@@ -177,8 +178,8 @@ mod tests {
     use serde_json::json;
 
     use super::{options, to_fetched, to_place};
-    use crate::cases::cases;
-    use crate::event::FetchedFile;
+    use csv_agent_testing::cases;
+    use csv_agent_types::event::FetchedFile;
 
     fn files() -> Vec<FetchedFile> {
         let file = |(name, path): (&str, &str)| {

@@ -7,9 +7,9 @@ mod junit;
 mod markdown;
 mod sarif;
 
-use crate::conversation::Assessment;
-use crate::event::{ErrorBody, FindingShown, ReplyBody, Ungrounded};
-use crate::render::sanitize;
+use csv_agent_text::sanitize;
+use csv_agent_types::conversation::Assessment;
+use csv_agent_types::event::{ErrorBody, FindingShown, ReplyBody, Ungrounded};
 
 /// Numbers that a sentence names one by one.
 const NUMBERS_TOLD_MAX: usize = 10;

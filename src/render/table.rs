@@ -4,13 +4,11 @@
 
 mod column;
 mod delimited;
-#[path = "../text/fit.rs"]
-pub(super) mod fit;
-pub(super) mod grid;
+pub mod grid;
 mod layout;
 mod markdown;
-pub(super) mod moment;
-pub(super) mod number;
+pub mod moment;
+pub mod number;
 mod records;
 
 use std::borrow::Cow;
@@ -18,13 +16,16 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use csv_agent_text::digits::grouped;
+use csv_agent_text::direction::isolated;
+use csv_agent_text::fit;
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{TABLE_TTY_LINES_MAX, TABLE_TTY_ROWS_MAX};
+
 use self::column::Column;
 use self::grid::Grid;
-use crate::frame::Frame;
-use crate::limits::{TABLE_TTY_LINES_MAX, TABLE_TTY_ROWS_MAX};
-use crate::render::digits::grouped;
 
-pub use delimited::{delimited, delimited_field};
+pub use delimited::delimited;
 pub use markdown::markdown;
 
 /// Of the rows that a terminal shows of a long table, those from its end.
@@ -200,7 +201,7 @@ fn noted(notes: &[String], width: usize, colour: bool) -> String {
     let (dim, plain) = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
     let lines =
         notes.iter().flat_map(|it| fit::wrap(it, width.saturating_sub(1), TABLE_TTY_LINES_MAX));
-    let lines = lines.map(|it| format!("\n{dim} {}{plain}", grid::isolated(&it)));
+    let lines = lines.map(|it| format!("\n{dim} {}{plain}", isolated(&it)));
     lines.collect::<Vec<_>>().concat()
 }
 

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::egress::Record;
-use crate::session::{Session, read_json, store, turns};
+use csv_agent_types::egress::Record;
+
+use crate::{Session, read_json, store, turns};
 
 /// Where the record of a turn is written.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ impl EgressFile {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when it cannot be read.
+    /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when it cannot be read.
     pub fn read(&self) -> anyhow::Result<Record> {
         let Some(turn) = turns::open(&self.turn_dir)? else { return Ok(Record::default()) };
         Ok(read_json(&turn, Self::NAME)?.unwrap_or_default())
@@ -69,7 +70,7 @@ pub fn total(session_dir: &Path) -> anyhow::Result<Record> {
 #[cfg(test)]
 mod tests {
     use super::{EgressFile, total};
-    use crate::egress::{Egress, Record};
+    use csv_agent_types::egress::{Egress, Record};
 
     #[test]
     fn what_was_sent_adds_up_and_nothing_sent_is_no_file() {

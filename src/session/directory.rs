@@ -18,8 +18,8 @@ use nix::unistd::{Uid, User};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::directory;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::directory;
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// The directory that is a session when nobody names one.
 pub const NAME: &str = ".csv-agent";
@@ -666,7 +666,7 @@ mod tests {
         symlink(dir.path(), dir.path().join("link")).unwrap();
         for path in ["link", "link/"] {
             let error = Directory::open(&dir.path().join(path)).unwrap_err();
-            let failure = error.downcast_ref::<crate::status::Failure>().unwrap();
+            let failure = error.downcast_ref::<csv_agent_types::status::Failure>().unwrap();
             let target = dir.path().canonicalize().unwrap();
             let expected = format!("`--session-dir {}`", target.display());
             assert!(failure.hint.as_ref().unwrap().ends_with(&expected), "{:?}", failure.hint);

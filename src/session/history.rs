@@ -6,11 +6,12 @@ use std::fmt::Display;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::Item;
-use crate::limits::SUMMARY_FILE_BYTES_MAX;
-use crate::session::directory::Directory;
-use crate::session::store::{self, Room};
-use crate::withheld::Withheld;
+use csv_agent_types::conversation::Item;
+use csv_agent_types::limits::SUMMARY_FILE_BYTES_MAX;
+use csv_agent_types::withheld::Withheld;
+
+use crate::directory::Directory;
+use crate::store::{self, Room};
 
 /// Begins the first line of `summary.md`, which ends with the number of a turn.
 const MARK: &str = "<!-- turns up to ";
@@ -114,7 +115,7 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when it has no mark or is no text.
+    /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when it has no mark or is no text.
     pub fn read(session: &Directory) -> anyhow::Result<Option<Summary>> {
         let failed = |why: &str| {
             let shown = session.path().join(SUMMARY);
@@ -159,7 +160,7 @@ pub fn marked(last_turn: impl Display, text: &str) -> String {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is not a turn, or
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a whole line is not a turn, or
 /// the summary has no mark; the message names the place.
 pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
     let (mut turns, is_torn) =
@@ -203,9 +204,9 @@ fn line(turn: &HistoryTurn) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::{History, HistoryTurn, Summary, append, read, replace};
-    use crate::conversation::Item;
-    use crate::session::directory::Directory;
-    use crate::withheld::Withheld;
+    use crate::directory::Directory;
+    use csv_agent_types::conversation::Item;
+    use csv_agent_types::withheld::Withheld;
 
     fn turn(number: u32) -> HistoryTurn {
         let turn = format!("{number:04}");

@@ -9,8 +9,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::session::directory::Directory;
-use crate::session::{read_json, write_json};
+use crate::directory::Directory;
+use crate::{read_json, write_json};
 
 /// The file of a session.
 pub const FILE: &str = "hosted.json";

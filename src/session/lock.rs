@@ -9,8 +9,9 @@ use anyhow::Context;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::session::directory::Directory;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::directory::Directory;
 
 /// The file of a session.
 const FILE: &str = "lock";

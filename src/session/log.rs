@@ -13,8 +13,9 @@ use anyhow::Context;
 use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 
-use crate::limits::LOG_BYTES_MAX;
-use crate::session::directory::Directory;
+use csv_agent_types::limits::LOG_BYTES_MAX;
+
+use crate::directory::Directory;
 
 /// Members of an event that are logged, in this order.
 const KEPT: [&str; 39] = [
@@ -111,8 +112,8 @@ fn entry(event: &str) -> serde_json::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::{Log, entry};
-    use crate::limits::LOG_BYTES_MAX;
-    use crate::session::directory::Directory;
+    use crate::directory::Directory;
+    use csv_agent_types::limits::LOG_BYTES_MAX;
 
     #[track_caller]
     fn check(event: &str, logged: Option<&str>) {

@@ -15,21 +15,22 @@ use serde::de::DeserializeOwned;
 use toml::Table;
 use uuid::Uuid;
 
-use crate::catalog::{Catalog, Column, Dataset, is_dataset_name};
-use crate::dataset::{dataset_of, why_not};
-use crate::egress::Record;
-use crate::event::{Body, Event};
-use crate::limits::{
+use csv_agent_ingest::{dataset_of, why_not};
+use csv_agent_types::catalog::{Catalog, Column, Dataset, is_dataset_name};
+use csv_agent_types::egress::Record;
+use csv_agent_types::event::{Body, Event};
+use csv_agent_types::limits::{
     CATALOG_BYTES_MAX, CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX, SESSION_FILE_BYTES_MAX,
     SUMMARY_FILE_BYTES_MAX,
 };
-use crate::session::departed::EgressFile;
-use crate::session::directory::{ASIDE, DIRECTORIES, Directory, FILES, Found, Kind};
-use crate::session::history::{self, HistoryTurn};
-use crate::session::hosted::{self, HostedState};
-use crate::session::lock::{Lock, LockRequest};
-use crate::session::store::{Lines, Room};
-use crate::session::{
+
+use crate::departed::EgressFile;
+use crate::directory::{ASIDE, DIRECTORIES, Directory, FILES, Found, Kind};
+use crate::history::{self, HistoryTurn};
+use crate::hosted::{self, HostedState};
+use crate::lock::{Lock, LockRequest};
+use crate::store::{Lines, Room};
+use crate::{
     CATALOG, META, Meta, REDACTED, SCHEMA, entries, missing, read_catalog, read_json, store, turns,
     typed, write_json,
 };
@@ -79,7 +80,7 @@ pub struct Examined {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when there is no session, it may not be
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when there is no session, it may not be
 /// used, or another process holds it for too long; and when a repair cannot be written.
 pub fn examine(session_dir: &Path, repair: Option<LockRequest>) -> anyhow::Result<Examined> {
     let session = Directory::open_unchecked(session_dir)?.ok_or_else(|| missing(session_dir))?;
@@ -442,7 +443,7 @@ impl Examiner {
         let mut lost = Vec::new();
         for name in names {
             let Some(dataset) = catalog.get(&name) else { continue };
-            let path = crate::catalog::file_of(&name);
+            let path = csv_agent_types::catalog::file_of(&name);
             let found = match session.file(&path) {
                 Ok(None) => Err("is missing".to_owned()),
                 // It was told before.
@@ -479,7 +480,7 @@ impl Examiner {
             if self.mends
                 && let Some(datasets) = self.directory("datasets")
             {
-                let path = crate::catalog::file_of(&name);
+                let path = csv_agent_types::catalog::file_of(&name);
                 let file = path.file_name().unwrap_or_default();
                 if datasets.type_of(file).is_some() {
                     self.put_aside(&datasets, file, &why);

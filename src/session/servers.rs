@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{SERVER_KNOWN, SERVERS_MAX};
+use csv_agent_types::limits::{SERVER_KNOWN, SERVERS_MAX};
 
 /// Servers by their names, with the dialect of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
 
     use super::Servers;
-    use crate::limits::SERVERS_MAX;
+    use csv_agent_types::limits::SERVERS_MAX;
 
     fn hour(number: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + SignedDuration::from_hours(number)

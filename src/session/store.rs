@@ -8,9 +8,12 @@ use jiff::Timestamp;
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
-use crate::json::memory_of;
-use crate::limits::{SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_MEMORY_BYTES_MAX};
-use crate::session::directory::Directory;
+use csv_agent_types::json::memory_of;
+use csv_agent_types::limits::{
+    SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_MEMORY_BYTES_MAX,
+};
+
+use crate::directory::Directory;
 
 /// Returns this instant as RFC 3339, UTC, to the millisecond.
 pub fn now_utc() -> String {
@@ -244,8 +247,10 @@ mod tests {
     use std::path::Path;
 
     use super::{Room, append_line, read_lines};
-    use crate::limits::{SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_MEMORY_BYTES_MAX};
-    use crate::session::directory::Directory;
+    use crate::directory::Directory;
+    use csv_agent_types::limits::{
+        SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_MEMORY_BYTES_MAX,
+    };
 
     #[track_caller]
     fn check(before: &[u8], expected: &[u32], is_torn: bool) {

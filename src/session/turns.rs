@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use rustix::fs::OFlags;
 
-use crate::conversation::Finding;
-use crate::event::{Body, Event, ReplyBody};
-use crate::limits::{
+use csv_agent_types::conversation::Finding;
+use csv_agent_types::event::{Body, Event, ReplyBody};
+use csv_agent_types::limits::{
     FINDINGS_MAX, FINDINGS_TURNS_MAX, QUESTION_FILE_BYTES_MAX, REPLY_EVENT_BYTES_MAX,
     SESSION_LINE_BYTES_MAX, TURN_TEXT_BYTES_MAX, TURNS_SEARCHED_MAX,
 };
-use crate::session::directory::Directory;
-use crate::session::log::Log;
-use crate::session::store::{self, Room};
+
+use crate::directory::Directory;
+use crate::log::Log;
+use crate::store::{self, Room};
 
 /// The directory that holds one for each turn.
 const TURNS: &str = "turns";
@@ -133,7 +134,7 @@ pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when something on the way is a link,
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when something on the way is a link,
 /// of another kind, or another user's.
 pub fn open(turn_dir: &Path) -> anyhow::Result<Option<Directory>> {
     let parts = (turn_dir.parent().and_then(Path::parent), turn_dir.file_name());
@@ -159,7 +160,7 @@ pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a whole line is no event; the
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a whole line is no event; the
 /// message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
     events_within(turn_dir, &mut Room::whole())
@@ -291,11 +292,11 @@ pub(super) fn ids(turns: &Directory) -> anyhow::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::{TurnDir, events_file, findings, list, remove_temporaries, replies};
-    use crate::conversation::{Assessment, Finding};
-    use crate::egress::Egress;
-    use crate::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
-    use crate::session::directory::Directory;
-    use crate::status::StopReason;
+    use crate::directory::Directory;
+    use csv_agent_types::conversation::{Assessment, Finding};
+    use csv_agent_types::egress::Egress;
+    use csv_agent_types::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
+    use csv_agent_types::status::StopReason;
 
     fn event(body: Body) -> Event {
         let (session_id, turn_id) = ("s".to_owned(), "0001".to_owned());

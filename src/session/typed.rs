@@ -7,9 +7,10 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
-use crate::session::directory::Directory;
-use crate::session::store::{self, Lines};
+use csv_agent_types::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
+
+use crate::directory::Directory;
+use crate::store::{self, Lines};
 
 /// The file, in the session's directory.
 pub const FILE: &str = "typed.jsonl";
@@ -97,7 +98,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::{FILE, Typed};
-    use crate::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
+    use csv_agent_types::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
 
     #[test]
     fn a_line_is_there_again_once_and_private() {

@@ -10,12 +10,12 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use crate::chart::{Chart, ChartRejected, ChartSpec, RejectedCode};
-use crate::directory;
-use crate::event::{Artifact, Body, ChartDrawn, DataFrame, Encoding, Shown};
-use crate::frame::Frame;
-use crate::limits::{SLUG_CHARS_MAX, SLUGS_PER_TURN_MAX, WORKER_FILE_BYTES_MAX};
-use crate::render::chart::{self, ChartStyle};
+use csv_agent_chart::ChartStyle;
+use csv_agent_types::chart::{Chart, ChartRejected, ChartSpec, RejectedCode};
+use csv_agent_types::directory;
+use csv_agent_types::event::{Artifact, Body, ChartDrawn, DataFrame, Encoding, Shown};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{SLUG_CHARS_MAX, SLUGS_PER_TURN_MAX, WORKER_FILE_BYTES_MAX};
 
 /// Where the files of a turn go, and where the worker leaves its own.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ impl TurnFiles<'_> {
                 };
                 Ok(data_frame(call_id, df_name, logical_name, frame, artifact))
             }
-            Shown::Chart(chart) => match chart::draw(&chart, self.chart_style) {
+            Shown::Chart(chart) => match csv_agent_chart::draw(&chart, self.chart_style) {
                 Ok(drawing) => self.store_chart(call_id, &chart, &drawing),
                 Err(error) => {
                     let rejected = ChartRejected {
@@ -82,13 +82,13 @@ impl TurnFiles<'_> {
         &self,
         call_id: &str,
         chart: &Chart,
-        drawing: &chart::Drawing,
+        drawing: &csv_agent_chart::Drawing,
     ) -> anyhow::Result<Body> {
         let (spec, frame) = (chart.spec(), chart.frame());
         let directory = directory_in(self.turn_dir, "charts")?;
         let slug = free_slug(&directory, &spec.logical_name, "chart", &["json", "svg", "png"])?;
         let data = Value::Array(frame.objects());
-        let alt = chart::alt(chart);
+        let alt = csv_agent_chart::alt(chart);
         let source = json!({"spec": spec, "alt": alt, "data": data});
         write_whole(&directory.join(format!("{slug}.json")), format!("{source}\n").as_bytes())?;
         let mut files = Vec::new();
@@ -291,10 +291,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::TurnFiles;
-    use crate::chart::{ChartSpec, ChartType, RejectedCode, Series};
-    use crate::event::{Body, Shown};
-    use crate::frame::Frame;
-    use crate::render::chart::ChartStyle;
+    use csv_agent_chart::ChartStyle;
+    use csv_agent_types::chart::{ChartSpec, ChartType, RejectedCode, Series};
+    use csv_agent_types::event::{Body, Shown};
+    use csv_agent_types::frame::Frame;
 
     struct Session {
         root: tempfile::TempDir,

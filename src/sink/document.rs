@@ -4,9 +4,10 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::event::{Body, Event, Status};
-use crate::sink::seal::seal;
-use crate::sink::{EventSink, OutputOptions, jsonl, paths, write};
+use csv_agent_types::event::{Body, Event, Status};
+
+use crate::seal::seal;
+use crate::{EventSink, OutputOptions, jsonl, paths, write};
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "csv-agent.result/1";

@@ -12,12 +12,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tempfile::NamedTempFile;
 
-use crate::event::{Artifact, FetchedFile};
-use crate::limits::{
+use csv_agent_types::event::{Artifact, FetchedFile};
+use csv_agent_types::limits::{
     ENDING_CHARS_MAX, FETCHED_BYTES_MAX, FETCHED_FILE_BYTES_MAX, FETCHED_FILES_MAX,
     FETCHED_NAME_BYTES_MAX,
 };
-use crate::sink::artifacts::{digest, directory_in, free_slug, relative, temporary_in};
+
+use crate::artifacts::{digest, directory_in, free_slug, relative, temporary_in};
 
 /// Where the files are, below the directory of their turn.
 const DIRECTORY: &str = "artifacts";
@@ -134,7 +135,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::{Origin, decode_image, keep, name_of, room, temporary};
-    use crate::event::{Artifact, FetchedFile};
+    use csv_agent_types::event::{Artifact, FetchedFile};
 
     /// Keeps files of these names in one turn and compares the names that they get.
     #[track_caller]

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use crate::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody, Status};
-use crate::render::chart::screen;
-use crate::render::prose::live::{Live, Window};
-use crate::render::prose::{self, ProseStyle};
-use crate::render::table::{self, TableStyle};
-use crate::render::{inert, links, report, sanitize};
-use crate::sink::{EventSink, Format, OutputOptions, paths, write};
+use csv_agent_chart::screen;
+use csv_agent_render::prose::live::{Live, Window};
+use csv_agent_render::prose::{self, ProseStyle};
+use csv_agent_render::table::{self, TableStyle};
+use csv_agent_render::{inert, links, report};
+use csv_agent_text::sanitize;
+use csv_agent_types::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody, Status};
+
+use crate::{EventSink, Format, OutputOptions, paths, write};
 
 /// Columns of a terminal that does not say.
 const WIDTH_UNKNOWN: u16 = 80;

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::event::Event;
-use crate::render::sanitize::json_for_terminal;
-use crate::sink::seal::{Seal, seal};
-use crate::sink::{EventSink, paths, write};
+use csv_agent_text::sanitize::json_for_terminal;
+use csv_agent_types::event::Event;
+
+use crate::seal::{Seal, seal};
+use crate::{EventSink, paths, write};
 
 /// Writes every event as a line, whole and at once.
 pub struct Jsonl {

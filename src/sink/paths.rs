@@ -5,8 +5,9 @@ use std::path::{Path, absolute};
 
 use serde_json::Value;
 
-use crate::render::sanitize;
-use crate::sink::OutputOptions;
+use csv_agent_text::sanitize;
+
+use crate::OutputOptions;
 
 /// Returns the path of an artifact as the user would type it: below the working directory where it
 /// is there, else absolute.

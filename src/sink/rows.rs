@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
-use crate::event::{Body, DataFrame, Event};
-use crate::render::{sanitize, table};
-use crate::sink::{EventSink, OutputOptions, paths, write};
+use csv_agent_render::table;
+use csv_agent_text::sanitize;
+use csv_agent_types::event::{Body, DataFrame, Event};
+
+use crate::{EventSink, OutputOptions, paths, write};
 
 /// Keeps the tables of a turn and writes the one that was asked for when the turn has ended well.
 pub struct Rows {

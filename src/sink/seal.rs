@@ -13,8 +13,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use fernet::Fernet;
 use serde_json::{Value, json};
 
-use crate::event::{Body, Encoding, Event};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::event::{Body, Encoding, Event};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// Padded, as Python's `urlsafe_b64encode` writes it; read with and without.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(
@@ -140,7 +140,7 @@ pub fn unseal_line(line: &str, seal_key: Option<&FernetKey>) -> anyhow::Result<S
     let mut value: Value = serde_json::from_str(line).context("this is no line of JSON")?;
     anyhow::ensure!(value.is_object(), "this is no event: wanted a JSON object");
     unseal(&mut value, seal_key)?;
-    let mut plain = crate::sink::jsonl::line(&value);
+    let mut plain = crate::jsonl::line(&value);
     plain.pop();
     Ok(plain)
 }
@@ -195,9 +195,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{FernetKey, Seal, seal, unseal_line};
-    use crate::cases::cases;
-    use crate::event::{Body, DataFrame, Encoding, Event};
-    use crate::status::{ExitStatus, Failure};
+    use csv_agent_testing::cases;
+    use csv_agent_types::event::{Body, DataFrame, Encoding, Event};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     const KEY: &str = "cw_0x689RpI-jtRR7oE8h_eQsKImvJapLeSbXpwF4e4=";
 

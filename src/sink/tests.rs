@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use csv_agent_types::event::{Body, ErrorBody, Event};
+
 use super::{EventSink, Fanout, Format, OutputOptions, answer, seal::Seal};
-use crate::event::{Body, ErrorBody, Event};
 
 /// What a sink wrote.
 #[derive(Clone, Default)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::sanitize;
+use crate::sanitize;
 
 /// Returns how many cells of a terminal the text takes.
 ///
@@ -140,7 +140,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert, proptest};
 
     use super::{cut, safe_line, width, wrap};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[track_caller]
     fn check_wrap(text: &str, cells: usize, lines: &[&str]) {

@@ -89,7 +89,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     use super::{for_terminal, one_line};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[track_caller]
     fn check(text: &str, safe: &str) {

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Facts, Query};
-use crate::chosen::is_named;
-use crate::event::ToolOutput;
-use crate::limits::FINDS_MAX;
-use crate::python::protocol::Command;
-use crate::tools::strict::{self, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, succeeded};
+use csv_agent_types::catalog::{Catalog, Facts, Query};
+use csv_agent_types::chosen::is_named;
+use csv_agent_types::event::ToolOutput;
+use csv_agent_types::limits::FINDS_MAX;
+use csv_agent_worker::protocol::Command;
+
+use crate::strict::{self, object, string};
+use crate::{Plan, Tool, ToolError, dataset, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Column, Dataset, Facts, Likeness, Overlap, Query, Remote};
-use crate::event::ToolOutput;
-use crate::limits::OVERLAP_ROWS_MAX;
-use crate::tools::strict::{self, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, tell_rows};
+use csv_agent_types::catalog::{Catalog, Column, Dataset, Facts, Likeness, Overlap, Query, Remote};
+use csv_agent_types::event::ToolOutput;
+use csv_agent_types::limits::OVERLAP_ROWS_MAX;
+
+use crate::strict::{self, object, string};
+use crate::{Plan, Tool, ToolError, dataset, tell_rows};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -234,8 +235,8 @@ fn of_remote(name: &str, dataset: &Dataset, remote: &Remote) -> Value {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::catalog::Catalog;
-    use crate::tools::{Plan, list_datasets, load_dataset_full, load_dataset_sample};
+    use crate::{Plan, list_datasets, load_dataset_full, load_dataset_sample};
+    use csv_agent_types::catalog::Catalog;
 
     /// A dataset of this machine, and one of a cluster.
     fn catalog() -> Catalog {
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(tool: &crate::tools::Tool, arguments: &Value, message: &str) {
+    fn check(tool: &crate::Tool, arguments: &Value, message: &str) {
         let all = catalog();
         let error = (tool.plan)(&all, arguments.clone()).err().unwrap();
         assert_eq!(error.message(), message);

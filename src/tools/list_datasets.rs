@@ -4,10 +4,11 @@ use glob::Pattern;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Dataset};
-use crate::event::ToolOutput;
-use crate::tools::strict::{self, nullable_string, object};
-use crate::tools::{Plan, Tool, ToolError, tell_rows};
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::event::ToolOutput;
+
+use crate::strict::{self, nullable_string, object};
+use crate::{Plan, Tool, ToolError, tell_rows};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -82,9 +83,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::plan;
-    use crate::catalog::Catalog;
-    use crate::catalog::tests::dataset;
-    use crate::tools::Plan;
+    use crate::Plan;
+    use csv_agent_testing::dataset;
+    use csv_agent_types::catalog::Catalog;
 
     #[track_caller]
     fn check(pattern: &Value, expected: &[&str]) {

@@ -3,11 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Dataset};
-use crate::event::ToolOutput;
-use crate::python::protocol::Command;
-use crate::tools::strict::{self, array, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, nearest, new_variable, succeeded};
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::event::ToolOutput;
+use csv_agent_worker::protocol::Command;
+
+use crate::strict::{self, array, object, string};
+use crate::{Plan, Tool, ToolError, dataset, nearest, new_variable, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -79,10 +80,10 @@ fn check_columns(dataset: &Dataset, name: &str, columns: &[String]) -> Result<()
 mod tests {
     use serde_json::json;
 
-    use crate::catalog::{
+    use crate::Plan;
+    use csv_agent_types::catalog::{
         Catalog, Column, DType, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes,
     };
-    use crate::tools::Plan;
 
     fn catalog() -> Catalog {
         let column = |name: &str| Column::new(name, DType::Int64, Some(0));

@@ -3,12 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::catalog::Catalog;
-use crate::event::ToolOutput;
-use crate::limits::FULL_LOADS_MAX;
-use crate::python::protocol::Command;
-use crate::tools::strict::{self, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, new_variable, succeeded};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::event::ToolOutput;
+use csv_agent_types::limits::FULL_LOADS_MAX;
+use csv_agent_worker::protocol::Command;
+
+use crate::strict::{self, object, string};
+use crate::{Plan, Tool, ToolError, dataset, new_variable, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {

@@ -3,12 +3,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::Catalog;
-use crate::event::ToolOutput;
-use crate::limits::CLUSTER_SAMPLE_ROWS_MAX;
-use crate::python::protocol::Command;
-use crate::tools::strict::{self, integer, object, string};
-use crate::tools::{Plan, Tool, ToolError, dataset, new_variable, succeeded, tell_rows};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::event::ToolOutput;
+use csv_agent_types::limits::CLUSTER_SAMPLE_ROWS_MAX;
+use csv_agent_worker::protocol::Command;
+
+use crate::strict::{self, integer, object, string};
+use crate::{Plan, Tool, ToolError, dataset, new_variable, succeeded, tell_rows};
 
 /// The tool.
 pub const TOOL: Tool = Tool {

@@ -3,11 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::catalog::Catalog;
-use crate::event::ToolOutput;
-use crate::python::protocol::Command;
-use crate::tools::strict::{self, object, string};
-use crate::tools::{CodeRoom, Plan, Tool, ToolError, succeeded};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::event::ToolOutput;
+use csv_agent_worker::protocol::Command;
+
+use crate::strict::{self, object, string};
+use crate::{CodeRoom, Plan, Tool, ToolError, succeeded};
 
 /// The tool.
 pub const TOOL: Tool = Tool {

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::Catalog;
-use crate::chart::{ChartRejected, ChartSpec, ChartType, RejectedCode};
-use crate::event::{CallStatus, Shown, ToolOutput};
-use crate::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
-use crate::python::protocol::{Command, Outcome, OutcomeStatus};
-use crate::tools::strict::{self, array, nullable_string, object, one_of, string};
-use crate::tools::{Plan, Tool, ToolError, succeeded, variable};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::chart::{ChartRejected, ChartSpec, ChartType, RejectedCode};
+use csv_agent_types::event::{CallStatus, Shown, ToolOutput};
+use csv_agent_types::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
+use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
+
+use crate::strict::{self, array, nullable_string, object, one_of, string};
+use crate::{Plan, Tool, ToolError, succeeded, variable};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
@@ -103,11 +104,11 @@ fn refused(spec: ChartSpec, rejected: ChartRejected) -> ToolError {
 mod tests {
     use serde_json::json;
 
-    use crate::catalog::Catalog;
-    use crate::event::Shown;
-    use crate::frame::Frame;
-    use crate::python::protocol::{Outcome, OutcomeStatus};
-    use crate::tools::Plan;
+    use crate::Plan;
+    use csv_agent_types::catalog::Catalog;
+    use csv_agent_types::event::Shown;
+    use csv_agent_types::frame::Frame;
+    use csv_agent_worker::protocol::{Outcome, OutcomeStatus};
 
     #[track_caller]
     fn check(frame: Option<Frame>, reason: Option<&str>) {

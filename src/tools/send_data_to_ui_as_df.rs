@@ -3,12 +3,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::catalog::Catalog;
-use crate::event::{Shown, ToolOutput};
-use crate::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
-use crate::python::protocol::Command;
-use crate::tools::strict::{self, object, string};
-use crate::tools::{Plan, Tool, ToolError, succeeded, variable};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::event::{Shown, ToolOutput};
+use csv_agent_types::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
+use csv_agent_worker::protocol::Command;
+
+use crate::strict::{self, object, string};
+use crate::{Plan, Tool, ToolError, succeeded, variable};
 
 /// The tool.
 pub const TOOL: Tool = Tool {

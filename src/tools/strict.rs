@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::limits::{
+use csv_agent_types::limits::{
     STRICT_ENUM_CHARS_MAX, STRICT_ENUM_SMALL_MAX, STRICT_ENUM_VALUES_MAX, STRICT_LEVELS_MAX,
 };
-use crate::tools::ToolError;
+
+use crate::ToolError;
 
 /// Makes the schema of an object with these properties, in this order, all required.
 pub fn object<const N: usize>(properties: [(&str, Value); N]) -> Value {

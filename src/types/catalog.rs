@@ -816,22 +816,3 @@ pub struct ValueMatch {
     /// Rows that hold it.
     pub count: u64,
 }
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use serde_json::{Value, json};
-
-    use super::Dataset;
-
-    /// Returns a dataset of so many columns, `column 0` and on, and three rows.
-    pub fn dataset(n_columns: usize) -> Dataset {
-        let column =
-            |at: usize| json!({"name": format!("column {at}"), "dtype": "float64", "nulls": 0});
-        let columns: Vec<Value> = (0..n_columns).map(column).collect();
-        let dialect = json!({"encoding": "utf-8", "delimiter": ",", "quote": null, "header": true, "reasons": []});
-        serde_json::from_value(json!({"path": "datasets/x.parquet", "source": "x.csv", "sha256": "", "bytes": 1,
-            "row_count": 3, "columns": columns, "dialect": dialect, "padded_rows": 0, "surplus_rows": 0,
-            "ingested_at": ""}))
-        .unwrap()
-    }
-}

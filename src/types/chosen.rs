@@ -77,8 +77,8 @@ fn none(catalog: &Catalog, wanted: &str) -> Failure {
 mod tests {
     use super::chosen;
     use crate::catalog::Catalog;
-    use crate::catalog::tests::dataset;
     use crate::status::Failure;
+    use csv_agent_testing::dataset;
 
     #[test]
     fn datasets_are_named_by_name_or_pattern_each_once() {

@@ -135,6 +135,14 @@ pub struct Confinement {
     pub reasons: Vec<String>,
 }
 
+impl Confinement {
+    /// Returns whether a rule holds.
+    pub fn enforces(&self, rule: &str) -> bool {
+        let name = |it: &String| it.split_once(": ").is_some_and(|(name, _)| name == rule);
+        self.enforced.iter().any(name)
+    }
+}
+
 /// Where the code of a turn runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

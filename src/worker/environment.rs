@@ -20,8 +20,8 @@ use tokio::process::Command;
 use tokio::select;
 use tokio::time::{Instant, interval_at, sleep, timeout};
 
-use crate::limits::{PYTHON_PROBE, PYTHON_SETUP};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::limits::{PYTHON_PROBE, PYTHON_SETUP};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// Package versions for a range of Python 3 minors. Those they depend on are pinned as well.
 struct Pins {
@@ -756,7 +756,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::{Extras, Origin, PythonOptions, prepare};
-    use crate::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     /// A Python that knows three things: what it is, how to make an environment, how to run pip.
     const FAKE: &str = r#"#!/bin/sh

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use memchr::memmem;
 
-use crate::limits::WORKER_PRINTED_BYTES_MAX;
+use csv_agent_types::limits::WORKER_PRINTED_BYTES_MAX;
 
 /// Bytes kept of each end.
 const END_BYTES_MAX: usize = WORKER_PRINTED_BYTES_MAX / 2;

@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::frame::Frame;
-use crate::json::count_values;
-use crate::limits::{TOOL_OUTPUT_BYTES_MAX, WORKER_ANSWER_BYTES_MAX, WORKER_ANSWER_VALUES_MAX};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::json::count_values;
+use csv_agent_types::limits::{
+    TOOL_OUTPUT_BYTES_MAX, WORKER_ANSWER_BYTES_MAX, WORKER_ANSWER_VALUES_MAX,
+};
 
 /// The rule that a line breaks which is no answer at all.
 const NO_RESPONSE: &str = "a line that is no response";
@@ -272,7 +274,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Command, NO_RESPONSE, Response};
-    use crate::limits::WORKER_ANSWER_VALUES_MAX;
+    use csv_agent_types::limits::WORKER_ANSWER_VALUES_MAX;
 
     fn fetch(rows_max: usize, cells_max: usize) -> Command {
         let variable = "df".to_owned();

@@ -33,9 +33,9 @@ pub use memory::usual_memory_bytes;
 pub use policy::{Layer, Report};
 pub(super) use policy::{Line, Policy};
 
-pub use crate::event::Confinement;
-use crate::limits::{WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
-use crate::status::{ExitStatus, Failure};
+pub use csv_agent_types::event::Confinement;
+use csv_agent_types::limits::{WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// The first argument that makes csv-agent the stage. It is for csv-agent alone.
 pub const STAGE: &str = "__sandbox";
@@ -146,66 +146,58 @@ impl SandboxOptions {
     }
 }
 
-impl Confinement {
-    /// Returns what a report means for someone who does not know the kernel.
-    pub(super) fn of(report: &Report, policy: &Policy) -> Self {
-        let Report { namespaces, landlock, seccomp, counts_processes, is_root, refused } = report;
-        // Landlock has rules on files from its first version on, on TCP from its fourth only.
-        let files = *namespaces || 1 <= *landlock;
-        let subprocesses = match (counts_processes, seccomp) {
-            (true, _) => Some(format!("subprocesses: {WORKER_PROCESSES_MAX}")),
-            (false, true) => Some("subprocesses: none".to_owned()),
-            (false, false) => None,
-        };
-        let enforced = [
-            // Namespaces alone leave the sockets of a virtual machine to its host.
-            seccomp.then(|| match policy.relay {
-                None => "network: none".to_owned(),
-                Some(_) => "network: none but the relay to the cluster".to_owned(),
-            }),
-            files.then(|| format!("{FILES}: Python and datasets, scratch to write")),
-            namespaces.then(|| "names of files outside: not seen".to_owned()),
-            (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
-            subprocesses,
-            seccomp.then(|| "system calls: a list".to_owned()),
-            match (is_root, namespaces) {
-                (false, _) => Some("user: without rights".to_owned()),
-                (true, true) => Some("user: root of namespaces, without rights outside".to_owned()),
-                (true, false) => None,
-            },
-        ];
-        let left_out = policy.without.iter();
-        let left_out = left_out.map(|it| format!("CSV_AGENT_SANDBOX_WITHOUT has {}", it.name()));
-        let as_root = (*is_root && !namespaces)
-            .then(|| "user: code runs as root, without root's capabilities".to_owned());
-        let reasons = left_out.chain(refused.clone()).chain(as_root).collect();
-        let mut confinement = Confinement { enforced: Vec::new(), missing: Vec::new(), reasons };
-        for (rule, enforced) in RULES.into_iter().zip(enforced) {
-            match enforced {
-                Some(enforced) => confinement.enforced.push(enforced),
-                None => confinement.missing.push(rule.to_owned()),
-            }
+/// Returns what a report means for someone who does not know the kernel.
+pub(super) fn confinement_of(report: &Report, policy: &Policy) -> Confinement {
+    let Report { namespaces, landlock, seccomp, counts_processes, is_root, refused } = report;
+    // Landlock has rules on files from its first version on, on TCP from its fourth only.
+    let files = *namespaces || 1 <= *landlock;
+    let subprocesses = match (counts_processes, seccomp) {
+        (true, _) => Some(format!("subprocesses: {WORKER_PROCESSES_MAX}")),
+        (false, true) => Some("subprocesses: none".to_owned()),
+        (false, false) => None,
+    };
+    let enforced = [
+        // Namespaces alone leave the sockets of a virtual machine to its host.
+        seccomp.then(|| match policy.relay {
+            None => "network: none".to_owned(),
+            Some(_) => "network: none but the relay to the cluster".to_owned(),
+        }),
+        files.then(|| format!("{FILES}: Python and datasets, scratch to write")),
+        namespaces.then(|| "names of files outside: not seen".to_owned()),
+        (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
+        subprocesses,
+        seccomp.then(|| "system calls: a list".to_owned()),
+        match (is_root, namespaces) {
+            (false, _) => Some("user: without rights".to_owned()),
+            (true, true) => Some("user: root of namespaces, without rights outside".to_owned()),
+            (true, false) => None,
+        },
+    ];
+    let left_out = policy.without.iter();
+    let left_out = left_out.map(|it| format!("CSV_AGENT_SANDBOX_WITHOUT has {}", it.name()));
+    let as_root = (*is_root && !namespaces)
+        .then(|| "user: code runs as root, without root's capabilities".to_owned());
+    let reasons = left_out.chain(refused.clone()).chain(as_root).collect();
+    let mut confinement = Confinement { enforced: Vec::new(), missing: Vec::new(), reasons };
+    for (rule, enforced) in RULES.into_iter().zip(enforced) {
+        match enforced {
+            Some(enforced) => confinement.enforced.push(enforced),
+            None => confinement.missing.push(rule.to_owned()),
         }
-        confinement.enforced.extend([
-            format!("memory: {} MB", policy.memory_bytes >> 20),
-            format!("one file: {} MB", policy.file_bytes >> 20),
-            format!("threads and processes: {WORKER_TASKS_MAX}"),
-            "environment: built from nothing".to_owned(),
-        ]);
-        confinement
     }
+    confinement.enforced.extend([
+        format!("memory: {} MB", policy.memory_bytes >> 20),
+        format!("one file: {} MB", policy.file_bytes >> 20),
+        format!("threads and processes: {WORKER_TASKS_MAX}"),
+        "environment: built from nothing".to_owned(),
+    ]);
+    confinement
+}
 
-    /// Returns that of a machine where no process can be confined.
-    pub fn none(reason: String) -> Self {
-        let missing = RULES.map(str::to_owned).to_vec();
-        Confinement { enforced: Vec::new(), missing, reasons: vec![reason] }
-    }
-
-    /// Returns whether a rule holds.
-    pub fn enforces(&self, rule: &str) -> bool {
-        let name = |it: &String| it.split_once(": ").is_some_and(|(name, _)| name == rule);
-        self.enforced.iter().any(name)
-    }
+/// Returns that of a machine where no process can be confined.
+pub fn unconfined(reason: String) -> Confinement {
+    let missing = RULES.map(str::to_owned).to_vec();
+    Confinement { enforced: Vec::new(), missing, reasons: vec![reason] }
 }
 
 /// Says what would be enforced here, without a worker.
@@ -230,7 +222,7 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
     drop(child.stdin.take());
     let output = child.wait_with_output().await?;
     match serde_json::from_slice(&output.stdout)? {
-        Line::Confined(report) => Ok(Confinement::of(&report, &policy)),
+        Line::Confined(report) => Ok(confinement_of(&report, &policy)),
         Line::Failed(reason) => Err(anyhow::Error::msg(reason)),
     }
 }

@@ -14,8 +14,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tempfile::Builder;
 
-use crate::directory;
-use crate::limits::{SCRATCH_BYTES_MAX, WORKER_FILE_BYTES_MAX};
+use csv_agent_types::directory;
+use csv_agent_types::limits::{SCRATCH_BYTES_MAX, WORKER_FILE_BYTES_MAX};
 
 /// How the names of the files begin that the worker writes in scratch. They are in scratch itself: a
 /// directory of their own could be a link to any other.

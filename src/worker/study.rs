@@ -6,12 +6,13 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{STUDY_PIECES_MAX, TABLE_CELLS_MAX};
+
 use super::environment::{self, Extras, PythonOptions};
 use super::protocol::{Command, Outcome, OutcomeStatus};
 use super::sandbox::SandboxOptions;
 use super::{Cluster, Worker, WorkerOptions};
-use crate::frame::Frame;
-use crate::limits::{STUDY_PIECES_MAX, TABLE_CELLS_MAX};
 
 /// Holds the answer between the two commands.
 const VARIABLE: &str = "study_answer";

@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::sync::atomic::AtomicBool;
 
-use csv_agent::catalog::Column;
-use csv_agent::dataset::{csv_of, reading_recipe, table_of_csv};
-use csv_agent::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
 use serde_json::Value;
+
+use csv_agent_ingest::{csv_of, reading_recipe, table_of_csv};
+use csv_agent_types::catalog::Column;
+use csv_agent_types::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
 
 use crate::bench::Bench;
 use crate::parquet::python;

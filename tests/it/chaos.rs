@@ -4,10 +4,11 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use csv_agent::python::protocol::OutcomeStatus;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::{sleep, timeout};
+
+use csv_agent_worker::protocol::OutcomeStatus;
 
 use crate::bench::{HANG, is_slow_run};
 use crate::hostile::{ENDLESS, Target, snippets};

@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use csv_agent::agent::schema::AnswerSchema;
 use serde_json::{Value, json};
+
+use csv_agent_agent::schema::AnswerSchema;
 
 use crate::bench::{Bench, Run, round};
 

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use csv_agent::conversation::{Ending, Item, Request, Response, ToolChoice, ToolDeclaration};
-use csv_agent::provider::error::ProviderError;
-use csv_agent::provider::{Api, Key, Progress, Provider, RemoteOptions};
 use serde_json::{Value, json};
+
+use csv_agent_provider::error::ProviderError;
+use csv_agent_provider::{Api, Key, Progress, Provider, RemoteOptions};
+use csv_agent_types::conversation::{Ending, Item, Request, Response, ToolChoice, ToolDeclaration};
 
 use crate::bench::{Bench, HANG, KEY, Round, Server, is_slow_run, round};
 

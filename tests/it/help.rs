@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use csv_agent::status::ExitStatus;
 use serde_json::Value;
 use strum::VariantArray;
+
+use csv_agent_types::status::ExitStatus;
 
 use crate::bench::Bench;
 

@@ -1,7 +1,7 @@
 //! What people do with pandas works inside the confinement, in each of its ways.
 
-use csv_agent::python::protocol::OutcomeStatus;
-use csv_agent::python::sandbox::Layer;
+use csv_agent_worker::protocol::OutcomeStatus;
+use csv_agent_worker::sandbox::Layer;
 
 use crate::bench::HANG;
 use crate::hostile::Target;

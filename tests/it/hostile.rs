@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use csv_agent::limits::{REPL_TEXT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES_MIN};
-use csv_agent::python::protocol::{Command as Ask, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
-use csv_agent::python::{Worker, WorkerError, WorkerOptions};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
+
+use csv_agent_types::limits::{REPL_TEXT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES_MIN};
+use csv_agent_worker::protocol::{Command as Ask, Outcome, OutcomeStatus};
+use csv_agent_worker::sandbox::{Demand, Layer, SandboxOptions};
+use csv_agent_worker::{Worker, WorkerError, WorkerOptions};
 
 use crate::bench::{HANG, is_slow_run};
 use crate::worker::{interpreter, processes_of, program, until};

@@ -12,10 +12,10 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use csv_agent::limits::WORKER_MEMORY_BYTES_MIN;
-use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::{Demand, SandboxOptions};
-use csv_agent::python::{Cluster, Worker, WorkerOptions};
+use csv_agent_types::limits::WORKER_MEMORY_BYTES_MIN;
+use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
+use csv_agent_worker::sandbox::{Demand, SandboxOptions};
+use csv_agent_worker::{Cluster, Worker, WorkerOptions};
 
 use crate::bench::HANG;
 use crate::worker::{program, spark_interpreter};

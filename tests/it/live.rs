@@ -20,7 +20,7 @@ fn bench() -> Option<Bench> {
         return None;
     };
     let base_url = variable("OPENAI_BASE_URL");
-    let base_url = base_url.as_deref().unwrap_or(csv_agent::provider::BASE_URL);
+    let base_url = base_url.as_deref().unwrap_or(csv_agent_provider::BASE_URL);
     let bench = Bench::with(["sales.csv"])
         .variable("OPENAI_API_KEY", &key)
         .variable("OPENAI_BASE_URL", base_url);

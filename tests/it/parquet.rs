@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use csv_agent::python::environment::{Extras, PythonOptions, prepare};
 use serde_json::Value;
+
+use csv_agent_worker::environment::{Extras, PythonOptions, prepare};
 
 use crate::bench::Bench;
 

@@ -12,11 +12,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use csv_agent::conversation::{Ending, Item, Request, Response, ToolChoice, ToolDeclaration};
-use csv_agent::provider::error::ProviderError;
-use csv_agent::provider::{Api, Key, Progress, Provider, RemoteOptions};
-use csv_agent::status::{ExitStatus, Failure};
 use serde_json::{Value, json};
+
+use csv_agent_provider::error::ProviderError;
+use csv_agent_provider::{Api, Key, Progress, Provider, RemoteOptions};
+use csv_agent_types::conversation::{Ending, Item, Request, Response, ToolChoice, ToolDeclaration};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::bench::{HANG, KEY, LateFailure, Round, Server, in_time, late_failure, round};
 

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use csv_agent::limits::CLUSTER_CONTACT;
 use serde_json::{Value, json};
+
+use csv_agent_types::limits::CLUSTER_CONTACT;
 
 use crate::bench::{Bench, Run, round, sooner_than};
 

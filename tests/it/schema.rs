@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use csv_agent_provider::Api;
 
 use crate::bench::{Bench, Run, round};
 

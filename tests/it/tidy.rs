@@ -1,87 +1,59 @@
-//! The house rules: which module may import which, and by which door a crate comes in.
+//! The house rules: by which door a crate of others comes in, and that nothing is left to do.
+//!
+//! Which crate of ours may import which is in the manifests, and the compiler holds it.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The floor of each module. A module imports from lower floors only.
-const FLOORS: [(&str, u32); 25] = [
-    ("cases", 0),
-    ("limits", 0),
-    ("json", 0),
-    ("named_file", 0),
-    ("directory", 1),
-    ("status", 1),
-    ("rating", 1),
-    ("egress", 1),
-    ("withheld", 1),
-    ("frame", 1),
-    ("catalog", 2),
-    ("chosen", 3),
-    ("conversation", 2),
-    ("chart", 2),
-    ("event", 3),
-    ("render", 4),
-    ("sink", 5),
-    ("session", 6),
-    ("dataset", 5),
-    ("python", 5),
-    ("provider", 5),
-    ("spark", 5),
-    ("families", 6),
-    ("tools", 6),
-    ("agent", 7),
-];
 
 /// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
 const DOORS: &[(&str, &[&str])] = &[
     ("reqwest", &["provider/transport/http.rs"]),
-    ("polars", &["dataset/"]),
-    ("parquet", &["dataset/"]),
-    ("nix", &["python/sandbox", "session/lock.rs", "session/directory.rs", "cli/graphics.rs"]),
-    ("landlock", &["python/sandbox/layers.rs"]),
-    ("seccompiler", &["python/sandbox/layers.rs"]),
-    ("libc", &["python/sandbox/"]),
+    ("polars", &["ingest/"]),
+    ("parquet", &["ingest/"]),
+    ("nix", &["worker/sandbox", "session/lock.rs", "session/directory.rs", "cli/graphics.rs"]),
+    ("landlock", &["worker/sandbox/layers.rs"]),
+    ("seccompiler", &["worker/sandbox/layers.rs"]),
+    ("libc", &["worker/sandbox/"]),
     ("fernet", &["sink/seal.rs"]),
     ("boon", &["agent/schema.rs"]),
     ("comfy_table", &["render/table/grid.rs"]),
     ("maud", &["render/page/"]),
     ("pulldown_cmark", &["render/"]),
-    ("ab_glyph", &["render/chart/"]),
-    ("quick_xml", &["render/report/junit.rs", "dataset/workbook/content.rs"]),
-    ("calamine", &["dataset/workbook"]),
-    ("rusqlite", &["dataset/database.rs"]),
-    ("arrow_ipc", &["dataset/arrow_file.rs"]),
+    ("ab_glyph", &["chart/"]),
+    ("quick_xml", &["render/report/junit.rs", "ingest/workbook/content.rs"]),
+    ("calamine", &["ingest/workbook"]),
+    ("rusqlite", &["ingest/database.rs"]),
+    ("arrow_ipc", &["ingest/arrow_file.rs"]),
     (
         "percent_encoding",
         &[
             "cli/ingest/template.rs",
             "render/report/sarif.rs",
             "render/links.rs",
-            "spark/endpoint.rs",
+            "cluster/endpoint.rs",
         ],
     ),
-    ("plotters_backend", &["render/chart/"]),
-    ("unicode_bidi", &["render/chart/glyphs.rs"]),
-    ("deunicode", &["render/chart/glyphs.rs"]),
-    ("icu_normalizer", &["render/chart/glyphs.rs"]),
-    ("unicode_segmentation", &["render/"]),
+    ("plotters_backend", &["chart/"]),
+    ("unicode_bidi", &["chart/glyphs.rs"]),
+    ("deunicode", &["chart/glyphs.rs"]),
+    ("icu_normalizer", &["chart/glyphs.rs"]),
+    ("unicode_segmentation", &["chart/", "render/", "text/"]),
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),
     ("indicatif", &["cli/"]),
-    ("encoding_rs", &["dataset/"]),
-    ("chardetng", &["dataset/encoding.rs"]),
-    ("flate2", &["dataset/"]),
-    ("bzip2", &["dataset/"]),
-    ("zip", &["dataset/"]),
-    ("toml", &["cli/options/", "session/repair.rs", "provider/builtin/lexicon.rs"]),
-    ("rust_stemmers", &["provider/builtin/words.rs"]),
-    ("uuid", &["session/", "python/", "spark/channel.rs"]),
-    ("tonic", &["spark/channel.rs"]),
-    ("tokio_stream", &["spark/channel.rs"]),
-    ("prost", &["spark/"]),
-    ("prost_reflect", &["spark/"]),
+    ("encoding_rs", &["ingest/"]),
+    ("chardetng", &["ingest/encoding.rs"]),
+    ("flate2", &["ingest/"]),
+    ("bzip2", &["ingest/"]),
+    ("zip", &["ingest/"]),
+    ("toml", &["cli/options/", "session/repair.rs", "analyst/lexicon.rs"]),
+    ("rust_stemmers", &["analyst/words.rs"]),
+    ("uuid", &["session/", "worker/", "cluster/channel.rs"]),
+    ("tonic", &["cluster/channel.rs"]),
+    ("tokio_stream", &["cluster/channel.rs"]),
+    ("prost", &["cluster/"]),
+    ("prost_reflect", &["cluster/"]),
     ("rustyline", &["cli/chat/editor.rs"]),
     ("shlex", &["cli/chat/commands.rs", "session/directory.rs"]),
 ];
@@ -109,38 +81,6 @@ fn sources() -> Vec<(String, String)> {
 fn code(source: &str) -> String {
     let lines = source.lines().filter(|it| !it.trim_start().starts_with("//"));
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn module_of(file: &str) -> &str {
-    file.split(['/', '.']).next().unwrap()
-}
-
-fn words_after<'a>(code: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
-    code.match_indices(prefix).map(move |(at, _)| {
-        let rest = &code[at + prefix.len()..];
-        let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
-        &rest[..end]
-    })
-}
-
-#[test]
-fn a_module_imports_from_lower_floors_only() {
-    let floors: BTreeMap<&str, u32> = FLOORS.into_iter().chain([("cli", 8)]).collect();
-    let mut wrong = Vec::new();
-    for (file, source) in sources() {
-        let module = module_of(&file);
-        let Some(floor) = floors.get(module) else {
-            assert!(["main", "lib"].contains(&module), "`{file}` has no floor");
-            continue;
-        };
-        for imported in words_after(&code(&source), "crate::") {
-            let is_lower = floors.get(imported).is_some_and(|it| it < floor);
-            if imported != module && !is_lower {
-                wrong.push(format!("{file} imports crate::{imported}"));
-            }
-        }
-    }
-    assert_eq!(wrong, [] as [String; 0]);
 }
 
 #[test]

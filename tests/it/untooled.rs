@@ -1,7 +1,8 @@
 //! Models without tools: one request with a profile of the data, and an answer that says what it is.
 
-use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use csv_agent_provider::Api;
 
 use crate::bench::{Bench, Round, round};
 

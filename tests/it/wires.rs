@@ -1,7 +1,8 @@
 //! The same turns over all dialects: what a user sees does not depend on what the server speaks.
 
-use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use csv_agent_provider::Api;
 
 use crate::bench::{Bench, Captured, Round, round};
 

@@ -15,18 +15,18 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use csv_agent::agent::again::outline::{Outline, outlines};
-use csv_agent::agent::again::past::{PastCall, Place};
-use csv_agent::conversation::ToolCall;
-use csv_agent::event::CallStatus;
-use csv_agent::limits::{
+use csv_agent_agent::again::outline::{Outline, outlines};
+use csv_agent_agent::again::past::{PastCall, Place};
+use csv_agent_types::conversation::ToolCall;
+use csv_agent_types::event::CallStatus;
+use csv_agent_types::limits::{
     REPL_TEXT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES_MIN,
 };
-use csv_agent::python::environment::{Extras, Interpreter, PythonOptions, prepare};
-use csv_agent::python::protocol::{Command, Outcome, OutcomeStatus};
-use csv_agent::python::sandbox::{Demand, Layer, SandboxOptions};
-use csv_agent::python::study::Study;
-use csv_agent::python::{Cluster, Worker, WorkerError, WorkerOptions};
+use csv_agent_worker::environment::{Extras, Interpreter, PythonOptions, prepare};
+use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
+use csv_agent_worker::sandbox::{Demand, Layer, SandboxOptions};
+use csv_agent_worker::study::Study;
+use csv_agent_worker::{Cluster, Worker, WorkerError, WorkerOptions};
 
 use crate::bench::{HANG, in_time_async};
 

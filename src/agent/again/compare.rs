@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::frame::{Frame, is_numeric_dtype};
-use crate::limits::DIFFERENCES_MAX;
+use csv_agent_types::frame::{Frame, is_numeric_dtype};
+use csv_agent_types::limits::DIFFERENCES_MAX;
 
 /// How far apart two equal numbers may be, as a part of the larger one. Sums of the same numbers in
 /// another order differ by less.
@@ -349,7 +349,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{asks_for_order, frames, logs, texts};
-    use crate::frame::Frame;
+    use csv_agent_types::frame::Frame;
 
     /// A table of a region, a number and a share.
     fn table(rows: &[(&str, i64, f64)]) -> Frame {

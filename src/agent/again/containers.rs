@@ -13,21 +13,21 @@ use std::time::Instant;
 use anyhow::Context;
 use serde_json::json;
 
+use csv_agent_session::Session;
+use csv_agent_tools::{Plan, TOOLS, ToolError};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::ToolCall;
+use csv_agent_types::directory;
+use csv_agent_types::event::{CallError, CallStatus, Status, ToolOutput};
+use csv_agent_types::limits::{STAND_INS_MAX, WORKER_FILE_BYTES_MAX};
+use csv_agent_types::withheld::Withheld;
+use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
+
 use super::RerunOptions;
 use super::past::{DIRECTORY, PastCall, names_said, saved};
-use crate::agent::hosted::{End, chosen};
-use crate::agent::repl::{Repl, StandIn};
-use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
-use crate::catalog::Catalog;
-use crate::conversation::ToolCall;
-use crate::dataset;
-use crate::directory;
-use crate::event::{CallError, CallStatus, Status, ToolOutput};
-use crate::limits::{STAND_INS_MAX, WORKER_FILE_BYTES_MAX};
-use crate::python::protocol::{Command, Outcome, OutcomeStatus};
-use crate::session::Session;
-use crate::tools::{self, Plan, TOOLS, ToolError};
-use crate::withheld::Withheld;
+use crate::hosted::{End, chosen};
+use crate::repl::{Repl, StandIn};
+use crate::turn::{Closed, Ended, Turn, milliseconds_since};
 
 /// The containers of a turn and of those before it.
 pub struct Containers<'a> {
@@ -59,7 +59,7 @@ impl<'a> Containers<'a> {
             self.uploaded.push((saved(name), to.clone()));
             let writing = tokio::task::spawn_blocking(move || {
                 let mut file = File::create(&to)?;
-                dataset::csv_of(&from, &mut file, WORKER_FILE_BYTES_MAX)
+                csv_agent_ingest::csv_of(&from, &mut file, WORKER_FILE_BYTES_MAX)
             });
             let written = turn.wait(writing).await?.map_err(anyhow::Error::from)?;
             if let Err(error) = written {
@@ -125,7 +125,7 @@ impl<'a> Containers<'a> {
         let (call, catalog) = (&past.call, self.session.catalog());
         let message = format!("running `{}`", call.name);
         turn.status(Status::Executing { round: number, message })?;
-        turn.open_call(call, number, tools::label(call))?;
+        turn.open_call(call, number, csv_agent_tools::label(call))?;
         let began = Instant::now();
         turn.call_runs(call, began);
         let result = match past.command(catalog) {
@@ -163,8 +163,8 @@ impl<'a> Containers<'a> {
         call: &ToolCall,
         turn: &mut Turn<'_>,
     ) -> Result<Result<ToolOutput, ToolError>, Ended> {
-        let tool = tools::find(&call.name, TOOLS.iter());
-        let plan = tool.and_then(|it| tools::plan(it, self.session.catalog(), call));
+        let tool = csv_agent_tools::find(&call.name, TOOLS.iter());
+        let plan = tool.and_then(|it| csv_agent_tools::plan(it, self.session.catalog(), call));
         let (command, finish) = match plan {
             Ok(Plan::Ask(command, finish)) => (command, finish),
             Ok(_) => return Err(anyhow::anyhow!("`{}` sends nothing", call.name).into()),
@@ -198,7 +198,7 @@ fn printed(outcome: Outcome, scratch: &Path) -> Result<ToolOutput, ToolError> {
     let text = text.replace(&*scratch.to_string_lossy(), DIRECTORY);
     let kind = if outcome.status == OutcomeStatus::Ok { "text" } else { "error" };
     let result = json!({"kind": kind, "text": text});
-    let outcome = tools::succeeded(Outcome { result, ..outcome })?;
+    let outcome = csv_agent_tools::succeeded(Outcome { result, ..outcome })?;
     Ok(ToolOutput::json(outcome.result))
 }
 
@@ -220,8 +220,14 @@ fn table(
     io::copy(&mut from.take(WORKER_FILE_BYTES_MAX), &mut File::create(&copy)?)?;
     let shown_name = format!("{DIRECTORY}/{file}");
     let parquet = taken.join(TABLE);
-    let frame =
-        dataset::table_of_csv(&copy, &shown_name, &parquet, *rows_max, *cells_max, is_over)?;
+    let frame = csv_agent_ingest::table_of_csv(
+        &copy,
+        &shown_name,
+        &parquet,
+        *rows_max,
+        *cells_max,
+        is_over,
+    )?;
     let frame = chosen(frame, columns.clone());
     let file = write.then(|| TABLE.to_owned());
     let result = json!({"kind": "none"});

@@ -10,9 +10,10 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use csv_agent_worker::protocol::Command;
+use csv_agent_worker::study::Study;
+
 use super::past::{PastCall, Place, saved};
-use crate::python::protocol::Command;
-use crate::python::study::Study;
 
 const OUTLINE: &str = include_str!("outline.py");
 

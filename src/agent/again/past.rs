@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
+use csv_agent_provider::hosted;
+use csv_agent_tools::{Plan, TOOLS};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::ToolCall;
+use csv_agent_types::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
+use csv_agent_types::withheld::Withheld;
+use csv_agent_worker::protocol::Command;
+
 use super::compare::asks_for_order;
-use crate::catalog::Catalog;
-use crate::conversation::ToolCall;
-use crate::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
-use crate::provider::hosted;
-use crate::python::protocol::Command;
-use crate::tools::{self, Plan, TOOLS};
-use crate::withheld::Withheld;
 
 /// The tools that show what code has made.
 const SENDS: [&str; 2] = ["send_data_to_ui_as_df", "send_chart_to_ui"];
@@ -183,8 +184,8 @@ impl PastCall {
     pub fn command(&self, catalog: &Catalog) -> Option<Command> {
         // What came before an exception counts.
         let ran = self.status == CallStatus::Ok || self.ended() && self.raised().is_some();
-        let tool = || tools::find(&self.call.name, TOOLS.iter());
-        let plan = || match tool().and_then(|it| tools::plan(it, catalog, &self.call)) {
+        let tool = || csv_agent_tools::find(&self.call.name, TOOLS.iter());
+        let plan = || match tool().and_then(|it| csv_agent_tools::plan(it, catalog, &self.call)) {
             Ok(Plan::Ask(command, _)) => Some(command),
             _ => None,
         };
@@ -218,7 +219,7 @@ impl PastCall {
 
     /// Returns whether it ran code of the model's.
     pub fn runs_code(&self) -> bool {
-        self.is_hosted() || self.call.name == tools::RUNS_CODE
+        self.is_hosted() || self.call.name == csv_agent_tools::RUNS_CODE
     }
 
     /// Returns whether it came to an end of its own, good or bad.

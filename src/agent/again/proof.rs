@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use csv_agent_provider::hosted::code_interpreter;
+use csv_agent_types::event::{Body, CallStatus, ChartDrawn, DataFrame};
+use csv_agent_types::frame::Frame;
+
 use super::past::{PastCall, PastTurn};
-use crate::agent::grounding::{Claims, Grounds};
-use crate::event::{Body, CallStatus, ChartDrawn, DataFrame};
-use crate::frame::Frame;
-use crate::provider::hosted::code_interpreter;
+use crate::grounding::{Claims, Grounds};
 
 /// One thing that an answer rests on.
 #[derive(Debug, Clone, Copy)]

@@ -6,34 +6,35 @@ use std::time::Duration;
 use anyhow::anyhow;
 use serde_json::Map;
 
+use csv_agent_cluster::ClusterAccess;
+use csv_agent_render::inert;
+use csv_agent_session::Session;
+use csv_agent_session::turns;
+use csv_agent_sink::EventSink;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::{Reply, ToolCall, Usage};
+use csv_agent_types::event::{Body, CallStatus, CodePlace, Confinement, ReplyBody, Status};
+use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::withheld::Withheld;
+use csv_agent_worker::environment::PythonOptions;
+use csv_agent_worker::protocol::Command;
+use csv_agent_worker::sandbox::SandboxOptions;
+use csv_agent_worker::study::Study;
+
 use super::compare;
 use super::containers::Containers;
 use super::outline::{Step, needed, outlines};
 use super::past::{PastCall, PastTurn, Place, number, saved};
 use super::proof::{Proof, head, plotted, proofs};
-use crate::agent::TurnEnd;
-use crate::agent::cluster;
-use crate::agent::failure::{cancelled, describe, fail};
-use crate::agent::hosted::Interpreter;
-use crate::agent::memory::Memory;
-use crate::agent::repeat::Repeats;
-use crate::agent::repl::Repl;
-use crate::agent::round::{Code, Round};
-use crate::agent::turn::{Ended, Turn};
-use crate::catalog::Catalog;
-use crate::conversation::{Reply, ToolCall, Usage};
-use crate::event::{Body, CallStatus, CodePlace, Confinement, ReplyBody, Status};
-use crate::python::environment::PythonOptions;
-use crate::python::protocol::Command;
-use crate::python::sandbox::SandboxOptions;
-use crate::python::study::Study;
-use crate::render::inert;
-use crate::session::Session;
-use crate::session::turns;
-use crate::sink::EventSink;
-use crate::spark::ClusterAccess;
-use crate::status::{ExitStatus, Failure, StopReason};
-use crate::withheld::Withheld;
+use crate::TurnEnd;
+use crate::cluster;
+use crate::failure::{cancelled, describe, fail};
+use crate::hosted::Interpreter;
+use crate::memory::Memory;
+use crate::repeat::Repeats;
+use crate::repl::Repl;
+use crate::round::{Code, Round};
+use crate::turn::{Ended, Turn};
 
 /// How calls are run again.
 #[derive(Debug, Clone)]

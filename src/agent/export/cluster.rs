@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
+use csv_agent_cluster::Endpoint;
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::{Catalog, Dataset, Remote, SparkSource};
+use csv_agent_worker::CLUSTER_READING;
+
 use super::literal;
-use crate::catalog::{Catalog, Dataset, Remote, SparkSource};
-use crate::python::CLUSTER_READING;
-use crate::render::sanitize;
-use crate::spark::Endpoint;
 
 /// The packages that Spark's client is.
 pub const PACKAGES: [&str; 2] = ["pyarrow", "pyspark-client 4"];

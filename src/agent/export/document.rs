@@ -5,10 +5,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use csv_agent_render::{inert, table};
+use csv_agent_text::sanitize;
+use csv_agent_types::event::Body;
+
 use super::script::named;
-use crate::agent::again::past::{PastCall, PastTurn};
-use crate::event::Body;
-use crate::render::{inert, sanitize, table};
+use crate::again::past::{PastCall, PastTurn};
 
 /// Writes the document. Charts are linked where they are, in the session.
 pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {

@@ -15,16 +15,17 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use crate::agent::again::outline::{Outline, Step, needed, outlines};
-use crate::agent::again::past::{PastCall, PastTurn, Place, names_said, number, saved};
-use crate::catalog::Catalog;
-use crate::python::environment::PythonOptions;
-use crate::python::protocol::Command;
-use crate::python::sandbox::SandboxOptions;
-use crate::python::study::Study;
-use crate::render::sanitize;
-use crate::session::Session;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_session::Session;
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::environment::PythonOptions;
+use csv_agent_worker::protocol::Command;
+use csv_agent_worker::sandbox::SandboxOptions;
+use csv_agent_worker::study::Study;
+
+use crate::again::outline::{Outline, Step, needed, outlines};
+use crate::again::past::{PastCall, PastTurn, Place, names_said, number, saved};
 use cluster::Cluster;
 use readers::Reader;
 use steps::Piece;

@@ -4,9 +4,10 @@
 
 use serde_json::{Value, json};
 
+use csv_agent_render::inert;
+
 use super::Program;
 use super::script::{checks, named, prelude};
-use crate::render::inert;
 
 /// Writes the notebook.
 ///

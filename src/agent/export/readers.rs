@@ -8,11 +8,11 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use csv_agent_types::catalog::{Catalog, Dataset, SourceFormat};
+use csv_agent_types::limits::EXPORT_SOURCE_BYTES_MAX;
+use csv_agent_worker::study::Study;
+
 use super::{blocks, literal};
-use crate::catalog::{Catalog, Dataset, SourceFormat};
-use crate::dataset;
-use crate::limits::EXPORT_SOURCE_BYTES_MAX;
-use crate::python::study::Study;
 
 /// The function that reads a Parquet file.
 pub const PARQUET: &str = "_parquet_table";
@@ -50,7 +50,7 @@ pub type Troubles = BTreeMap<String, String>;
 
 /// Looks at the source of each dataset.
 pub fn troubles(catalog: &Catalog) -> Troubles {
-    let trouble = |it: &Dataset| dataset::source_trouble(it, EXPORT_SOURCE_BYTES_MAX);
+    let trouble = |it: &Dataset| csv_agent_ingest::source_trouble(it, EXPORT_SOURCE_BYTES_MAX);
     catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), trouble(it)?))).collect()
 }
 
@@ -111,7 +111,7 @@ async fn fit(
         "has_header": dialect.header,
         "has_extra": 0 < dataset.surplus_rows,
         "dtypes": dataset.columns.iter().map(|it| it.dtype.name()).collect::<Vec<_>>(),
-        "lines": dataset::line_runs(session_dir, dataset)?,
+        "lines": csv_agent_ingest::line_runs(session_dir, dataset)?,
     }]);
     // The functions of a script include a `load` of their own.
     let imports = "import bz2, csv, datetime, gzip, hashlib, io, json, os, re, sys, tempfile, zipfile\n\

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use csv_agent_text::sanitize;
+
 use super::cluster::{self, Cluster};
 use super::readers::PARQUET;
 use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, Piece, enter};
 use super::{Program, blocks, literal, questions};
-use crate::agent::again::past::{PastTurn, Place, number};
-use crate::render::sanitize;
+use crate::again::past::{PastTurn, Place, number};
 
 /// Takes `NAME=PATH` arguments. The hash seed is that of the REPL: sets come in the same order.
 const ARGUMENTS: &str = r#"if os.environ.get("PYTHONHASHSEED") != "0":

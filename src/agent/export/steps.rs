@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::CLUSTER_TABLE_ROWS_MAX;
+use csv_agent_worker::protocol::Command;
+
 use super::{Did, literal};
-use crate::agent::again::compare::unwarned;
-use crate::agent::again::past::{PastCall, PastTurn, Place, number};
-use crate::agent::again::proof::{Proof, head, is_lazy, plotted, proofs};
-use crate::catalog::Catalog;
-use crate::frame::Frame;
-use crate::limits::CLUSTER_TABLE_ROWS_MAX;
-use crate::python::protocol::Command;
+use crate::again::compare::unwarned;
+use crate::again::past::{PastCall, PastTurn, Place, number};
+use crate::again::proof::{Proof, head, is_lazy, plotted, proofs};
 
 /// A piece of the program: a step, or what is checked in the end.
 pub struct Piece {
@@ -352,7 +353,7 @@ fn keys_used(done: &[Did]) -> BTreeSet<String> {
     let words = code.flat_map(|it| it.split(|it: char| !it.is_ascii_alphanumeric() && it != '_'));
     let is_key = |it: &&str| {
         it.rsplit_once('_').is_some_and(|(tool, digits)| {
-            let is_tool = crate::tools::TOOLS.iter().any(|it| it.name == tool);
+            let is_tool = csv_agent_tools::TOOLS.iter().any(|it| it.name == tool);
             is_tool && digits.len() == 8 && digits.bytes().all(|it| it.is_ascii_hexdigit())
         })
     };

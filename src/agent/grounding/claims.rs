@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::listed;
-use crate::agent::schema::member;
+use crate::schema::member;
 
 /// A text of an answer that is read for its figures.
 pub struct Claim<'a> {

@@ -3,7 +3,7 @@
 //! Who reads a table of two rows may say by how much they differ. But of many numbers some two have nearly
 //! any difference, so that the fewer digits a figure shows, the fewer numbers it may come from.
 
-use crate::limits::{DERIVED_FROM_MAX, DERIVED_TABLES_MAX};
+use csv_agent_types::limits::{DERIVED_FROM_MAX, DERIVED_TABLES_MAX};
 
 /// Digits from which all tables count that count at all.
 const DIGITS_MAX: usize = 4;

@@ -21,16 +21,16 @@ use self::derived::{Derived, Grid, has};
 use self::figures::{Date, Figure, Purpose, figures};
 use self::number::{Number, Reading};
 use self::quotable::Quotable;
-use crate::agent::round::cut_middle;
-use crate::catalog::Dataset;
-use crate::conversation::{Item, ItemKind};
-use crate::event::{CallStatus, DataFrame, Ungrounded};
-use crate::limits::{
+use crate::round::cut_middle;
+use csv_agent_provider::hosted;
+use csv_agent_tools::ROW_COUNT_ESTIMATE;
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::conversation::{Item, ItemKind};
+use csv_agent_types::event::{CallStatus, DataFrame, Ungrounded};
+use csv_agent_types::limits::{
     DERIVED_FROM_MAX, DERIVED_TABLES_MAX, GROUNDS_MAX, TOOL_OUTPUT_BYTES_MAX, UNGROUNDED_CHARS_MAX,
     UNGROUNDED_MAX,
 };
-use crate::provider::hosted;
-use crate::tools::ROW_COUNT_ESTIMATE;
 
 /// Digits that a float tells apart.
 const FLOAT_DIGITS: usize = 15;

@@ -2,7 +2,7 @@
 //!
 //! Numbers that ground have their own place; here is what may only be said word by word.
 
-use crate::limits::QUOTABLE_BYTES_MAX;
+use csv_agent_types::limits::QUOTABLE_BYTES_MAX;
 
 /// Languages of code as fences name them. What such a fence holds is no claim.
 const LANGUAGES: [&str; 29] = [

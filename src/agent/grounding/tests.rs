@@ -1,15 +1,16 @@
 use proptest::prelude::{prop, proptest};
 use serde_json::{Value, json};
 
+use csv_agent_testing::cases;
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::conversation::Item;
+use csv_agent_types::event::CallStatus;
+use csv_agent_types::limits::GROUNDS_MAX;
+
 use super::figures::{Purpose, figures};
 use super::quotable::Quotable;
 use super::{Claims, Grounds};
-use crate::agent::prompt::tests::remote;
-use crate::cases::cases;
-use crate::catalog::Dataset;
-use crate::conversation::Item;
-use crate::event::CallStatus;
-use crate::limits::GROUNDS_MAX;
+use crate::prompt::tests::remote;
 
 fn missing_of(grounds: Grounds, text: &str) -> Vec<String> {
     grounds

@@ -1,18 +1,19 @@
 //! The container that code runs in: looked at before a turn, replaced when it has expired.
 
-use crate::agent::hosted::files::BY_USER;
-use crate::agent::hosted::upload::version;
-use crate::agent::hosted::{Hosted, HostedOptions, InUse, Mended};
-use crate::agent::news::listener;
-use crate::agent::turn::{Ended, Turn};
-use crate::agent::{Agent, Conversation};
-use crate::catalog::{Catalog, Dataset};
-use crate::conversation::{Item, ItemKind};
-use crate::event::Status;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
-use crate::session::Session;
-use crate::session::hosted::KeptContainer;
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
+use csv_agent_session::Session;
+use csv_agent_session::hosted::KeptContainer;
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::conversation::{Item, ItemKind};
+use csv_agent_types::event::Status;
+
+use crate::hosted::files::BY_USER;
+use crate::hosted::upload::version;
+use crate::hosted::{Hosted, HostedOptions, InUse, Mended};
+use crate::news::listener;
+use crate::turn::{Ended, Turn};
+use crate::{Agent, Conversation};
 
 /// What the model is told when the variables of its code are gone.
 const GONE: &str = "(The container of earlier code_interpreter runs is gone, with its variables and the files \
@@ -21,7 +22,7 @@ that code made there. Code runs in a new one, which has the files of the dataset
 impl Agent {
     /// Makes ready what code at the provider needs: the files of the datasets, and the container, if
     /// there is one already.
-    pub(in crate::agent) async fn prepare_hosted(
+    pub(crate) async fn prepare_hosted(
         &mut self,
         session: &Session,
         catalog: &Catalog,
@@ -66,7 +67,7 @@ impl Agent {
     /// # Errors
     ///
     /// Fails with the error when there is nothing to put right.
-    pub(in crate::agent) async fn mend_hosted(
+    pub(crate) async fn mend_hosted(
         &mut self,
         error: anyhow::Error,
         session: &Session,

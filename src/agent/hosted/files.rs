@@ -2,19 +2,20 @@
 
 use std::io::Write;
 
-use crate::agent::Agent;
-use crate::agent::hosted::Hosted;
-use crate::agent::news::listener;
-use crate::agent::turn::{Ended, Turn};
-use crate::conversation::Item;
-use crate::event::{FetchedFile, Status};
-use crate::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX, UNFETCHED_MAX};
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::hosted::store::ContainerFile;
-use crate::provider::hosted::{self, Citation};
-use crate::render::digits::{self, size};
-use crate::session::Session;
-use crate::sink::fetched::{self, Origin};
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_provider::hosted::store::ContainerFile;
+use csv_agent_provider::hosted::{self, Citation};
+use csv_agent_session::Session;
+use csv_agent_sink::fetched::{self, Origin};
+use csv_agent_text::digits::{self, size};
+use csv_agent_types::conversation::Item;
+use csv_agent_types::event::{FetchedFile, Status};
+use csv_agent_types::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX, UNFETCHED_MAX};
+
+use crate::Agent;
+use crate::hosted::Hosted;
+use crate::news::listener;
+use crate::turn::{Ended, Turn};
 
 /// Who put a file into a container that the user's data came in.
 pub(super) const BY_USER: &str = "user";
@@ -67,7 +68,7 @@ impl Agent {
     }
 
     /// Fetches the files as far as there is time. The answer is there and counts without them.
-    pub(in crate::agent) async fn fetch_files_in_time(
+    pub(crate) async fn fetch_files_in_time(
         &mut self,
         session: &Session,
         items: &[Item],

@@ -4,14 +4,15 @@ use std::future::Future;
 
 use jiff::Timestamp;
 
-use crate::agent::Agent;
-use crate::limits::HOSTED_DELETE;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::hosted::store::is_id;
-use crate::provider::{Progress, Provider};
-use crate::render::digits;
-use crate::session::hosted::Kept;
-use crate::status::ExitStatus;
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_provider::hosted::store::is_id;
+use csv_agent_provider::{Progress, Provider};
+use csv_agent_session::hosted::Kept;
+use csv_agent_text::digits;
+use csv_agent_types::limits::HOSTED_DELETE;
+use csv_agent_types::status::ExitStatus;
+
+use crate::Agent;
 
 /// Has the provider delete uploads and the container that it made, until `stop` resolves. Returns what it
 /// keeps still, and why.
@@ -95,7 +96,7 @@ pub fn left_there(server: &str, left: &Kept, reason: &str) -> String {
 
 impl Agent {
     /// Has the provider delete what it keeps for a session that goes with this process.
-    pub(in crate::agent) async fn close_hosted(
+    pub(crate) async fn close_hosted(
         &mut self,
         stop: impl Future<Output = ExitStatus>,
     ) -> Option<String> {

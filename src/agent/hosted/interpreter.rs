@@ -1,9 +1,9 @@
 //! Where code runs, as the user wants it, and which tools that makes.
 
-use crate::event::CodePlace;
-use crate::provider::hosted::HostedTool;
-use crate::provider::hosted::code_interpreter::{self, ContainerChoice};
-use crate::tools::{TOOLS, Tool};
+use csv_agent_provider::hosted::HostedTool;
+use csv_agent_provider::hosted::code_interpreter::{self, ContainerChoice};
+use csv_agent_tools::{TOOLS, Tool};
+use csv_agent_types::event::CodePlace;
 
 /// Where code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,14 +10,15 @@ mod upload;
 
 use std::collections::HashSet;
 
-use crate::agent::Agent;
-use crate::catalog::Catalog;
-use crate::conversation::{Item, ToolDeclaration};
-use crate::provider::Provider;
-use crate::provider::hosted;
-use crate::provider::hosted::code_interpreter::{self, ContainerChoice};
-use crate::session::Session;
-use crate::session::hosted::{HostedState, Kept};
+use csv_agent_provider::Provider;
+use csv_agent_provider::hosted;
+use csv_agent_provider::hosted::code_interpreter::{self, ContainerChoice};
+use csv_agent_session::Session;
+use csv_agent_session::hosted::{HostedState, Kept};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::{Item, ToolDeclaration};
+
+use crate::Agent;
 
 pub use container::is_about_hosted;
 pub use forget::{delete_kept, left_there};

@@ -5,25 +5,26 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::agent::Agent;
-use crate::agent::answer::Answer;
-use crate::agent::hosted::files;
-use crate::agent::pairing;
-use crate::agent::round::cut_middle;
-use crate::agent::turn::{Closed, Ended, Turn, milliseconds_since};
-use crate::conversation::{Item, Response};
-use crate::event::{CallError, CallStatus, Status};
-use crate::limits::{HOSTED_CALLS_MAX, PICTURES_KEPT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
-use crate::provider::hosted::code_interpreter::ContainerChoice;
-use crate::provider::hosted::{self, HostedCall};
-use crate::session::Session;
-use crate::session::hosted::KeptContainer;
-use crate::status::StopReason;
-use crate::tools::label;
+use csv_agent_provider::hosted::code_interpreter::ContainerChoice;
+use csv_agent_provider::hosted::{self, HostedCall};
+use csv_agent_session::Session;
+use csv_agent_session::hosted::KeptContainer;
+use csv_agent_tools::label;
+use csv_agent_types::conversation::{Item, Response};
+use csv_agent_types::event::{CallError, CallStatus, Status};
+use csv_agent_types::limits::{HOSTED_CALLS_MAX, PICTURES_KEPT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_types::status::StopReason;
+
+use crate::Agent;
+use crate::answer::Answer;
+use crate::hosted::files;
+use crate::pairing;
+use crate::round::cut_middle;
+use crate::turn::{Closed, Ended, Turn, milliseconds_since};
 
 impl Agent {
     /// Tells what the provider ran for a response, as if each run were a call of ours.
-    pub(in crate::agent) fn tell_hosted(
+    pub(crate) fn tell_hosted(
         &mut self,
         session: &Session,
         response: &Response,
@@ -66,7 +67,7 @@ impl Agent {
     }
 
     /// Says when no code ran although the user forces it: not every server heeds that.
-    pub(in crate::agent) fn tell_unforced(
+    pub(crate) fn tell_unforced(
         &self,
         answer: &Answer,
         items: &[Item],
@@ -83,7 +84,7 @@ impl Agent {
 
     /// Makes the items of a response fit to go back: calls of ours get ids that neither another call nor a
     /// run of the provider's has, and what runs gave is bounded.
-    pub(in crate::agent) fn make_fit(&mut self, sent: &[Item], received: &mut [Item]) {
+    pub(crate) fn make_fit(&mut self, sent: &[Item], received: &mut [Item]) {
         keep_short(received);
         pairing::make_call_ids_unique(sent, received, |it| self.hosted.seen.contains(it));
         let calls = received.iter().filter_map(Item::tool_call);

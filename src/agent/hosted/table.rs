@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::agent::hosted::Hosted;
-use crate::agent::hosted::files::fetching;
-use crate::agent::news::listener;
-use crate::agent::turn::{Ended, Turn};
-use crate::dataset;
-use crate::frame::Frame;
-use crate::limits::FETCHED_FILE_BYTES_MAX;
-use crate::provider::Provider;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::python::protocol::{Command, Outcome, OutcomeStatus};
-use crate::session::Session;
-use crate::tools::ToolError;
+use csv_agent_provider::Provider;
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_session::Session;
+use csv_agent_tools::ToolError;
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::FETCHED_FILE_BYTES_MAX;
+use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
+
+use crate::hosted::Hosted;
+use crate::hosted::files::fetching;
+use crate::news::listener;
+use crate::turn::{Ended, Turn};
 
 /// What answers, in the place of a REPL, for the tools that show a frame.
 pub struct AtProvider<'a> {
@@ -63,8 +63,14 @@ impl AtProvider<'_> {
         let shown = path.clone();
         let (_end, is_over) = End::of_waiting();
         let reading = tokio::task::spawn_blocking(move || {
-            let read =
-                dataset::table_of_csv(csv.path(), &shown, &parquet, rows_max, cells_max, &is_over);
+            let read = csv_agent_ingest::table_of_csv(
+                csv.path(),
+                &shown,
+                &parquet,
+                rows_max,
+                cells_max,
+                &is_over,
+            );
             if !write {
                 // A chart has its own data.
                 let _ = fs::remove_file(&parquet);

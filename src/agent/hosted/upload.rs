@@ -10,19 +10,19 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use crate::agent::Agent;
-use crate::agent::hosted::{End, Hosted, InUse};
-use crate::agent::news::listener;
-use crate::agent::turn::{Ended, Turn};
-use crate::catalog::{Catalog, Dataset};
-use crate::dataset;
-use crate::limits::{
+use csv_agent_provider::hosted::store::Upload;
+use csv_agent_session::Session;
+use csv_agent_session::hosted::KeptUpload;
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::limits::{
     UPLOAD_BYTES_MAX, UPLOAD_LIFE, UPLOAD_LIFE_TEMPORARY, UPLOAD_MARGIN, UPLOADS_MAX,
 };
-use crate::provider::hosted::store::Upload;
-use crate::session::Session;
-use crate::session::hosted::KeptUpload;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::Agent;
+use crate::hosted::{End, Hosted, InUse};
+use crate::news::listener;
+use crate::turn::{Ended, Turn};
 
 /// A file that code at the provider would have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -214,14 +214,14 @@ fn write_csv(parquet: &Path, beside: &Path, is_over: &AtomicBool) -> anyhow::Res
     let mut builder = tempfile::Builder::new();
     let mut csv = builder.prefix(".").suffix(".tmp").tempfile_in(beside)?;
     let mut wanted = Wanted { file: csv.as_file_mut(), is_over };
-    dataset::csv_of(parquet, &mut wanted, UPLOAD_BYTES_MAX)?;
+    csv_agent_ingest::csv_of(parquet, &mut wanted, UPLOAD_BYTES_MAX)?;
     csv.as_file_mut().seek(SeekFrom::Start(0))?;
     Ok(csv)
 }
 
 /// Returns how many bytes a dataset has as CSV.
 fn csv_bytes(parquet: &Path) -> anyhow::Result<u64> {
-    Ok(dataset::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)?.bytes)
+    Ok(csv_agent_ingest::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)?.bytes)
 }
 
 /// Returns what differs when a dataset does: it is ingested anew then.
@@ -242,7 +242,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::{Wanted, no_upload};
-    use crate::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     #[test]
     fn only_a_dataset_that_is_too_large_is_a_matter_of_limits() {

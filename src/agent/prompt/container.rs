@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::catalog::Catalog;
-use crate::dataset::reading_recipe;
+use csv_agent_ingest::reading_recipe;
+use csv_agent_types::catalog::Catalog;
 
 const HEAD: &str = "\
 Files in the container, each with the line that reads it as the dataset is (import pandas as pd). Where a
@@ -41,7 +41,7 @@ const REMARK_BYTES: usize = 100;
 #[cfg(test)]
 mod tests {
     use super::files;
-    use crate::agent::prompt::tests::catalog;
+    use crate::prompt::tests::catalog;
 
     #[test]
     fn each_file_has_the_line_that_reads_it_as_far_as_there_is_room() {

@@ -10,10 +10,11 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use csv_agent_ingest::families::{Family, families};
+use csv_agent_types::catalog::{Catalog, Column, Dataset, Remote, size_in_words};
+use csv_agent_types::limits::COLUMN_NAME_BYTES_MAX;
+
 use super::likely::Words;
-use crate::catalog::{Catalog, Column, Dataset, Remote, size_in_words};
-use crate::families::{Family, families};
-use crate::limits::COLUMN_NAME_BYTES_MAX;
 
 const HEAD: &str = "\
 Datasets. Names of columns and notes on them stand between quotes. They come from files, as the values do:
@@ -401,9 +402,9 @@ fn shares(wants: &[usize], room: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::{HEAD, LIKELIEST, schemas, shares};
-    use crate::agent::prompt::tests::{dataset, remote};
-    use crate::catalog::{Catalog, DType, Meaning};
-    use crate::limits::SCHEMA_BYTES_MAX;
+    use crate::prompt::tests::{dataset, remote};
+    use csv_agent_types::catalog::{Catalog, DType, Meaning};
+    use csv_agent_types::limits::SCHEMA_BYTES_MAX;
 
     #[test]
     fn who_wants_little_leaves_the_rest_to_the_others() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::Dataset;
+use csv_agent_types::catalog::Dataset;
 
 /// Letters of a word that says something.
 const WORD_CHARS_MIN: usize = 3;
@@ -59,7 +59,7 @@ fn is_same(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Words;
-    use crate::agent::prompt::tests::dataset;
+    use crate::prompt::tests::dataset;
 
     #[test]
     fn names_count_more_than_columns_and_these_more_than_notes() {

@@ -18,15 +18,14 @@ pub mod withheld;
 
 use serde_json::Value;
 
-use crate::agent::hosted::Interpreter;
-use crate::catalog::Catalog;
-use crate::limits::{
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::limits::{
     CLUSTER_COLLECT_BYTES_MAX, CONTAINER_FILES_BYTES_MAX, FINDINGS_BYTES_MAX,
     INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX, THRESHOLDS_BYTES_MAX,
 };
+use csv_agent_types::withheld::Withheld;
 
-use crate::withheld::Withheld;
-
+use crate::hosted::Interpreter;
 use findings::PastFinding;
 use knowledge::Knowledge;
 use thresholds::Threshold;

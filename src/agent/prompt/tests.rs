@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use csv_agent_types::catalog::{
+    Catalog, Column, DType, Dataset, Dialect, Location, Reading, Remote, SetAside, SourceFormat,
+    SparkSource, StrayQuotes,
+};
+use csv_agent_types::conversation::{Assessment, Finding};
+use csv_agent_types::limits::INSTRUCTIONS_BYTES_MAX;
+use csv_agent_types::rating::{Range, Ratings};
+use csv_agent_types::withheld::Withheld;
+
 use super::findings::PastFinding;
 use super::knowledge::Knowledge;
 use super::thresholds::Threshold;
 use super::{Briefing, Parts, instructions};
-use crate::agent::hosted::Interpreter;
-use crate::catalog::{
-    Catalog, Column, DType, Dataset, Dialect, Location, Reading, Remote, SetAside, SourceFormat,
-    SparkSource, StrayQuotes,
-};
-use crate::conversation::{Assessment, Finding};
-use crate::limits::INSTRUCTIONS_BYTES_MAX;
-use crate::rating::{Range, Ratings};
-use crate::withheld::Withheld;
+use crate::hosted::Interpreter;
 
 /// Makes a dataset of three rows.
 pub fn dataset(n_columns: usize) -> Dataset {

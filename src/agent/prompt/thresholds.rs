@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::rating::Ratings;
+
 use super::datasets::quoted;
-use crate::catalog::Catalog;
-use crate::rating::Ratings;
 
 const HEAD: &str = "\
 Thresholds that the user set. Where the question is about such a column, rate by them. For a verdict, single

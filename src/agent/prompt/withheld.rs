@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use csv_agent_ingest::TOKEN;
+use csv_agent_types::withheld::Withheld;
+
 use super::datasets::quoted;
-use crate::dataset::TOKEN;
-use crate::withheld::Withheld;
 
 /// Writes what is kept back; nothing when everything may be seen.
 pub fn withheld(withheld: &Withheld) -> String {

@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use csv_agent_ingest::{HeadOfFile, IngestOptions, Instructions, Wanted, instructions};
+use csv_agent_types::catalog::{
+    Column, DType, Dataset, Reading, Remote, SourceFormat, SparkSource,
+};
+use csv_agent_types::limits::CLUSTER_FILES_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::found::{Asked, Contents, FilesFound, HeadFound, ParquetFound};
 use super::{endings, types};
-use crate::catalog::{Column, DType, Dataset, Reading, Remote, SourceFormat, SparkSource};
-use crate::dataset::{HeadOfFile, IngestOptions, Instructions, Wanted, instructions};
-use crate::limits::CLUSTER_FILES_MAX;
-use crate::status::{ExitStatus, Failure};
 
 /// Stands for an empty cell, which is missing; one in quotes is empty text. Nobody writes it.
 const NOTHING: &str = "\u{e000}nothing";
@@ -337,11 +340,11 @@ mod tests {
     use serde_json::json;
 
     use super::dataset;
-    use crate::agent::remote::What;
-    use crate::agent::remote::found::{Asked, FilesFound, ParquetFound};
-    use crate::catalog::{DType, Dataset, Reading, SparkSource};
-    use crate::dataset::IngestOptions;
-    use crate::status::{ExitStatus, Failure};
+    use crate::remote::What;
+    use crate::remote::found::{Asked, FilesFound, ParquetFound};
+    use csv_agent_ingest::IngestOptions;
+    use csv_agent_types::catalog::{DType, Dataset, Reading, SparkSource};
+    use csv_agent_types::status::{ExitStatus, Failure};
 
     fn found(heads: &[&str], is_whole: bool, bytes: u64) -> FilesFound {
         let heads: Vec<_> = heads

@@ -2,11 +2,12 @@
 
 use serde::Deserialize;
 
-use super::What;
-use crate::catalog::{
+use csv_agent_ingest::IngestOptions;
+use csv_agent_types::catalog::{
     Column, Dataset, Dialect, Location, Remote, SetAside, SourceFormat, StrayQuotes,
 };
-use crate::dataset::IngestOptions;
+
+use super::What;
 
 /// The study's answer.
 #[derive(Debug, Deserialize)]

@@ -13,22 +13,23 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::agent::cluster::start_relay;
-use crate::catalog::{Dataset, Reading, Remote, SourceFormat, SparkSource};
-use crate::dataset::IngestOptions;
-use crate::frame::Frame;
-use crate::limits::{
+use csv_agent_cluster::{
+    Activity, Allowed, ClusterAccess, Endpoint, Relay, Traffic, beginning, contact,
+};
+use csv_agent_ingest::IngestOptions;
+use csv_agent_types::catalog::{Dataset, Reading, Remote, SourceFormat, SparkSource};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{
     CLUSTER_COUNT_BYTES_MAX, CLUSTER_FILES_MAX, CLUSTER_HEAD_BYTES_MAX, CLUSTER_HEADS_MAX,
     CLUSTER_OTHER_HEAD_BYTES_MAX, CSV_COLUMNS_MAX,
 };
-use crate::python::WorkerError;
-use crate::python::environment::PythonOptions;
-use crate::python::sandbox::SandboxOptions;
-use crate::python::study::Study;
-use crate::spark::{
-    Activity, Allowed, ClusterAccess, Endpoint, Relay, Traffic, beginning, contact,
-};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::WorkerError;
+use csv_agent_worker::environment::PythonOptions;
+use csv_agent_worker::sandbox::SandboxOptions;
+use csv_agent_worker::study::Study;
+
+use crate::cluster::start_relay;
 use found::{Asked, Contents, FilesFound, TableFound};
 
 pub use found::Answer;

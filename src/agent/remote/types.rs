@@ -1,6 +1,6 @@
 //! Spark's types as ours.
 
-use crate::catalog::{Column, DType};
+use csv_agent_types::catalog::{Column, DType};
 
 /// Returns columns of Spark as columns of a dataset. Of values that have no type of ours, the note tells
 /// what they are there; they stay as they are.
@@ -37,7 +37,7 @@ fn dtype(spark_type: &str) -> (DType, bool) {
 #[cfg(test)]
 mod tests {
     use super::column;
-    use crate::catalog::DType;
+    use csv_agent_types::catalog::DType;
 
     #[test]
     fn a_type_that_is_not_ours_is_told() {

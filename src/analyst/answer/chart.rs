@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
+use csv_agent_types::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
+
 use super::{Answer, Drawing};
-use crate::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
-use crate::provider::builtin::code::quoted;
-use crate::provider::builtin::reading::{Group, Over, Part, Shape, What};
-use crate::provider::builtin::schema::Kind;
-use crate::provider::builtin::talk::Turn;
+use crate::code::quoted;
+use crate::reading::{Group, Over, Part, Shape, What};
+use crate::schema::Kind;
+use crate::talk::Turn;
 
 /// Groups from which a series over time gets a chart that nobody asked for.
 const TREND_MIN: u64 = 3;

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::{Answer, capital};
-use crate::provider::builtin::code::{DAYS, FAR, number};
-use crate::provider::builtin::lexicon::TimeUnit;
-use crate::provider::builtin::reading::{
+use crate::code::{DAYS, FAR, number};
+use crate::lexicon::TimeUnit;
+use crate::reading::{
     Agg, Check, Filter, Group, Measure, Op, Over, Part, Rank, Scalar, Test, Told, What, Within,
 };
 

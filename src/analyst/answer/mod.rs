@@ -8,13 +8,14 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use csv_agent_text::digits;
+use csv_agent_types::limits::{CHART_ROWS_MAX, FINDING_ROWS_MAX};
+
 use super::code::Program;
 use super::ground::Place;
 use super::reading::{Agg, Check, Filter, Group, Over, Reading, What};
 use super::schema::Table;
 use super::talk::{Done, Turn};
-use crate::limits::{CHART_ROWS_MAX, FINDING_ROWS_MAX};
-use crate::render::digits;
 
 /// The code that prepares the frame of a chart, and the chart, once that code has run.
 type Drawing = (Option<String>, Option<Value>);

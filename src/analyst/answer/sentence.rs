@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
+use csv_agent_text::digits;
+
 use super::describe::word;
 use super::{Answer, capital, grouped};
-use crate::provider::builtin::code::number;
-use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Filter, Over, Rank, Told, What};
-use crate::provider::builtin::schema::{Column, Kind};
-use crate::render::digits;
+use crate::code::number;
+use crate::ground::Place;
+use crate::reading::{Check, Filter, Over, Rank, Told, What};
+use crate::schema::{Column, Kind};
 
 /// Columns that tell what a row is called: a first name and a last.
 const NAMES_MAX: usize = 2;

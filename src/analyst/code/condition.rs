@@ -1,9 +1,9 @@
 //! Conditions as pandas: which rows of a frame count.
 
 use super::{Writer, listed, number, quoted, sign};
-use crate::provider::builtin::lexicon::TimeUnit;
-use crate::provider::builtin::reading::{Filter, Op, Part, Scalar, Test, Within};
-use crate::provider::builtin::schema::Kind;
+use crate::lexicon::TimeUnit;
+use crate::reading::{Filter, Op, Part, Scalar, Test, Within};
+use crate::schema::Kind;
 
 impl Writer<'_> {
     /// Returns the condition for rows to count.

@@ -1,8 +1,8 @@
 //! Pandas for the data as such: outliers, what is missing, what comes twice, and checks.
 
 use super::{FAR, Writer, listed, number, one_or_list, quoted, sign};
-use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Check, Filter, Told};
+use crate::ground::Place;
+use crate::reading::{Check, Filter, Told};
 
 impl Writer<'_> {
     fn far(&mut self, place: Place) -> String {

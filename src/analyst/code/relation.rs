@@ -1,8 +1,8 @@
 //! Pandas for shares, ratios, differences, correlations and distributions.
 
 use super::{Writer, listed, one_or_list, quoted};
-use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::reading::{Filter, Measure, Rank};
+use crate::ground::Place;
+use crate::reading::{Filter, Measure, Rank};
 
 /// Different numbers up to which each is counted by itself.
 const VALUES_MAX: u32 = 12;

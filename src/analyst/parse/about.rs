@@ -1,10 +1,10 @@
 //! Questions about the data as such: its columns, what is missing, what comes twice, what comes first.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::Meaning;
-use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{Agg, Filter, Measure, Rank, Test, Told, What};
-use crate::provider::builtin::schema::Kind;
+use crate::ground::Meaning;
+use crate::lexicon::{Concept, Cue};
+use crate::reading::{Agg, Filter, Measure, Rank, Test, Told, What};
+use crate::schema::Kind;
 
 /// Rows that a preview shows when nobody says how many.
 const PREVIEW_ROWS: i64 = 5;

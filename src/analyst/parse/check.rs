@@ -1,12 +1,10 @@
 //! Checks: whether something holds of the data, so that a gate can be made of it.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::code::opposite;
-use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{
-    Agg, Check, Filter, Join, Measure, Op, Scalar, Test, What,
-};
+use crate::code::opposite;
+use crate::ground::{Meaning, Place};
+use crate::lexicon::{Concept, Cue};
+use crate::reading::{Agg, Check, Filter, Join, Measure, Op, Scalar, Test, What};
 
 impl Parser<'_> {
     /// Reads a question that yes or no answers.

@@ -3,10 +3,10 @@
 use jiff::civil::Time;
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord};
-use crate::provider::builtin::reading::{Filter, Op, Scalar, Test};
-use crate::provider::builtin::schema::{Column, Kind};
+use crate::ground::{Meaning, Place};
+use crate::lexicon::{Concept, Cue, PeriodWord};
+use crate::reading::{Filter, Op, Scalar, Test};
+use crate::schema::{Column, Kind};
 
 /// Marks between a column and what it is compared with.
 const REACH: usize = 3;

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use super::compare::{is, op_of_period};
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::code::opposite;
-use crate::provider::builtin::ground::{Held, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord};
-use crate::provider::builtin::reading::{Filter, Op, Scalar, Test, Within};
-use crate::provider::builtin::schema::{Column, Kind};
-use crate::provider::builtin::words::TokenKind;
+use crate::code::opposite;
+use crate::ground::{Held, Meaning, Place};
+use crate::lexicon::{Concept, Cue, PeriodWord};
+use crate::reading::{Filter, Op, Scalar, Test, Within};
+use crate::schema::{Column, Kind};
+use crate::words::TokenKind;
 
 /// How much more often a column holds a value than another, to be meant by it alone.
 const MORE_OFTEN: u64 = 10;

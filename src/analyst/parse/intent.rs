@@ -1,11 +1,9 @@
 //! What is asked: the kind of answer, out of what the conditions have left.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::Place;
-use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{
-    Agg, Filter, Group, Measure, Over, Rank, Shape, Test, What,
-};
+use crate::ground::Place;
+use crate::lexicon::{Concept, Cue};
+use crate::reading::{Agg, Filter, Group, Measure, Over, Rank, Shape, Test, What};
 
 impl Parser<'_> {
     /// Finds out what is asked.

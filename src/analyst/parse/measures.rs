@@ -1,10 +1,10 @@
 //! What is counted, added up or averaged, and by what.
 
 use super::{Doubt, Parser};
-use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
-use crate::provider::builtin::reading::{Agg, Group, Measure, Part};
-use crate::provider::builtin::schema::Kind;
+use crate::ground::{Meaning, Place};
+use crate::lexicon::{Concept, Cue, TimeUnit};
+use crate::reading::{Agg, Group, Measure, Part};
+use crate::schema::Kind;
 
 impl Parser<'_> {
     /// Takes the groups: `by cut and color`, `per month`, `in each region`, `monthly`.

@@ -4,10 +4,10 @@ use jiff::ToSpan;
 use jiff::civil::{Date, date};
 
 use super::Parser;
-use crate::provider::builtin::ground::{Mark, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord, TimeUnit};
-use crate::provider::builtin::reading::{Filter, Op, Part, Scalar, Test};
-use crate::provider::builtin::schema::Kind;
+use crate::ground::{Mark, Meaning, Place};
+use crate::lexicon::{Concept, Cue, PeriodWord, TimeUnit};
+use crate::reading::{Filter, Op, Part, Scalar, Test};
+use crate::schema::Kind;
 
 /// A stretch of time, or a part of every year.
 #[derive(Debug, Clone, Copy, PartialEq)]

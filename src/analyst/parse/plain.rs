@@ -1,12 +1,10 @@
 //! Counts, totals and rows: what is asked when nothing else is.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::{Mark, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
-use crate::provider::builtin::reading::{
-    Agg, Group, Measure, Over, Rank, Scalar, Shape, Test, What,
-};
-use crate::provider::builtin::schema::Kind;
+use crate::ground::{Mark, Meaning, Place};
+use crate::lexicon::{Concept, Cue, TimeUnit};
+use crate::reading::{Agg, Group, Measure, Over, Rank, Scalar, Shape, Test, What};
+use crate::schema::Kind;
 
 impl Parser<'_> {
     /// Counts, totals, rows.

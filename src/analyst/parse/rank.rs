@@ -1,10 +1,10 @@
 //! Superlatives: which is the largest, the top five, the second cheapest, the most common.
 
 use super::{Doubt, Parser};
-use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
-use crate::provider::builtin::reading::{Agg, Group, Measure, Rank, What};
-use crate::provider::builtin::schema::Kind;
+use crate::ground::{Meaning, Place};
+use crate::lexicon::{Concept, Cue, TimeUnit};
+use crate::reading::{Agg, Group, Measure, Rank, What};
+use crate::schema::Kind;
 
 /// A superlative, taken off the list.
 struct Superlative {

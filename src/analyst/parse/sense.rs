@@ -1,13 +1,11 @@
 //! Sense: a reading that answers nothing, or another question, is no reading.
 
 use super::{Doubt, Parser, compare, measures};
-use crate::provider::builtin::ground::{Mark, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, PeriodWord, TimeUnit};
-use crate::provider::builtin::reading::{
-    Agg, Check, Filter, Group, Measure, Op, Over, Part, Scalar, Test, What,
-};
-use crate::provider::builtin::schema::Kind;
-use crate::provider::builtin::words::Token;
+use crate::ground::{Mark, Meaning, Place};
+use crate::lexicon::{Concept, Cue, PeriodWord, TimeUnit};
+use crate::reading::{Agg, Check, Filter, Group, Measure, Op, Over, Part, Scalar, Test, What};
+use crate::schema::Kind;
+use crate::words::Token;
 
 impl Parser<'_> {
     /// Fails when what is asked may be something else.

@@ -1,10 +1,10 @@
 //! Numbers over time and side by side: what has changed, what runs over time, what is compared.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::{Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue, TimeUnit};
-use crate::provider::builtin::reading::{Agg, Group, Measure, Over, Part, Shape, Test, What};
-use crate::provider::builtin::schema::Kind;
+use crate::ground::{Meaning, Place};
+use crate::lexicon::{Concept, Cue, TimeUnit};
+use crate::reading::{Agg, Group, Measure, Over, Part, Shape, Test, What};
+use crate::schema::Kind;
 
 impl Parser<'_> {
     /// `how much did life expectancy rise between 1952 and 2007`: a number at both ends of a period.

@@ -1,12 +1,10 @@
 //! Questions that take up the one before: `and by month?`, `only Europe`, `as a chart`, `top 3`.
 
 use super::{Doubt, Parser, Placed};
-use crate::provider::builtin::ground::{Mark, Meaning, Place};
-use crate::provider::builtin::lexicon::{Concept, Cue};
-use crate::provider::builtin::reading::{
-    Agg, Filter, Group, Measure, Over, Rank, Reading, Shape, Test, What,
-};
-use crate::provider::builtin::schema::Kind;
+use crate::ground::{Mark, Meaning, Place};
+use crate::lexicon::{Concept, Cue};
+use crate::reading::{Agg, Filter, Group, Measure, Over, Rank, Reading, Shape, Test, What};
+use crate::schema::Kind;
 
 impl Parser<'_> {
     /// Returns whether the question makes no sense without one before.

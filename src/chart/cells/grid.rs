@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::limits::CHART_SERIES_MAX;
-use crate::render::table::fit::{self, cut, safe_line};
-use crate::render::table::grid::{ISOLATE, ISOLATE_END, is_from_right};
+use csv_agent_text::direction::{ISOLATE, ISOLATE_END, is_from_right};
+use csv_agent_text::fit::{self, cut, safe_line};
+use csv_agent_types::limits::CHART_SERIES_MAX;
 
 /// Red, green, blue.
 type Rgb = [u8; 3];

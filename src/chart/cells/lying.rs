@@ -4,8 +4,8 @@
 use super::grid::{Depth, Ink, shorten, shorten_all, width};
 use super::sheet::{Sheet, whole};
 use super::strip::{self, Part, RIGHTWARDS, Strip};
-use crate::render::chart::sheet::count;
-use crate::render::chart::ticks::Ticks;
+use crate::sheet::count;
+use crate::ticks::Ticks;
 
 /// Columns of the terminal that a column of bars needs.
 const PANEL_MIN: usize = 38;

@@ -8,8 +8,9 @@ mod lying;
 mod standing;
 mod points;
 
+use csv_agent_types::chart::ChartType;
+
 use super::plot::Plot;
-use crate::chart::ChartType;
 pub use grid::{Depth, shorten_all, width, wrap};
 use sheet::Sheet;
 use standing::Fit;

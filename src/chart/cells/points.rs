@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 
+use csv_agent_types::chart::ChartType;
+
 use super::grid::{Grid, Ink, shorten_all, width};
 use super::sheet::{Area, Sheet, whole};
-use crate::chart::ChartType;
-use crate::render::chart::plot::{Plot, X};
-use crate::render::chart::points::upright_range;
-use crate::render::chart::sheet::count;
-use crate::render::chart::ticks::Ticks;
-use crate::render::chart::time;
+use crate::plot::{Plot, X};
+use crate::points::upright_range;
+use crate::sheet::count;
+use crate::ticks::Ticks;
+use crate::time;
 
 /// Columns of an axis that a tick takes, about.
 const TICK_COLUMNS: usize = 12;

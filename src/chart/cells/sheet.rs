@@ -2,13 +2,14 @@
 
 use std::ops::RangeInclusive;
 
+use csv_agent_types::chart::ChartType;
+
 use super::grid::{Depth, Grid, Ink, shorten, shorten_all, width, wrap};
-use crate::chart::ChartType;
-use crate::render::chart::numbers::Measure;
-use crate::render::chart::plot::Plot;
-use crate::render::chart::sheet::count;
-use crate::render::chart::text::to_pixel;
-use crate::render::chart::ticks::Ticks;
+use crate::numbers::Measure;
+use crate::plot::Plot;
+use crate::sheet::count;
+use crate::text::to_pixel;
+use crate::ticks::Ticks;
 
 /// Lines of a title, and of a note.
 const LINES_MAX: usize = 2;

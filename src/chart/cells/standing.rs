@@ -6,8 +6,8 @@ use super::grid::{Depth, Ink, width, wrap};
 use super::lying;
 use super::sheet::{Area, Sheet};
 use super::strip::{self, Strip, UPWARDS};
-use crate::render::chart::plot::{Plot, X};
-use crate::render::chart::time;
+use crate::plot::{Plot, X};
+use crate::time;
 
 /// The widest bar. One alone should not fill the chart.
 const BAR_MAX: usize = 8;

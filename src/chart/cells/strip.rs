@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use csv_agent_types::chart::ChartType;
+
 use super::grid::Ink;
 use super::sheet::whole;
-use crate::chart::ChartType;
-use crate::render::chart::numbers::{self, Measure};
-use crate::render::chart::plot::Plot;
-use crate::render::chart::sheet::count;
+use crate::numbers::{self, Measure};
+use crate::plot::Plot;
+use crate::sheet::count;
 
 /// Eighths of a cell, from its lower edge.
 pub const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
+use csv_agent_text::fit::width;
+use csv_agent_types::chart::ChartType::{self, Bar, Column, Line, Scatter, StackedColumn};
+
 use super::{Depth, draw};
-use crate::chart::ChartType::{self, Bar, Column, Line, Scatter, StackedColumn};
-use crate::render::chart::gallery::{chart, gallery};
-use crate::render::chart::numbers::Measure;
-use crate::render::chart::plot::Plot;
-use crate::render::table::fit::width;
+use crate::gallery::{chart, gallery};
+use crate::numbers::Measure;
+use crate::plot::Plot;
 
 /// Draws without the labels of axes and the note, so that a test shows what it is about.
 fn drawn(

@@ -6,12 +6,13 @@ use clap::error::ErrorKind;
 use clap::{FromArgMatches, Subcommand};
 use unicode_width::UnicodeWidthStr;
 
-use crate::cli::datasets::DatasetsFlags;
-use crate::cli::ingest::IngestFlags;
-use crate::cli::usage;
-use crate::limits::QUESTION_BYTES_MAX;
-use crate::render::sanitize;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_text::sanitize;
+use csv_agent_types::limits::QUESTION_BYTES_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::datasets::DatasetsFlags;
+use crate::ingest::IngestFlags;
+use crate::usage;
 
 /// Cells of a line below which `/help` puts what a command does under its name.
 const NARROW: usize = 60;
@@ -95,7 +96,7 @@ pub enum Command {
     #[command(name = "/model")]
     Model {
         /// The model; `builtin` is the analyst inside the binary
-        #[arg(value_name = "NAME", value_parser = crate::cli::values::model)]
+        #[arg(value_name = "NAME", value_parser = crate::values::model)]
         name: Option<String>,
     },
     /// Take back the last answer: the model no longer knows of it
@@ -213,7 +214,7 @@ fn definition(width: Option<u16>) -> clap::Command {
         .disable_help_subcommand(true)
         .disable_version_flag(true);
     let definition = Command::augment_subcommands(definition);
-    let width = usize::from(width.unwrap_or(u16::MAX).min(crate::cli::HELP_WIDTH_MAX));
+    let width = usize::from(width.unwrap_or(u16::MAX).min(crate::HELP_WIDTH_MAX));
     definition.mut_subcommands(|it| {
         let name = it.get_name().to_owned();
         // What is typed has no name of a program before it.
@@ -329,8 +330,8 @@ pub fn joined(lines: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Command, Line, help, is_open, joined, read};
-    use crate::limits::QUESTION_BYTES_MAX;
-    use crate::status::Failure;
+    use csv_agent_types::limits::QUESTION_BYTES_MAX;
+    use csv_agent_types::status::Failure;
 
     #[track_caller]
     fn question(line: &str, expected: Option<&str>) {

@@ -23,11 +23,12 @@ use rustyline::{
     EventContext, EventHandler, Helper, KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
 
+use csv_agent_text::sanitize;
+use csv_agent_types::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
+
 use super::commands::is_open;
 use super::prompt::Read;
 use super::words::Words;
-use crate::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
-use crate::render::sanitize;
 
 /// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
 const STOP: Duration = Duration::from_millis(100);

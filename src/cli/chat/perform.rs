@@ -2,21 +2,23 @@
 
 use std::ops::ControlFlow;
 
+use csv_agent_session::{ResetScope, turns};
+use csv_agent_sink::{EventSink, Format};
+use csv_agent_text::digits;
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::Location;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::commands::Command;
 use super::prompt::{Prompt, Read};
 use super::words::expanded;
 use super::{Chat, commands, shown};
-use crate::catalog::Location;
-use crate::cli::ask::{key, provider};
-use crate::cli::forget::forget;
-use crate::cli::ingest::IngestFlags;
-use crate::cli::options::GlobalOptions;
-use crate::cli::output::Output;
-use crate::cli::{confirm, datasets, ingest, out, past, report, reset};
-use crate::render::{digits, sanitize};
-use crate::session::{ResetScope, turns};
-use crate::sink::{EventSink, Format};
-use crate::status::{ExitStatus, Failure};
+use crate::ask::{key, provider};
+use crate::forget::forget;
+use crate::ingest::IngestFlags;
+use crate::options::GlobalOptions;
+use crate::output::Output;
+use crate::{confirm, datasets, ingest, out, past, report, reset};
 
 impl Chat<'_> {
     /// Does what a command says. Breaks with the status of the chat when it ends it.

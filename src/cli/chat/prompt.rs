@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tokio::task::spawn_blocking;
 
+use csv_agent_session::typed::Typed;
+use csv_agent_types::status::ExitStatus;
+
 use super::commands::{is_open, joined};
 use super::editor::{Before, Editor};
 use super::stdin::Stdin;
 use super::words::Words;
-use crate::cli::options::GlobalOptions;
-use crate::cli::report;
-use crate::cli::signals::Signals;
-use crate::session::typed::Typed;
-use crate::status::ExitStatus;
+use crate::options::GlobalOptions;
+use crate::report;
+use crate::signals::Signals;
 
 const PROMPT: &str = "> ";
 /// Asks for more of a line that goes on, where no editor shows it.

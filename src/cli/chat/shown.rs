@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::cli::options::GlobalOptions;
-use crate::cli::out::WholeFile;
-use crate::cli::usage;
-use crate::dataset::head;
-use crate::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody};
-use crate::frame::Frame;
-use crate::limits::{SAVED_CELLS_MAX, WORKER_FILE_BYTES_MAX};
-use crate::render::sanitize;
-use crate::render::table::{self, TableStyle};
-use crate::session::directory::{Directory, Kind};
-use crate::session::turns;
-use crate::sink::rows::chosen;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_ingest::head;
+use csv_agent_render::table::{self, TableStyle};
+use csv_agent_session::directory::{Directory, Kind};
+use csv_agent_session::turns;
+use csv_agent_sink::rows::chosen;
+use csv_agent_text::sanitize;
+use csv_agent_types::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{SAVED_CELLS_MAX, WORKER_FILE_BYTES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::options::GlobalOptions;
+use crate::out::WholeFile;
+use crate::usage;
 
 /// What a file can be, by its ending.
 const ENDINGS: [&str; 7] = ["csv", "tsv", "json", "md", "parquet", "svg", "png"];

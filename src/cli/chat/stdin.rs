@@ -6,9 +6,10 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::cli::flags::InputForm;
-use crate::limits::QUESTION_BYTES_MAX;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::limits::QUESTION_BYTES_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::flags::InputForm;
 
 /// Stdin, read up to a delimiter whenever that is asked for and not before.
 #[derive(Default)]

@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use csv_agent_text::sanitize;
+use csv_agent_types::limits::{COMPLETED_ENTRIES_MAX, COMPLETIONS_MAX};
+
 use super::commands::{Takes, takes};
-use crate::limits::{COMPLETED_ENTRIES_MAX, COMPLETIONS_MAX};
-use crate::render::sanitize;
 
 /// Bytes before the cursor that can begin a name.
 const NAME_BYTES_MAX: usize = 200;

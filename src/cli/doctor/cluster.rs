@@ -1,10 +1,11 @@
 //! The cluster that datasets of the session are on.
 
+use csv_agent_cluster::{ClusterAccess, Endpoint, Traffic, contact};
+use csv_agent_session::Session;
+use csv_agent_types::status::Failure;
+
 use super::{Check, State};
-use crate::cli::options::GlobalOptions;
-use crate::session::Session;
-use crate::spark::{ClusterAccess, Endpoint, Traffic, contact};
-use crate::status::Failure;
+use crate::options::GlobalOptions;
 
 /// Asks the cluster for its version; nothing where the session has no dataset on one.
 pub async fn ask(

@@ -4,14 +4,15 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use csv_agent_types::limits::DISK_FREE_BYTES_MIN;
+use csv_agent_types::status::ExitStatus;
+use csv_agent_worker::environment::{self, Extras, Origin, Packages, PythonOptions};
+use csv_agent_worker::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
+use csv_agent_worker::{Worker, WorkerOptions};
+
 use super::{Check, State};
-use crate::cli::graphics::{self, Images};
-use crate::cli::options::GlobalOptions;
-use crate::limits::DISK_FREE_BYTES_MIN;
-use crate::python::environment::{self, Extras, Origin, Packages, PythonOptions};
-use crate::python::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
-use crate::python::{Worker, WorkerOptions};
-use crate::status::ExitStatus;
+use crate::graphics::{self, Images};
+use crate::options::GlobalOptions;
 
 /// Bytes of a GB, as disks are sold.
 const GB: f64 = 1e9;

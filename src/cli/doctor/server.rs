@@ -1,14 +1,15 @@
 //! The key and the server it is for.
 
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_provider::health::{Health, look, name};
+use csv_agent_provider::{Key, RemoteOptions, is_on_this_machine};
+use csv_agent_types::limits::SERVER_LOOK;
+use csv_agent_types::status::ExitStatus;
+
 use super::{Check, State};
-use crate::cli::options::ask::{ProviderChoice, provider};
-use crate::cli::options::key::KeySource;
-use crate::cli::options::settings::{BASE_URL_OF_MODEL, MODEL, Settings};
-use crate::limits::SERVER_LOOK;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::health::{Health, look, name};
-use crate::provider::{Key, RemoteOptions, is_on_this_machine};
-use crate::status::ExitStatus;
+use crate::options::ask::{ProviderChoice, provider};
+use crate::options::key::KeySource;
+use crate::options::settings::{BASE_URL_OF_MODEL, MODEL, Settings};
 
 const NONE_NEEDED: &str = "none needed: the analyst inside csv-agent asks no server";
 

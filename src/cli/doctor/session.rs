@@ -6,17 +6,18 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::catalog::Dataset;
-use crate::cli::ingest::ingest_in_place;
-use crate::cli::listing::{self, Listing};
-use crate::cli::options::GlobalOptions;
-use crate::cli::{out, report};
-use crate::dataset::sha256_file;
-use crate::named_file;
-use crate::session::directory::{NAME, mending};
-use crate::session::repair::{Finding, State, examine, put_entry_aside};
-use crate::session::{Access, Session};
-use crate::status::ExitStatus;
+use csv_agent_ingest::sha256_file;
+use csv_agent_session::directory::{NAME, mending};
+use csv_agent_session::repair::{Finding, State, examine, put_entry_aside};
+use csv_agent_session::{Access, Session};
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::named_file;
+use csv_agent_types::status::ExitStatus;
+
+use crate::ingest::ingest_in_place;
+use crate::listing::{self, Listing};
+use crate::options::GlobalOptions;
+use crate::{out, report};
 
 /// Looks at the files of the session, or mends them, and prints a line for each.
 ///

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::provider::hosted::code_interpreter::MemoryTier;
+use csv_agent_provider::hosted::code_interpreter::MemoryTier;
 
 /// Where code runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

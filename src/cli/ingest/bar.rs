@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::options::GlobalOptions;
-use crate::dataset::Progress;
-use crate::render::sanitize;
+use csv_agent_ingest::Progress;
+use csv_agent_text::sanitize;
+
+use crate::options::GlobalOptions;
 
 /// Work shorter than this shows no bar.
 const BAR_AFTER: Duration = Duration::from_secs(1);

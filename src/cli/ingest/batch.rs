@@ -6,12 +6,13 @@
 
 use std::time::{Duration, Instant};
 
+use csv_agent_ingest::{DatasetFiles, IngestOptions, sync_dir};
+use csv_agent_session::Session;
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::job::{Ingested, Target};
-use crate::catalog::Dataset;
-use crate::cli::usage::nearest;
-use crate::dataset::{DatasetFiles, IngestOptions, sync_dir};
-use crate::session::Session;
-use crate::status::{ExitStatus, Failure};
+use crate::usage::nearest;
 
 /// Time that a dataset may wait for others, at least.
 const WAIT: Duration = Duration::from_millis(100);

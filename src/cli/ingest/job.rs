@@ -10,14 +10,15 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
+use csv_agent_ingest::{Archive, Awaited, DatasetFiles, Entry, IngestOptions, Source};
+use csv_agent_session::{Access, Session};
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::bar::IngestBar;
 use super::origin::origin;
 use super::{IfExists, options_of, space};
-use crate::catalog::{Catalog, Dataset};
-use crate::cli::options::GlobalOptions;
-use crate::dataset::{self, Archive, Awaited, DatasetFiles, Entry, IngestOptions, Source};
-use crate::session::{Access, Session};
-use crate::status::{ExitStatus, Failure};
+use crate::options::GlobalOptions;
 
 /// Name of the dataset that comes from stdin.
 const STDIN_NAME: &str = "stdin";
@@ -118,7 +119,7 @@ impl Input {
 
     /// Returns the name of the dataset that it becomes.
     pub fn dataset_name(&self) -> String {
-        self.path().map_or_else(|| STDIN_NAME.to_owned(), |it| dataset::name_of(&it))
+        self.path().map_or_else(|| STDIN_NAME.to_owned(), |it| csv_agent_ingest::name_of(&it))
     }
 }
 
@@ -325,13 +326,26 @@ impl Job<'_> {
         let progress = |it| bar.show(it);
         let (dataset, files) = match dir {
             None => {
-                let dataset =
-                    dataset::inspect(source, &shown_name, &name, &read, &progress, cancelled)?;
+                let dataset = csv_agent_ingest::inspect(
+                    source,
+                    &shown_name,
+                    &name,
+                    &read,
+                    &progress,
+                    cancelled,
+                )?;
                 (dataset, None)
             }
             Some(dir) => {
-                let (dataset, files) =
-                    dataset::ingest(source, &shown_name, &name, dir, &read, &progress, cancelled)?;
+                let (dataset, files) = csv_agent_ingest::ingest(
+                    source,
+                    &shown_name,
+                    &name,
+                    dir,
+                    &read,
+                    &progress,
+                    cancelled,
+                )?;
                 (dataset, Some(files))
             }
         };
@@ -407,7 +421,7 @@ pub fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) 
 /// A file of another size is another file; only one of the same size is read.
 fn is_same_file(path: &Path, present: &Dataset) -> anyhow::Result<bool> {
     let is_same_size = path.metadata().is_ok_and(|it| it.is_file() && it.len() == present.bytes);
-    Ok(is_same_size && dataset::sha256_file(path)? == present.sha256)
+    Ok(is_same_size && csv_agent_ingest::sha256_file(path)? == present.sha256)
 }
 
 fn stdin(cancelled: &Arc<AtomicBool>) -> anyhow::Result<Awaited<Arc<AtomicBool>>> {

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use csv_agent_ingest::{IngestOptions, Opened, Union, files_at_once};
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::bar::IngestBar;
 use super::job::{Change, Ingested, Input, Place, unpack};
 use super::origin::{absolute, origin_of};
 use super::sources::{Group, Sources, pattern};
 use super::{IfExists, template};
-use crate::catalog::Dataset;
-use crate::dataset::{self, IngestOptions, Opened, Union, files_at_once};
-use crate::status::{ExitStatus, Failure};
 
 /// Files that become one dataset.
 pub struct Joining {
@@ -104,7 +105,7 @@ impl Joining {
         let read = IngestOptions { origin, n_at_once, ..read.clone() };
         let count = || bar.count();
         let (mut dataset, files) =
-            dataset::union(&union, &self.name, dir, &read, place.cancelled, &count)?;
+            csv_agent_ingest::union(&union, &self.name, dir, &read, place.cancelled, &count)?;
         dataset.dialect.told = told;
         let files = place.dir.is_some().then_some(files);
         Ok(Ingested { name: self.name.clone(), dataset, change, files })
@@ -205,7 +206,7 @@ impl Joining {
                 return Ok(false);
             }
             let opened = open(at)?;
-            if dataset::sha256_file(&opened.path)? != known.sha256 {
+            if csv_agent_ingest::sha256_file(&opened.path)? != known.sha256 {
                 return Ok(false);
             }
         }
@@ -220,7 +221,7 @@ fn name_of(groups: &[&Group]) -> String {
     let parts = path.components().rev().map(|it| it.as_os_str().to_string_lossy().into_owned());
     let names = parts.map(|part| {
         let kept = template::glob_of(&part).replace(['*', '?', '[', ']'], "_");
-        dataset::name_of(&PathBuf::from(dataset::stem_of(&kept)))
+        csv_agent_ingest::name_of(&PathBuf::from(csv_agent_ingest::stem_of(&kept)))
     });
     // A part of nothing but signs names nothing.
     names.into_iter().find(|it| it != "data" || first.path.ends_with("data")).unwrap_or_default()

@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::IfExists;
 use super::job::Input;
 use super::origin::{absolute, origin, origin_of};
-use crate::catalog::{Catalog, Dataset};
-use crate::dataset;
-use crate::limits::DATASET_NAME_BYTES_MAX;
-use crate::status::{ExitStatus, Failure};
 
 /// Parts of a path that `--name-from` may name.
 const PARTS: [&str; 4] = ["stem", "parent", "grandparent", "ending"];
@@ -82,7 +82,9 @@ impl Words {
         let file = parts.pop().unwrap_or_default();
         let ending = file.rsplit_once('.').map_or("", |it| it.1).to_owned();
         let file = match table {
-            Some(table) => format!("{}_{}", dataset::stem_of(&file), table.replace('/', "_")),
+            Some(table) => {
+                format!("{}_{}", csv_agent_ingest::stem_of(&file), table.replace('/', "_"))
+            }
             None => file,
         };
         parts.reverse();
@@ -94,14 +96,14 @@ impl Words {
         let parents = levels.iter().rev().filter_map(|it| self.parents.get(*it));
         // An archive is called without its ending, as a file is.
         let parts: Vec<&str> =
-            parents.map(|it| dataset::stem_of(it)).chain([self.file.as_str()]).collect();
-        dataset::name_of(Path::new(&parts.join("_")))
+            parents.map(|it| csv_agent_ingest::stem_of(it)).chain([self.file.as_str()]).collect();
+        csv_agent_ingest::name_of(Path::new(&parts.join("_")))
     }
 
     fn part(&self, part: &str) -> String {
         let parent = |at: usize| self.parents.get(at).cloned().unwrap_or_default();
         match part {
-            "stem" => dataset::stem_of(&self.file).to_owned(),
+            "stem" => csv_agent_ingest::stem_of(&self.file).to_owned(),
             "parent" => parent(0),
             "grandparent" => parent(1),
             _ => self.ending.clone(),
@@ -127,7 +129,7 @@ pub fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Ve
                 Piece::Part(part) => words.part(part),
             })
             .collect();
-        let name = dataset::name_of(Path::new(&text.replace('/', "_")));
+        let name = csv_agent_ingest::name_of(Path::new(&text.replace('/', "_")));
         if let Some(other) = owners.insert(name.clone(), input) {
             let message = format!(
                 "`--name-from` gives `{}` and `{}` one name, `{name}`",
@@ -222,7 +224,7 @@ fn apart(
     let by_path = ways.map(|levels| Box::new(move |it: &Words| it.name(&levels)) as Way);
     let by_ending: Way = Box::new(|it| {
         let text = format!("{}_{}", it.name(&[]), it.ending);
-        dataset::name_of(Path::new(&text))
+        csv_agent_ingest::name_of(Path::new(&text))
     });
     let mut best: (usize, Vec<String>) = (0, Vec::new());
     for way in by_path.chain([by_ending]) {
@@ -269,9 +271,9 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{by_pattern, name_pattern, unique};
-    use crate::catalog::Catalog;
-    use crate::catalog::tests::dataset;
-    use crate::cli::ingest::{IfExists, Input};
+    use crate::ingest::{IfExists, Input};
+    use csv_agent_testing::dataset;
+    use csv_agent_types::catalog::{Catalog, Dataset};
 
     fn inputs(paths: &[&str]) -> Vec<Input> {
         paths.iter().map(|it| Input::File(PathBuf::from(it))).collect()
@@ -281,7 +283,7 @@ mod tests {
     fn check(paths: &[&str], known: &[(&str, &str)], expected: &[&str]) {
         let mut catalog = Catalog::default();
         for (source, name) in known {
-            let mut dataset = dataset(1);
+            let mut dataset: Dataset = dataset(1);
             (*source).clone_into(&mut dataset.source);
             catalog.insert((*name).to_owned(), dataset);
         }

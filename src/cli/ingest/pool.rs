@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
+use csv_agent_ingest::files_at_once;
+
 use super::bar::IngestBar;
 use super::job::{Ingested, Job, Place};
-use crate::dataset::files_at_once;
 
 /// Bytes of an input that is large enough for all cores.
 const LARGE_BYTES_MIN: u64 = 16 * 1024 * 1024;

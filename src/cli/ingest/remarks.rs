@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use csv_agent_ingest::families::{Family, families_of};
+use csv_agent_types::catalog::{Damage, Dataset, SourceFormat};
+
 use super::job::{Change, Ingested};
 use super::sources::matches;
 use super::{amounts, by_note, counted, names_flag};
-use crate::catalog::{Damage, Dataset, SourceFormat};
-use crate::cli::options::GlobalOptions;
-use crate::cli::report;
-use crate::families::{Family, families_of};
+use crate::options::GlobalOptions;
+use crate::report;
 
 /// Datasets that a line names. Of more it says how many there are.
 const NAMED_MAX: usize = 3;

@@ -7,21 +7,22 @@ use std::time::Instant;
 use anyhow::Context;
 use tokio::sync::watch;
 
+use csv_agent_agent::remote::{AtCluster, ClusterOptions, What};
+use csv_agent_cluster::{Activity, Endpoint};
+use csv_agent_ingest::IngestOptions;
+use csv_agent_session::Session;
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::{Dataset, is_dataset_name};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::job::{Change, Ingested, Target, change_of, is_as_told};
 use super::{Attempt, IfExists, IngestFlags, options_of};
-use crate::agent::remote::{AtCluster, ClusterOptions, What};
-use crate::catalog::{Dataset, is_dataset_name};
-use crate::cli::options::settings::Settings;
-use crate::cli::options::{GlobalOptions, cluster_options};
-use crate::cli::report;
-use crate::cli::signals::{self, Signals};
-use crate::cli::spinner::Spinner;
-use crate::dataset::{self, IngestOptions};
-use crate::frame::Frame;
-use crate::render::sanitize;
-use crate::session::Session;
-use crate::spark::{Activity, Endpoint};
-use crate::status::{ExitStatus, Failure};
+use crate::options::settings::Settings;
+use crate::options::{GlobalOptions, cluster_options};
+use crate::report;
+use crate::signals::{self, Signals};
+use crate::spinner::Spinner;
 
 /// What is to be registered, and under which name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
     let example = "write `NAME=PATH` or `NAME=TABLE`, such as `flights=/data/flights/`";
     // A directory of a partition has a `=` of its own.
     let Some((name, what)) = text.split_once('=').filter(|it| !it.0.contains('/')) else {
-        let fitting = dataset::name_of(text.trim_end_matches('/').as_ref());
+        let fitting = csv_agent_ingest::name_of(text.trim_end_matches('/').as_ref());
         let message = format!("`{text}` gives the dataset no name");
         return refuse(message, format!("write `{fitting}={text}`"));
     };
@@ -45,7 +46,7 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
         return refuse(format!("`{text}` names no path and no table"), example.to_owned());
     }
     if !is_dataset_name(name) {
-        let fitting = dataset::name_of(name.as_ref());
+        let fitting = csv_agent_ingest::name_of(name.as_ref());
         let message = format!("`{name}` is no name of a dataset");
         return refuse(message, format!("write `{fitting}={what}`"));
     }
@@ -374,8 +375,8 @@ async fn read_heads<'a>(
 #[cfg(test)]
 mod tests {
     use super::{check_one_cluster, wanted};
-    use crate::agent::remote::What;
-    use crate::spark::Endpoint;
+    use csv_agent_agent::remote::What;
+    use csv_agent_cluster::Endpoint;
 
     #[test]
     fn a_dataset_has_a_name_and_what_it_is() {

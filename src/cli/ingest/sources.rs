@@ -12,12 +12,13 @@ use std::{fs, io};
 
 use glob::MatchOptions;
 
+use csv_agent_ingest::Archive;
+use csv_agent_types::catalog::is_dataset_name;
+use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::job::{Input, Member, Table, unpack};
 use super::{counted, template};
-use crate::catalog::is_dataset_name;
-use crate::dataset::{self, Archive};
-use crate::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
-use crate::status::{ExitStatus, Failure};
 
 /// Endings of what is data by its name.
 const DATA: [&str; 18] = [
@@ -142,7 +143,7 @@ pub fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<Matches>
     } else {
         let above = if above.is_empty() { "/" } else { &above };
         for path in glob::glob_with(above, OPTIONS).into_iter().flatten() {
-            crate::dataset::check_cancelled(cancelled)?;
+            csv_agent_ingest::check_cancelled(cancelled)?;
             match path {
                 Ok(path) => bases.push(path),
                 Err(error) => found.unreadable.push(unreadable(error.path(), error.error())),
@@ -154,7 +155,7 @@ pub fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<Matches>
         return Ok(found);
     }
     while let Some(dir) = bases.pop() {
-        crate::dataset::check_cancelled(cancelled)?;
+        csv_agent_ingest::check_cancelled(cancelled)?;
         let listed = if dir.as_os_str().is_empty() { Path::new(".") } else { &dir };
         if !listed.is_dir() {
             continue;
@@ -244,7 +245,7 @@ impl Finder<'_> {
             "`{shown}`: read as one table of parts; `'{}/*'` reads each by itself",
             shown.trim_end_matches('/')
         ));
-        Some(dataset::name_of(&path))
+        Some(csv_agent_ingest::name_of(&path))
     }
 
     /// Adds what a pattern matches, as if the shell had named it.
@@ -264,7 +265,7 @@ impl Finder<'_> {
         let mut others = Others::default();
         let is_any = !found.paths.is_empty();
         for path in found.paths {
-            crate::dataset::check_cancelled(self.cancelled)?;
+            csv_agent_ingest::check_cancelled(self.cancelled)?;
             if path.is_dir() {
                 self.directory(&path, self.levels_max, &mut others)?;
             } else if names_ending && path.is_file() {
@@ -318,7 +319,7 @@ impl Finder<'_> {
         n_levels: usize,
         others: &mut Others,
     ) -> anyhow::Result<()> {
-        crate::dataset::check_cancelled(self.cancelled)?;
+        csv_agent_ingest::check_cancelled(self.cancelled)?;
         let listed = fs::read_dir(dir).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let mut entries = match listed {
             Ok(entries) => entries,
@@ -355,8 +356,8 @@ impl Finder<'_> {
         match kind_of(&name) {
             // A pipe would be waited for.
             _ if !path.is_file() => others.n_odd += 1,
-            _ if let Some(looks) = dataset::look_of_data(&name) => {
-                if dataset::head_of(path).is_ok_and(|it| looks(&it)) {
+            _ if let Some(looks) = csv_agent_ingest::look_of_data(&name) => {
+                if csv_agent_ingest::head_of(path).is_ok_and(|it| looks(&it)) {
                     self.add(path, has_tables(&name))?;
                 } else {
                     others.add(&ending_of(&name));
@@ -377,7 +378,7 @@ impl Finder<'_> {
             Ok(None) => return self.add(path, true),
             Err(error) => {
                 self.sources.errors.push(error);
-                return crate::dataset::check_cancelled(self.cancelled);
+                return csv_agent_ingest::check_cancelled(self.cancelled);
             }
         };
         let archive = Arc::new(archive);
@@ -388,7 +389,7 @@ impl Finder<'_> {
         let mut n_data = 0;
         for entry in entries {
             let name = entry.path.rsplit('/').next().unwrap_or_default().to_owned();
-            let looks = dataset::look_of_data(&name);
+            let looks = csv_agent_ingest::look_of_data(&name);
             match kind_of(&name) {
                 _ if entry.path.split('/').any(|it| is_hidden(it.as_bytes())) => {
                     others.n_hidden += 1;
@@ -434,7 +435,7 @@ impl Finder<'_> {
     /// Returns whether a file of an archive begins as data does.
     fn looks_so(&self, member: &Member, looks: fn(&[u8]) -> bool) -> bool {
         let copy = unpack(member, self.search.bytes_max, None, self.cancelled);
-        copy.is_ok_and(|it| dataset::head_of(it.path()).is_ok_and(|it| looks(&it)))
+        copy.is_ok_and(|it| csv_agent_ingest::head_of(it.path()).is_ok_and(|it| looks(&it)))
     }
 
     fn member_with_tables(&mut self, member: Member) -> anyhow::Result<()> {
@@ -449,12 +450,12 @@ impl Finder<'_> {
     fn tables(&mut self, input: Input, path: &Path) -> anyhow::Result<()> {
         let Search { tables: wanted, bytes_max, .. } = self.search;
         let shown = input.shown_name();
-        let tables = match dataset::tables(path, &shown, bytes_max, self.cancelled) {
+        let tables = match csv_agent_ingest::tables(path, &shown, bytes_max, self.cancelled) {
             Ok(Some(tables)) => tables,
             Ok(None) => return self.put(input),
             Err(error) => {
                 self.sources.errors.push(error);
-                return dataset::check_cancelled(self.cancelled);
+                return csv_agent_ingest::check_cancelled(self.cancelled);
             }
         };
         self.sources.any_with_tables = true;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// Says once which directory is full, with the bytes that are free there and those of the file, and what
 /// to do. Other errors stay as they are.
@@ -48,8 +48,8 @@ mod tests {
     use std::path::Path;
 
     use super::explain;
-    use crate::cli::report;
-    use crate::status::ExitStatus;
+    use crate::report;
+    use csv_agent_types::status::ExitStatus;
 
     #[test]
     fn a_full_disk_is_named_once_with_a_way_out() {

@@ -6,6 +6,21 @@ use std::rc::Rc;
 
 use anyhow::Context;
 
+use csv_agent_agent::hosted::Interpreter;
+use csv_agent_agent::prompt::Briefing;
+use csv_agent_agent::schema::AnswerSchema;
+use csv_agent_chart::{ChartStyle, Theme};
+use csv_agent_cluster::ClusterAccess;
+use csv_agent_provider::{Api, BASE_URL, RemoteOptions, models};
+use csv_agent_sink::seal::Seal;
+use csv_agent_types::conversation::{Assessment, Effort, Price};
+use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
+use csv_agent_types::named_file;
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::withheld::Withheld;
+use csv_agent_worker::environment::PythonOptions;
+use csv_agent_worker::sandbox::SandboxOptions;
+
 use super::briefing::briefing;
 use super::config::prices;
 use super::interpreter::interpreter;
@@ -17,22 +32,8 @@ use super::settings::{
     TIMEOUT, TOOL_TIMEOUT, without_password,
 };
 use super::{Environment, GlobalOptions, cluster_access, demand, python_options, sandbox_options};
-use crate::agent::hosted::Interpreter;
-use crate::agent::prompt::Briefing;
-use crate::agent::schema::AnswerSchema;
-use crate::cli::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags};
-use crate::cli::graphics::Images;
-use crate::conversation::{Assessment, Effort, Price};
-use crate::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
-use crate::named_file;
-use crate::provider::{Api, BASE_URL, RemoteOptions, models};
-use crate::python::environment::PythonOptions;
-use crate::python::sandbox::SandboxOptions;
-use crate::render::chart::{ChartStyle, Theme};
-use crate::sink::seal::Seal;
-use crate::spark::ClusterAccess;
-use crate::status::{ExitStatus, Failure};
-use crate::withheld::Withheld;
+use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags};
+use crate::graphics::Images;
 
 /// The model that is none: the analyst inside the binary.
 pub const BUILTIN: &str = "builtin";
@@ -614,8 +615,8 @@ fn stdin_twice() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::{EventsTarget, events_target, gates, not_blank, read_question};
-    use crate::cli::flags::FailOn::{Bad, Never, Ungrounded, Warning};
-    use crate::conversation::Assessment;
+    use crate::flags::FailOn::{Bad, Never, Ungrounded, Warning};
+    use csv_agent_types::conversation::Assessment;
 
     #[track_caller]
     fn check(bytes: &[u8], question: Option<&str>) {

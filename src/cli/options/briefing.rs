@@ -5,18 +5,19 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use csv_agent_agent::prompt::Briefing;
+use csv_agent_agent::prompt::knowledge::Knowledge;
+use csv_agent_agent::prompt::thresholds::Threshold;
+use csv_agent_session::directory::Directory;
+use csv_agent_text::sanitize;
+use csv_agent_types::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
+use csv_agent_types::named_file::{self, NotRead};
+use csv_agent_types::rating::{Range, Ratings};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::config::document::{Mistake, line_of};
 use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};
-use crate::agent::prompt::Briefing;
-use crate::agent::prompt::knowledge::Knowledge;
-use crate::agent::prompt::thresholds::Threshold;
-use crate::cli::usage::nearest;
-use crate::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
-use crate::named_file::{self, NotRead};
-use crate::rating::{Range, Ratings};
-use crate::render::sanitize;
-use crate::session::directory::Directory;
-use crate::status::{ExitStatus, Failure};
+use crate::usage::nearest;
 
 /// The knowledge of a session.
 const SESSION_FILE: &str = "knowledge.md";

@@ -11,14 +11,14 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use csv_agent_session::directory::{Directory, Kind};
+use csv_agent_types::limits::CONFIG_BYTES_MAX;
+use csv_agent_types::named_file;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::Environment;
 use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
-use crate::cli::flags::GlobalFlags;
-use crate::limits::CONFIG_BYTES_MAX;
-use crate::named_file;
-use crate::session::directory::{Directory, Kind};
-use crate::status::{ExitStatus, Failure};
-
+use crate::flags::GlobalFlags;
 use document::{Document, Entry, Known, Mistake, Raw};
 use trust::Writers;
 

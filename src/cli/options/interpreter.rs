@@ -1,11 +1,12 @@
 //! Where code runs, and what goes with code that the provider runs.
 
+use csv_agent_agent::hosted::{HostedOptions, Interpreter};
+use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::withheld::Withheld;
+
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Origin, Settings};
-use crate::agent::hosted::{HostedOptions, Interpreter};
-use crate::cli::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
-use crate::provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
-use crate::status::{ExitStatus, Failure};
-use crate::withheld::Withheld;
+use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 
 /// Resolves where code runs. Everything that can be wrong with it is found here, before any request.
 ///

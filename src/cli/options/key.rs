@@ -15,13 +15,14 @@ use std::time::{Duration, Instant};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use csv_agent_provider::models::ANTHROPIC as ANTHROPIC_HOST;
+use csv_agent_provider::{Key, host};
+use csv_agent_types::limits::{KEY_BYTES_MAX, KEY_COMMAND};
+use csv_agent_types::named_file;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::settings::{API, API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
-use crate::cli::flags::ApiFlag;
-use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND};
-use crate::named_file;
-use crate::provider::models::ANTHROPIC as ANTHROPIC_HOST;
-use crate::provider::{Key, host};
-use crate::status::{ExitStatus, Failure};
+use crate::flags::ApiFlag;
 
 /// The variables that hold a key itself.
 const OPENAI: &str = "OPENAI_API_KEY";
@@ -284,8 +285,8 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 
     use super::{KeySource, OPENAI, key, read_file, run};
-    use crate::provider::Key;
-    use crate::status::ExitStatus;
+    use csv_agent_provider::Key;
+    use csv_agent_types::status::ExitStatus;
 
     #[test]
     fn a_source_does_not_show_what_it_knows() {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::agent::schema::AnswerSchema;
-use crate::limits::ANSWER_SCHEMA_BYTES_MAX;
-use crate::named_file::{self, NotRead};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_agent::schema::AnswerSchema;
+use csv_agent_types::limits::ANSWER_SCHEMA_BYTES_MAX;
+use csv_agent_types::named_file::{self, NotRead};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 /// Reads a schema: the text itself where it begins with `{`, else the file of that name.
 ///
@@ -59,7 +59,7 @@ fn read(path: &str) -> Result<Vec<u8>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::answer_schema;
-    use crate::limits::ANSWER_SCHEMA_BYTES_MAX;
+    use csv_agent_types::limits::ANSWER_SCHEMA_BYTES_MAX;
 
     #[track_caller]
     fn check(given: &str, message: &str) {

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf, absolute};
 
 use anyhow::Context;
 
+use csv_agent_session::directory::{Directory, NAME};
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::Environment;
-use crate::cli::flags::{GlobalFlags, NO_ID};
-use crate::cli::report;
-use crate::session::directory::{Directory, NAME};
-use crate::status::{ExitStatus, Failure};
+use crate::flags::{GlobalFlags, NO_ID};
+use crate::report;
 
 /// The session that a command works on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,19 +11,20 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use csv_agent_provider::models::DEFAULT_MODEL;
+use csv_agent_provider::{BASE_URL, mask};
+use csv_agent_sink::Format;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::Environment;
 use super::config::document::{Entry, Raw};
 use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, prices, text};
-use crate::cli::flags::{
+use crate::flags::{
     ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, GlobalFlags, ImageChoice,
     InterpreterChoice, OnExpired, Reasoning, SettingFlags, format_of,
 };
-use crate::cli::usage::nearest;
-use crate::cli::values;
-use crate::provider::models::DEFAULT_MODEL;
-use crate::provider::{BASE_URL, mask};
-use crate::sink::Format;
-use crate::status::{ExitStatus, Failure};
+use crate::usage::nearest;
+use crate::values;
 
 /// A model server on this machine, as Ollama starts it; others say so with `--base-url`.
 const LOCAL: &str = "local";
@@ -276,7 +277,7 @@ pub static COMPACT_AT: Setting<u64> = Setting {
     flag: Some(("--compact-at", |it| it.settings.compact_at)),
     variable: None,
     read: |raw, _| whole(raw, values::context),
-    default: Some(|| crate::limits::CONTEXT_TOKENS_MAX),
+    default: Some(|| csv_agent_types::limits::CONTEXT_TOKENS_MAX),
     project: Project::May,
 };
 /// Time of one run of code.
@@ -286,7 +287,7 @@ pub static TOOL_TIMEOUT: Setting<Duration> = Setting {
     flag: Some(("--tool-timeout", |it| it.settings.tool_timeout)),
     variable: None,
     read: |raw, _| values::some_time(text(raw)?),
-    default: Some(|| crate::limits::TOOL_TIMEOUT),
+    default: Some(|| csv_agent_types::limits::TOOL_TIMEOUT),
     project: Project::May,
 };
 /// Memory of code.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use csv_agent_types::catalog::SparkSource;
+use csv_agent_types::limits::{CLUSTER_PARTITIONS_MAX, CLUSTER_SHOWN_ROWS_MAX};
+
 use super::wire::{Field, nested, value_of};
 use super::{Known, advice, expression, functions, schema, shortened, uploads};
-use crate::catalog::SparkSource;
-use crate::limits::{CLUSTER_PARTITIONS_MAX, CLUSTER_SHOWN_ROWS_MAX};
 
 /// Hints that choose how two tables are joined. The others move rows about without a bound.
 const HINTS: [&str; 8] = [

@@ -12,9 +12,10 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use prost_reflect::{DescriptorPool, Kind, MessageDescriptor};
 
-use crate::catalog::SparkSource;
-use crate::limits::{CLUSTER_PLAN_DEPTH_MAX, CLUSTER_PLAN_PARTS_MAX};
-use crate::spark::messages::SERVICE;
+use csv_agent_types::catalog::SparkSource;
+use csv_agent_types::limits::{CLUSTER_PLAN_DEPTH_MAX, CLUSTER_PLAN_PARTS_MAX};
+
+use crate::messages::SERVICE;
 use uploads::{Blobs, Upload};
 use wire::fields;
 

@@ -4,8 +4,9 @@
 //! files of these formats or a table, as `ingest --remote` registers them: no other source, which could ask
 //! a database or run code, and no schema with expressions in it.
 
+use csv_agent_types::catalog::SparkSource;
+
 use super::{schema, shortened};
-use crate::catalog::SparkSource;
 
 const FORMATS: [&str; 2] = ["csv", "parquet"];
 /// What `ingest --remote` tells Spark of files.
@@ -35,7 +36,7 @@ const OPTIONS: [&str; 18] = [
 /// # Errors
 ///
 /// Fails with what it never does.
-pub(in crate::spark) fn check(source: &SparkSource) -> Result<(), String> {
+pub(crate) fn check(source: &SparkSource) -> Result<(), String> {
     // Spark reads it as a name and nothing else.
     let SparkSource::Files { format, schema, options, .. } = source else { return Ok(()) };
     if !FORMATS.contains(&format.as_str()) {
@@ -63,7 +64,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::check;
-    use crate::catalog::SparkSource;
+    use csv_agent_types::catalog::SparkSource;
 
     fn files(format: &str, schema: &str, options: &[(&str, &str)]) -> SparkSource {
         let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into()));

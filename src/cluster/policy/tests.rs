@@ -15,8 +15,9 @@ use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescri
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use csv_agent_types::catalog::SparkSource;
+
 use super::{Judged, MESSAGES, POOL, Policy, SERVICE, short_name};
-use crate::catalog::SparkSource;
 
 #[derive(Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]

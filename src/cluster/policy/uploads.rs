@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use prost_reflect::MessageDescriptor;
 use sha2::{Digest, Sha256};
 
+use csv_agent_types::limits::{CLUSTER_BLOBS_MAX, CLUSTER_SCHEMA_BYTES_MAX};
+
 use super::schema;
 use super::wire::{Field, fields, nested, value_of};
-use crate::limits::{CLUSTER_BLOBS_MAX, CLUSTER_SCHEMA_BYTES_MAX};
 
 /// The blobs that were sent, by name, and whether each is a schema.
 #[derive(Debug, Default)]

@@ -17,9 +17,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, StringArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 
+use csv_agent_types::catalog::DType;
+
 use super::text;
-use crate::catalog::DType;
-use crate::dataset::parse::DAY_US;
+use crate::parse::DAY_US;
 
 /// How the values of a column become ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

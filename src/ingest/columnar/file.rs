@@ -22,17 +22,18 @@ use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, RowGroupMeta
 use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::SerializedFileReader;
 
+use csv_agent_types::limits::{
+    CSV_COLUMNS_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX, PARQUET_LEVELS_MAX,
+    PARQUET_PAGE_BYTES_MAX, PARQUET_UNPACKED_BYTES_MAX, PARQUET_UNPACKED_RATIO_MAX,
+};
+
 use super::convert::{Way, as_read};
 use super::lengths::{self, WITH_LENGTHS};
 use super::pages::Pages;
 use super::{guard, thrift};
-use crate::dataset::Progress;
-use crate::dataset::header::names_of;
-use crate::dataset::source::{Input, check_cancelled, refuse};
-use crate::limits::{
-    CSV_COLUMNS_MAX, PARQUET_CELLS_MAX, PARQUET_FOOTER_BYTES_MAX, PARQUET_LEVELS_MAX,
-    PARQUET_PAGE_BYTES_MAX, PARQUET_UNPACKED_BYTES_MAX, PARQUET_UNPACKED_RATIO_MAX,
-};
+use crate::Progress;
+use crate::header::names_of;
+use crate::source::{Input, check_cancelled, refuse};
 
 const MAGIC: &[u8; 4] = b"PAR1";
 

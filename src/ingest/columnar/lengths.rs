@@ -12,9 +12,10 @@ use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use csv_agent_types::limits::PARQUET_PAGE_LENGTHS_MAX;
+
 use super::file::Place;
 use super::thrift::Bytes;
-use crate::limits::PARQUET_PAGE_LENGTHS_MAX;
 
 /// The number of the encoding with lengths apart, and of that with those of common beginnings as well.
 pub const WITH_LENGTHS: [i64; 2] = [6, 7];
@@ -130,7 +131,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::{n_bytes, of_streams};
-    use crate::limits::PARQUET_PAGE_LENGTHS_MAX;
+    use csv_agent_types::limits::PARQUET_PAGE_LENGTHS_MAX;
 
     #[test]
     fn the_lengths_of_each_page_are_counted_as_writers_write_them() {

@@ -17,11 +17,12 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use tempfile::TempDir;
 
-use crate::cases::slow_cases;
-use crate::catalog::Dataset;
-use crate::dataset::{DatasetFiles, IngestOptions, Progress, Source, head, ingest};
-use crate::limits::WRITERS_MAX;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::limits::WRITERS_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::{DatasetFiles, IngestOptions, Progress, Source, head, ingest};
 
 fn read(bytes: &[u8], dir: &TempDir, options: &IngestOptions) -> anyhow::Result<Dataset> {
     let source = Source::Stdin(Box::new(Cursor::new(bytes.to_vec())));

@@ -5,7 +5,7 @@
 //! a file of a few bytes could end the process. Only as much of the Thrift compact protocol is read as
 //! these questions take. What is malformed is left to the decoder, which says so.
 
-use crate::limits::CSV_COLUMNS_MAX;
+use csv_agent_types::limits::CSV_COLUMNS_MAX;
 
 /// Levels of structs within what is skipped; the footer and the headers have less than ten.
 const SKIPPED_LEVELS_MAX: usize = 32;
@@ -278,7 +278,7 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{Outline, PageHead, outline, page_head};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     #[test]
     fn the_outline_of_a_footer_is_read() {

@@ -26,8 +26,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::needle::{Needle, is_equal};
-use crate::dataset::filter;
-use crate::dataset::stored::Stored;
+use crate::filter;
+use crate::stored::Stored;
 
 /// Rows that are decoded at once: enough to be quick, few enough to stay in the cache.
 const BATCH_ROWS: usize = 8 * 1024;

@@ -4,8 +4,8 @@ use arrow_schema::{DataType, TimeUnit};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 
-use crate::dataset::filter::fold;
-use crate::dataset::parse::{self, DAY_US};
+use crate::filter::fold;
+use crate::parse::{self, DAY_US};
 
 /// A value as each type would have it.
 pub struct Needle {

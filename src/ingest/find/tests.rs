@@ -10,9 +10,10 @@ use parquet::bloom_filter::Sbbf;
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 use tempfile::TempDir;
 
-use crate::cases::cases;
-use crate::catalog::{Facts, Query};
-use crate::dataset::{DatasetFiles, IngestOptions, Source, answer, ingest};
+use csv_agent_testing::cases;
+use csv_agent_types::catalog::{Facts, Query};
+
+use crate::{DatasetFiles, IngestOptions, Source, answer, ingest};
 
 struct Bench(TempDir);
 

@@ -1,13 +1,14 @@
 //! How the values of a column come of text, as another program must be told.
 
-use crate::catalog::{Column, DType, Reading, ValueOfText};
-use crate::dataset::IngestOptions;
-use crate::dataset::build::Guess;
-use crate::dataset::decide::Form;
-use crate::dataset::infer::{Evidence, USUAL};
-use crate::dataset::local::DateOrder;
-use crate::dataset::number::{DecimalMark, Group, NumberForm};
-use crate::dataset::parse::YES_NO;
+use csv_agent_types::catalog::{Column, DType, Reading, ValueOfText};
+
+use crate::IngestOptions;
+use crate::builder::Guess;
+use crate::decide::Form;
+use crate::infer::{Evidence, USUAL};
+use crate::local::DateOrder;
+use crate::number::{DecimalMark, Group, NumberForm};
+use crate::parse::YES_NO;
 
 /// Returns a column, and how its values come of text.
 pub(super) fn column_of(
@@ -101,8 +102,8 @@ fn pattern(order: DateOrder, dtype: DType, seen: Evidence) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::catalog::{DType, Reading, ValueOfText};
-    use crate::dataset::{HeadOfFile, IngestOptions, Instructions, instructions};
+    use crate::{HeadOfFile, IngestOptions, Instructions, instructions};
+    use csv_agent_types::catalog::{DType, Reading, ValueOfText};
 
     fn of(text: &str) -> Instructions {
         let bytes = text.as_bytes().to_vec();

@@ -9,10 +9,11 @@ use proptest::prelude::{
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::Dataset;
+
 use super::Bench;
-use crate::cases::slow_cases;
-use crate::catalog::Dataset;
-use crate::dataset::lines::lines_at;
+use crate::lines::lines_at;
 
 /// Letters that occur in no value but text, so that they come back as often as they were written.
 const LETTERS: [char; 3] = ['k', 'q', 'w'];

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use proptest::prelude::{Just, any, prop, prop_assert_eq, prop_oneof, proptest};
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::{DType, Meaning};
+
 use super::{Bench, check_refused, check_with, table};
-use crate::cases::slow_cases;
-use crate::catalog::{DType, Meaning};
-use crate::dataset::Wanted;
+use crate::Wanted;
 
 fn wanted(columns: &[(&str, Wanted)]) -> Bench {
     let dtypes = columns.iter().map(|(name, it)| ((*name).to_owned(), *it)).collect();
@@ -70,7 +71,7 @@ fn a_value_that_is_no_amount_of_the_kind_is_named_with_its_line() {
 #[test]
 fn the_catalog_of_before_is_read() {
     let column = r#"{"name":"a","dtype":"string","nulls":0}"#;
-    let column: crate::catalog::Column = serde_json::from_str(column).unwrap();
+    let column: csv_agent_types::catalog::Column = serde_json::from_str(column).unwrap();
     assert_eq!((column.meaning, column.is_unnamed), (None, false));
 }
 

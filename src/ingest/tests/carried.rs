@@ -12,14 +12,15 @@ use parquet::arrow::ArrowWriter;
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
 use tempfile::TempDir;
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::{Column, DType};
+use csv_agent_types::limits::READING_RECIPE_BYTES_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::{Bench, rows};
-use crate::cases::slow_cases;
-use crate::catalog::{Column, DType};
-use crate::dataset::Wanted;
-use crate::dataset::build::field;
-use crate::dataset::{csv_of, reading_recipe};
-use crate::limits::READING_RECIPE_BYTES_MAX;
-use crate::status::{ExitStatus, Failure};
+use crate::Wanted;
+use crate::builder::field;
+use crate::{csv_of, reading_recipe};
 
 const DAY_US: i64 = 86_400_000_000;
 

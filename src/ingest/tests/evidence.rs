@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use csv_agent_types::catalog::DType;
+
 use super::{Bench, check_refused};
-use crate::catalog::DType;
-use crate::dataset::Wanted;
+use crate::Wanted;
 
 /// Ingests a column under the header `a`, beside one that keeps the delimiter, and compares its note.
 #[track_caller]

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use csv_agent_types::catalog::DType;
+use csv_agent_types::limits::{QUOTED_BYTES_MAX, SNIFF_HEAD_BYTES};
+
 use super::Bench;
 use super::written::encoded;
-use crate::catalog::DType;
-use crate::limits::{QUOTED_BYTES_MAX, SNIFF_HEAD_BYTES};
 
 /// Which cells a program quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

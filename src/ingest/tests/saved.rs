@@ -9,10 +9,11 @@ use flate2::write::GzEncoder;
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use tempfile::TempDir;
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
+
 use super::rows;
-use crate::cases::slow_cases;
-use crate::dataset::table_of_csv;
-use crate::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
+use crate::table_of_csv;
 
 /// Nobody cancels.
 static GOES_ON: AtomicBool = AtomicBool::new(false);

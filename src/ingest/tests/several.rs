@@ -3,9 +3,10 @@
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::{select, subsequence};
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::Dataset;
+
 use super::{Bench, table};
-use crate::cases::slow_cases;
-use crate::catalog::Dataset;
 
 /// What a column is called, and what it holds.
 #[derive(Debug, Clone, Copy)]

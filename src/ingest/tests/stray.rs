@@ -3,9 +3,10 @@
 use proptest::prelude::{Just, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::sample::select;
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::StrayQuotes;
+
 use super::{Bench, table};
-use crate::cases::slow_cases;
-use crate::catalog::StrayQuotes;
 
 #[track_caller]
 fn check(text: &str, expected: &str, quotes: StrayQuotes) {

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::sample::select;
 
+use csv_agent_testing::slow_cases;
+
 use super::{Bench, check, check_aside, table};
-use crate::cases::slow_cases;
 
 /// Ingests text; returns the table, the notes and the descriptions of the columns.
 fn looked_at(text: &str) -> (String, Vec<String>, Vec<String>) {

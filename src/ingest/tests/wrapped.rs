@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use csv_agent_types::catalog::SetAside;
+
 use super::{Bench, check, table};
-use crate::catalog::SetAside;
-use crate::dataset::lines::lines_at;
+use crate::lines::lines_at;
 
 /// Ingests slices of several sizes and compares the table and the line of each row.
 #[track_caller]

@@ -8,12 +8,13 @@ use proptest::prelude::{
 };
 use proptest::sample::select;
 
+use csv_agent_testing::slow_cases;
+use csv_agent_types::catalog::{DType, Dataset};
+
 use super::{Bench, gzip};
-use crate::cases::slow_cases;
-use crate::catalog::{DType, Dataset};
-use crate::dataset::Comments;
-use crate::dataset::charset::Charset;
-use crate::dataset::syntax::{Escape, Quote};
+use crate::Comments;
+use crate::charset::Charset;
+use crate::syntax::{Escape, Quote};
 
 type Table = Vec<Vec<String>>;
 

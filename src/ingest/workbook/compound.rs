@@ -6,8 +6,9 @@
 
 use std::io::Read;
 
+use csv_agent_types::limits::SHEET_CELLS_MAX;
+
 use super::{too_many_cells, unreadable};
-use crate::limits::SHEET_CELLS_MAX;
 
 const END_OF_CHAIN: u32 = 0xffff_fffe;
 const HEADER_BYTES: usize = 512;

@@ -9,9 +9,10 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use zip::ZipArchive;
 
+use csv_agent_types::limits::SHEET_CELLS_MAX;
+
 use super::{COLUMNS_MAX, ROWS_MAX, too_many_cells, unreadable};
-use crate::dataset::source::check_cancelled;
-use crate::limits::SHEET_CELLS_MAX;
+use crate::source::check_cancelled;
 
 /// Fails when reading a workbook would take more memory than any should.
 ///

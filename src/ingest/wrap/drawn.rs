@@ -8,10 +8,10 @@
 use memchr::memmem;
 
 use super::LINES;
-use crate::dataset::dialect::Told;
-use crate::dataset::records::Tokeniser;
-use crate::dataset::sniff::Windows;
-use crate::dataset::syntax::{Delimiter, Escape, Syntax};
+use crate::dialect::Told;
+use crate::records::Tokeniser;
+use crate::sniff::Windows;
+use crate::syntax::{Delimiter, Escape, Syntax};
 
 /// How rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -323,8 +323,8 @@ fn lines_of(head: &[u8]) -> Vec<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::Drawn;
-    use crate::dataset::dialect::Told;
-    use crate::dataset::sniff::Windows;
+    use crate::dialect::Told;
+    use crate::sniff::Windows;
 
     /// Compares what is left of the rows of a text; `None` where no table is drawn.
     #[track_caller]

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::dataset::decide::is_typed;
-use crate::dataset::dialect::{Told, USUAL};
-use crate::dataset::infer::{Evidence, Nulls, classify};
-use crate::dataset::records::{Cell, Tokeniser};
-use crate::dataset::sniff::Windows;
-use crate::dataset::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use crate::decide::is_typed;
+use crate::dialect::{Told, USUAL};
+use crate::infer::{Evidence, Nulls, classify};
+use crate::records::{Cell, Tokeniser};
+use crate::sniff::Windows;
+use crate::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
 
 /// Rows that are each quoted as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,8 +197,8 @@ fn has_typed(rows: &[(&[u8], &Vec<Cell>)], width: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Quoted;
-    use crate::dataset::dialect::Told;
-    use crate::dataset::sniff::Windows;
+    use crate::dialect::Told;
+    use crate::sniff::Windows;
 
     /// Compares what is left of a text; `None` where nothing is around its rows.
     #[track_caller]

@@ -5,10 +5,11 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Item, ToolDeclaration};
-use crate::provider::hosted::store::is_id;
-use crate::provider::hosted::{HostedCall, HostedTool, has_ended_well, output, status, tool_call};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::conversation::{Item, ToolDeclaration};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::hosted::store::is_id;
+use crate::hosted::{HostedCall, HostedTool, has_ended_well, output, status, tool_call};
 
 /// The tool.
 pub const TOOL: HostedTool = HostedTool {
@@ -236,8 +237,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{ContainerChoice, MemoryTier, declaration, read};
-    use crate::conversation::{Item, ToolDeclaration};
-    use crate::provider::hosted::HostedCall;
+    use crate::hosted::HostedCall;
+    use csv_agent_types::conversation::{Item, ToolDeclaration};
 
     #[track_caller]
     fn check_refused(container: &str, memory: Option<MemoryTier>, message: &str) {

@@ -9,16 +9,17 @@ pub mod store;
 
 use serde_json::{Map, Value};
 
-use crate::conversation::{Item, ItemKind, ToolCall};
-use crate::event::ToolOutput;
-use crate::provider::hosted::store::is_id;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::conversation::{Item, ItemKind, ToolCall};
+use csv_agent_types::event::ToolOutput;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::hosted::store::is_id;
 
 /// A tool that a provider runs.
 pub struct HostedTool {
     /// As the provider, events and errors name it.
     pub name: &'static str,
-    /// The provider that has it, as [`Provider::kind`](crate::provider::Provider::kind) names it.
+    /// The provider that has it, as [`Provider::kind`](crate::Provider::kind) names it.
     pub provider: &'static str,
     /// The type of the items that tell of a run.
     pub item: &'static str,
@@ -217,7 +218,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Citation, HOSTED, call, citations, only_of_container};
-    use crate::conversation::Item;
+    use csv_agent_types::conversation::Item;
 
     fn items(value: &Value) -> Vec<Item> {
         serde_json::from_value(value.clone()).unwrap()

@@ -13,16 +13,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::limits::{
+use csv_agent_types::limits::{
     CONTAINER_FILES_MAX, CONTAINER_FILES_PAGE, CONTAINER_PAGES_MAX, CONTAINER_PATH_BYTES_MAX,
     HOSTED_ID_BYTES_MAX, UPLOAD_BYTES_MAX, UPLOAD_LIFE_MAX, UPLOAD_LIFE_MIN,
 };
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::retry::Tries;
-use crate::provider::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
-use crate::provider::wire::failure::{CONTAINER_EXPIRED_HINT, Complaint, Subject, one_line};
-use crate::provider::wire::unreadable;
-use crate::provider::{Progress, Provider, Remote, of_request, tell_unrecorded};
+
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::retry::Tries;
+use crate::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
+use crate::wire::failure::{CONTAINER_EXPIRED_HINT, Complaint, Subject, one_line};
+use crate::wire::unreadable;
+use crate::{Progress, Provider, Remote, of_request, tell_unrecorded};
 
 /// Ends of names of files that hosted code can be given. Source: `OpenAI` guide, "Code interpreter",
 /// supported files.

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::key::{Key, mask};
-use crate::provider::transport::Headers;
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::key::{Key, mask};
+use crate::transport::Headers;
 
 /// One call on its way.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Call, Download, Form, Method, Payload};
-    use crate::provider::key::Key;
+    use crate::key::Key;
 
     #[test]
     fn a_call_tells_what_it_sends_and_never_the_key() {

@@ -36,16 +36,17 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::conversation::Request;
-use crate::limits::{CASSETTE_BYTES_MAX, STREAM_IDLE};
-use crate::named_file;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::key::{Key, mask};
-use crate::provider::transport::call::{Call, Download, Received, Reply};
-use crate::provider::transport::fingerprint::{Difference, difference, key_of, normalise};
-use crate::provider::transport::{Answer, Body, Events, Headers};
-use crate::provider::wire::Api;
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::conversation::Request;
+use csv_agent_types::limits::{CASSETTE_BYTES_MAX, STREAM_IDLE};
+use csv_agent_types::named_file;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::key::{Key, mask};
+use crate::transport::call::{Call, Download, Received, Reply};
+use crate::transport::fingerprint::{Difference, difference, key_of, normalise};
+use crate::transport::{Answer, Body, Events, Headers};
+use crate::wire::Api;
 
 const VERSION: u32 = 1;
 

@@ -9,10 +9,11 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::conversation::{Item, Request, ToolChoice, ToolDeclaration};
-use crate::limits::MISMATCH_BYTES_MAX;
-use crate::provider::key::{Key, mask};
-use crate::provider::wire::opaque::OPAQUE;
+use csv_agent_types::conversation::{Item, Request, ToolChoice, ToolDeclaration};
+use csv_agent_types::limits::MISMATCH_BYTES_MAX;
+
+use crate::key::{Key, mask};
+use crate::wire::opaque::OPAQUE;
 
 /// Members of an item that the provider makes up anew each time.
 const VOLATILE: &[&str] = &["id", "encrypted_content", OPAQUE, "status"];
@@ -168,7 +169,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Difference, difference, key_of, normalise};
-    use crate::conversation::{Item, Request, ToolChoice, ToolDeclaration};
+    use csv_agent_types::conversation::{Item, Request, ToolChoice, ToolDeclaration};
 
     fn request(items: Value) -> Request {
         Request {

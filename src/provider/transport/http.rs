@@ -17,18 +17,19 @@ use reqwest::{Client, RequestBuilder, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::limits::{
+use csv_agent_types::limits::{
     CONNECT, ERROR_BODY_BYTES_MAX, ERROR_BODY_BYTES_READ_MAX, RESPONSE_BYTES_MAX, STREAM_BYTES_MAX,
 };
-use crate::provider::RemoteOptions;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::models::ANTHROPIC;
-use crate::provider::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
-use crate::provider::transport::{Answer, Body, Events, Headers, Outgoing};
-use crate::provider::wire::sse::{Decoder, TooLong};
-use crate::provider::wire::unreadable;
-use crate::provider::wire::{Api, messages};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::RemoteOptions;
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::models::ANTHROPIC;
+use crate::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
+use crate::transport::{Answer, Body, Events, Headers, Outgoing};
+use crate::wire::sse::{Decoder, TooLong};
+use crate::wire::unreadable;
+use crate::wire::{Api, messages};
 
 /// Headers of an answer that something reads. Cassettes hold them, so there are no others: cookies
 /// and names of accounts stay behind.

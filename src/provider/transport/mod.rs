@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::conversation::Request;
-use crate::provider::error::ProviderError;
-use crate::provider::wire::Api;
+use csv_agent_types::conversation::Request;
 
+use crate::error::ProviderError;
+use crate::wire::Api;
 use call::{Call, Download, Reply};
 use cassette::{Cassette, Recorder};
 use http::{Http, HttpEvents};

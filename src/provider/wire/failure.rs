@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::limits::ERROR_BODY_BYTES_MAX;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::retry::stated_delay;
-use crate::provider::transport::Headers;
-use crate::provider::wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, SEALED_REASONING};
+use csv_agent_types::limits::ERROR_BODY_BYTES_MAX;
+
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::retry::stated_delay;
+use crate::transport::Headers;
+use crate::wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, SEALED_REASONING};
 
 /// Types and codes that mean money: waiting does not help, although the status is 429.
 const QUOTA_CODES: &[&str] = &[
@@ -556,11 +557,11 @@ pub fn one_line(text: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use crate::provider::error::ProviderErrorKind::{
+    use crate::error::ProviderErrorKind::{
         self, ContainerExpired, ContextTooLong, NoEndpoint, NoImages, NoSuchFile, NoTools,
         Overloaded, QuotaExceeded, Rejected, Transient, Unauthorized, UnsupportedField,
     };
-    use crate::provider::transport::Headers;
+    use crate::transport::Headers;
 
     use super::{Complaint, Subject, one_line};
 

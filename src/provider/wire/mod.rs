@@ -13,9 +13,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::conversation::{Effort, Request, Response, ToolChoice};
-use crate::provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_types::conversation::{Effort, Request, Response, ToolChoice};
 
+use crate::error::{ProviderError, ProviderErrorKind};
 use failure::one_line;
 use opaque::Origin;
 
@@ -285,7 +285,7 @@ mod tests {
 
     use super::sse::Decoder;
     use super::{Api, Reader, Step};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     /// Pieces of which streams of both dialects are made, so that the cases are not all noise.
     const PIECES: &[&str] = &[

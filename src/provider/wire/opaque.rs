@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::conversation::{Item, ItemKind};
-use crate::limits::OPAQUE_BYTES_MAX;
+use csv_agent_types::conversation::{Item, ItemKind};
+use csv_agent_types::limits::OPAQUE_BYTES_MAX;
 
 /// The member of an item that holds it. No wire sends this member itself.
 pub const OPAQUE: &str = "opaque";
@@ -63,8 +63,8 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::{OPAQUE, Origin, keep, kept, sign};
-    use crate::conversation::Item;
-    use crate::limits::OPAQUE_BYTES_MAX;
+    use csv_agent_types::conversation::Item;
+    use csv_agent_types::limits::OPAQUE_BYTES_MAX;
 
     fn members(value: Value) -> Map<String, Value> {
         Map::from_iter([("extra_content".to_owned(), value)])

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::limits::RESPONSE_BYTES_MAX;
+use csv_agent_types::limits::RESPONSE_BYTES_MAX;
 
 /// What servers of Chat Completions send at the end, which is no JSON.
 pub const DONE: &str = "[DONE]";
@@ -161,7 +161,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Decoder, TooLong};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Value>, TooLong> {
         let mut decoder = Decoder::with_bytes_max(64);

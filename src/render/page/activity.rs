@@ -3,14 +3,15 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use csv_agent_text::digits::{count, number, usd};
+use csv_agent_types::conversation::Usage;
+use csv_agent_types::event::{CallStatus, UsageReport};
+use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
+use csv_agent_types::withheld::Withheld;
+
 use super::told::{Call, Ending, Step, Told};
 use super::turn::{Place, pretty};
 use super::words::{beginning, capital, clipped, duration, line, sentence};
-use crate::conversation::Usage;
-use crate::event::{CallStatus, UsageReport};
-use crate::limits::PAGE_TEXT_CHARS_MAX;
-use crate::render::digits::{count, number, usd};
-use crate::withheld::Withheld;
 
 /// Characters of an error in the pane.
 const ERROR_CHARS_MAX: usize = 600;

@@ -9,9 +9,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, html};
 
+use csv_agent_text::digits::size;
+use csv_agent_types::event::FetchedFile;
+
 use super::words::{line, shown};
-use crate::event::FetchedFile;
-use crate::render::digits::size;
 
 /// Contents of files, by their paths in the session.
 pub type Contents = BTreeMap<String, Vec<u8>>;

@@ -7,11 +7,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use csv_agent_types::frame::is_numeric_dtype;
+use csv_agent_types::limits::PAGE_CELL_CHARS_MAX;
+
 use super::words::{beginning, shown};
-use crate::frame::is_numeric_dtype;
-use crate::limits::PAGE_CELL_CHARS_MAX;
-use crate::render::table::moment::MomentFormat;
-use crate::render::table::number::NumberFormat;
+use crate::table::moment::MomentFormat;
+use crate::table::number::NumberFormat;
 
 /// How a column is sorted and set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

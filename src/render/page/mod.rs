@@ -22,10 +22,11 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::catalog::{Catalog, Dataset};
-use crate::event::Event;
-use crate::limits::PAGE_COLUMNS_MAX;
-use crate::render::digits::{count, number};
+use csv_agent_text::digits::{count, number};
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::event::Event;
+use csv_agent_types::limits::PAGE_COLUMNS_MAX;
+
 use table::Room;
 use told::{Ending, Told};
 use turn::Place;

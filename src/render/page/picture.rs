@@ -1,7 +1,7 @@
 //! Charts of the page: drawn again from their stored spec and rows.
 
-use crate::event::ChartDrawn;
-use crate::render::chart::{self, Theme};
+use csv_agent_chart::Theme;
+use csv_agent_types::event::ChartDrawn;
 
 /// A chart as elements of the page, one of them on light paper and one on dark.
 pub struct Picture {
@@ -14,8 +14,8 @@ pub struct Picture {
 /// Draws a chart; none when its rows are not plain JSON. All ids begin with `id`.
 pub fn picture(drawn: &ChartDrawn, id: &str) -> Option<Picture> {
     let chart = drawn.chart()?;
-    let light = chart::svg(&chart, Theme::Light).ok()?;
-    let dark = chart::svg(&chart, Theme::Dark).ok()?;
+    let light = csv_agent_chart::svg(&chart, Theme::Light).ok()?;
+    let dark = csv_agent_chart::svg(&chart, Theme::Dark).ok()?;
     let attribute = |name: &str| Some(light.split_once(name)?.1.split_once('"')?.0);
     let view = format!("0 0 {} {}", attribute(" width=\"")?, attribute(" height=\"")?);
     let own = |svg: &str, paper| {
@@ -48,7 +48,7 @@ mod tests {
     use serde_json::json;
 
     use super::picture;
-    use crate::event::ChartDrawn;
+    use csv_agent_types::event::ChartDrawn;
 
     #[test]
     fn numbers_stand_where_their_size_puts_them() {

@@ -3,11 +3,12 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use csv_agent_text::digits::number;
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{PAGE_CELL_CHARS_MAX, PAGE_ROWS_MIN, PAGE_TABLES_BYTES_MAX};
+
 use super::look::Look;
 use super::words::line;
-use crate::frame::Frame;
-use crate::limits::{PAGE_CELL_CHARS_MAX, PAGE_ROWS_MIN, PAGE_TABLES_BYTES_MAX};
-use crate::render::digits::number;
 
 /// Bytes of the markup around a cell.
 const MARKUP_BYTES: usize = 24;
@@ -120,7 +121,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Room, table};
-    use crate::frame::Frame;
+    use csv_agent_types::frame::Frame;
 
     fn frame(rows: Vec<Vec<Value>>) -> Frame {
         Frame {

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::conversation::Usage;
-use crate::event::{
+use csv_agent_types::conversation::Usage;
+use csv_agent_types::event::{
     Body, CallError, CallStatus, ChartDrawn, Confinement, DataFrame, ErrorBody, Event, ReplyBody,
     Status,
 };
-use crate::withheld::Withheld;
+use csv_agent_types::withheld::Withheld;
 
 /// A turn that can be drawn.
 #[derive(Default)]

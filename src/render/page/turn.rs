@@ -2,6 +2,11 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use csv_agent_text::digits::{count, number};
+use csv_agent_types::conversation::Assessment;
+use csv_agent_types::event::{ChartDrawn, DataFrame, Encoding, ErrorBody, FindingShown, ReplyBody};
+use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
+
 use super::files::{Contents, list_of, pictures_of};
 use super::picture::{Picture, picture};
 use super::prose::prose;
@@ -9,11 +14,7 @@ use super::table::{Room, Table, table};
 use super::told::{Call, Ending, Told};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
 use super::{PageTurn, activity};
-use crate::conversation::Assessment;
-use crate::event::{ChartDrawn, DataFrame, Encoding, ErrorBody, FindingShown, ReplyBody};
-use crate::limits::PAGE_TEXT_CHARS_MAX;
-use crate::render::digits::{count, number};
-use crate::render::report::{place as place_of, ungrounded};
+use crate::report::{place as place_of, ungrounded};
 
 /// Characters of a question that are set as a heading; all of a longer one is below it.
 const HEADING_CHARS: usize = 280;

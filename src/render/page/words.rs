@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use crate::render::digits::number;
-use crate::render::sanitize;
+use csv_agent_text::digits::number;
+use csv_agent_text::sanitize;
 
 /// Returns text of others as it may stand on the page.
 pub fn shown(text: &str) -> String {

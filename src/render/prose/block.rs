@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Parser, Tag, TagEnd};
 
+use csv_agent_text::sanitize;
+
 use super::grid::{self, Grid};
 use super::inline::{Ink, Line, Span, cut, inked, width_of, wrap};
 use super::{ProseStyle, TEXT_WIDTH_MAX, follows_blank, options, signs};
-use crate::render::{links, sanitize};
+use crate::links;
 
 /// Cells that code stands to the right of the text.
 const CODE_INDENT: &str = "  ";

@@ -6,10 +6,11 @@ use proptest::collection::vec;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;
 
+use csv_agent_testing::cases;
+
 use super::inline::width_of;
 use super::live::{Live, Window};
 use super::{ProseStyle, text};
-use crate::cases::cases;
 
 fn style(width: usize, colour: bool) -> ProseStyle {
     ProseStyle { width, colour }

@@ -5,9 +5,10 @@
 
 use std::fmt::Write as _;
 
+use csv_agent_text::sanitize;
+use csv_agent_types::conversation::Assessment;
+
 use super::{TurnReport, message};
-use crate::conversation::Assessment;
-use crate::render::sanitize;
 
 /// Writes the annotations.
 pub fn report(turn: &TurnReport) -> String {

@@ -10,8 +10,9 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
+use csv_agent_text::sanitize;
+
 use super::{TurnReport, message, place};
-use crate::render::sanitize;
 
 /// Letters of a timestamp without its fraction and zone.
 const SECONDS: usize = "2026-01-01T00:00:00".len();

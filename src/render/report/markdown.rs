@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use csv_agent_text::sanitize;
+
 use super::{Ending, TurnReport, listed, message, place};
-use crate::render::{inert, sanitize};
+use crate::inert;
 
 /// Writes the report.
 pub fn report(turn: &TurnReport) -> String {

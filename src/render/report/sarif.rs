@@ -3,11 +3,12 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
+use csv_agent_text::sanitize;
+use csv_agent_types::conversation::Assessment;
+use csv_agent_types::event::FindingShown;
+use csv_agent_types::limits::RULE_ID_BYTES_MAX;
+
 use super::{Ending, TurnReport, message};
-use crate::conversation::Assessment;
-use crate::event::FindingShown;
-use crate::limits::RULE_ID_BYTES_MAX;
-use crate::render::sanitize;
 
 /// Where the schema is that the report follows.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::fit;
+use csv_agent_text::fit;
+use csv_agent_types::frame::{Frame, is_numeric_dtype};
+use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
+
 use super::moment::MomentFormat;
 use super::number::{NumberFormat, is_amount};
-use crate::frame::{Frame, is_numeric_dtype};
-use crate::limits::TABLE_TTY_LINES_MAX;
 
 /// Cells beyond which a word of a header may be broken.
 const HEADER_PIECE_MAX: usize = 12;

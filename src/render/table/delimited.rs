@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use csv_agent_text::delimited::delimited_field;
+use csv_agent_types::frame::Frame;
+
 use super::plain;
-use crate::frame::Frame;
 
 /// Returns the table as RFC 4180 with line feeds: `,` for CSV, a tab for TSV.
 ///
@@ -33,26 +35,4 @@ fn delimited_line<'a>(
         delimited_field(field.as_deref(), is_alone, delimiter, text);
     }
     text.push('\n');
-}
-
-/// Appends one field, in quotes where it needs them; `None` is null.
-///
-/// A null that is alone in its row is `""`: readers skip an empty line, and the row with it.
-pub fn delimited_field(field: Option<&str>, is_alone: bool, delimiter: char, text: &mut String) {
-    let needs_quotes = |it: char| it == delimiter || matches!(it, '"' | '\r' | '\n');
-    match field {
-        None if is_alone => text.push_str("\"\""),
-        None => {}
-        // Where a byte order mark begins a line, readers leave it out.
-        Some(field)
-            if field.is_empty()
-                || field.contains(needs_quotes)
-                || field.starts_with('\u{feff}') =>
-        {
-            text.push('"');
-            text.push_str(&field.replace('"', "\"\""));
-            text.push('"');
-        }
-        Some(field) => text.push_str(field),
-    }
 }

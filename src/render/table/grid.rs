@@ -10,18 +10,14 @@ use comfy_table::{
     Width, presets::UTF8_FULL_CONDENSED,
 };
 
+use csv_agent_text::direction::isolated;
+use csv_agent_text::fit;
+use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
+
 use super::column::Column;
-use super::fit;
-use crate::limits::TABLE_TTY_LINES_MAX;
 
 /// A character that text never has, as it is no character. [`fit::safe_line`] shows it otherwise.
 const FILLER: char = '\u{fdd0}';
-
-/// What is between these has no say in the order of what is around it. Source: Unicode, UAX #9, "first
-/// strong isolate" and "pop directional isolate".
-pub const ISOLATE: char = '\u{2068}';
-/// The end of it.
-pub const ISOLATE_END: char = '\u{2069}';
 
 /// A table as it will be drawn.
 pub struct Grid<'a> {
@@ -137,18 +133,4 @@ fn filled(table: &str, mut fillings: VecDeque<String>) -> String {
         was_filler = char == FILLER;
     }
     text
-}
-
-/// Returns a text that cannot change the order of its neighbours: one with letters that are written
-/// from the right is isolated, or a terminal that knows about directions swaps columns.
-pub fn isolated(text: &str) -> String {
-    if is_from_right(text) { format!("{ISOLATE}{text}{ISOLATE_END}") } else { text.to_owned() }
-}
-
-/// Returns whether a text has letters that are written from the right.
-pub fn is_from_right(text: &str) -> bool {
-    text.contains(|it| {
-        matches!(it, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
-            | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
-    })
 }

@@ -96,7 +96,7 @@ fn widen_chosen(columns: &[&Column], floors: &[usize], width: usize) -> Vec<usiz
     let mut room = width.saturating_sub(line_width(&widths));
     let mut widened = Vec::with_capacity(widths.len());
     for (column, width) in columns.iter().zip(widths) {
-        let more = super::fit::width(&column.header).saturating_sub(width);
+        let more = csv_agent_text::fit::width(&column.header).saturating_sub(width);
         let given = if more <= room { more } else { 0 };
         room -= given;
         widened.push(if more == given { width + given } else { column.tight(width) });

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use csv_agent_text::sanitize;
+use csv_agent_types::frame::{Frame, is_numeric_dtype};
+
 use super::number::is_amount;
 use super::plain;
-use crate::frame::{Frame, is_numeric_dtype};
-use crate::render::sanitize;
 
 /// Returns the table as GitHub Markdown, every row on one line, with a final line feed. A frame
 /// without columns is no table, and nothing.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::render::digits::grouped;
+use csv_agent_text::digits::grouped;
 
 /// Decimals of a column at most. Beyond that a value is rounded, or written with an exponent.
 const DECIMALS_MAX: usize = 6;
@@ -248,7 +248,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{NumberFormat, is_amount};
-    use crate::cases::cases;
+    use csv_agent_testing::cases;
 
     fn shown(name: &str, cells: &[Value]) -> Vec<String> {
         let format = NumberFormat::of(name, cells.iter());

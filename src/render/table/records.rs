@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use csv_agent_text::direction::isolated;
+use csv_agent_text::fit;
+use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
+
 use super::column::Column;
-use super::{fit, grid};
-use crate::limits::TABLE_TTY_LINES_MAX;
 
 /// Lines of all records together, as far as more than one record is shown.
 const LINES_MAX: usize = 100;
@@ -52,10 +54,10 @@ pub fn draw(
             for at in 0..values.len().max(headers.len()) {
                 let header = headers.get(at).map_or("", String::as_str);
                 let gap = " ".repeat(names.saturating_sub(fit::width(header)));
-                let value = grid::isolated(values.get(at).map_or("", String::as_str));
+                let value = isolated(values.get(at).map_or("", String::as_str));
                 let header = match header {
                     "" => String::new(),
-                    name => format!("{bold}{}{plain}", grid::isolated(name)),
+                    name => format!("{bold}{}{plain}", isolated(name)),
                 };
                 lines.push(format!("{header}{gap} │ {value}").trim_end().to_owned());
             }

@@ -5,11 +5,12 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
 
-use super::fit::width as display_width;
+use csv_agent_testing::cases;
+use csv_agent_text::fit::width as display_width;
+use csv_agent_text::sanitize::for_terminal;
+use csv_agent_types::frame::Frame;
+
 use super::{TableStyle, delimited, markdown};
-use crate::cases::cases;
-use crate::frame::Frame;
-use crate::render::sanitize::for_terminal;
 
 fn frame(columns: &[(&str, &str)], rows: Vec<Vec<Value>>) -> Frame {
     Frame {
@@ -375,6 +376,9 @@ fn a_cell_is_whole_where_it_must_be_and_cut_in_a_long_table_otherwise() {
     for width in [20, 40, 60] {
         let text = drawn(width, Some(usize::MAX));
         assert!(!text.contains('…'), "{width}\n{text}");
-        assert!(text.lines().all(|it| super::fit::width(it) <= usize::from(width)), "{text}");
+        assert!(
+            text.lines().all(|it| csv_agent_text::fit::width(it) <= usize::from(width)),
+            "{text}"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::limits::WORKER_MEMORY_BYTES_MIN;
+use csv_agent_types::limits::WORKER_MEMORY_BYTES_MIN;
 
 /// Where Linux shows control groups.
 const GROUPS: &str = "/sys/fs/cgroup";

@@ -16,11 +16,12 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getppid};
 use rustix::fs::OFlags;
 
-use super::policy::Policy;
-use super::raw;
-use crate::limits::{
+use csv_agent_types::limits::{
     SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TASKS_MAX, worker_tree_bytes_max,
 };
+
+use super::policy::Policy;
+use super::raw;
 
 /// Milliseconds between two looks at what the kernel does not limit.
 const LOOK_EVERY_MS: u16 = 250;

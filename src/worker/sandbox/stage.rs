@@ -25,11 +25,12 @@ use nix::unistd::{Gid, Pid, Uid, execve, getegid, geteuid, pipe2, setsid};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
 
+use csv_agent_types::limits::WORKER_PROCESSES_MAX;
+
 use super::layers::{self, Extra};
 use super::namespaces::OtherUser;
 use super::policy::{Layer, Line, Policy, RELAY, Report};
 use super::{monitor, namespaces, raw, remedy};
-use crate::limits::WORKER_PROCESSES_MAX;
 
 /// Processes and threads that a worker may have while it starts; it lowers the bound itself.
 const STARTING_PROCESSES_MAX: u64 = WORKER_PROCESSES_MAX as u64 + 32;

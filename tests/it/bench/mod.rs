@@ -22,11 +22,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use csv_agent::provider::Api;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use csv_agent_provider::Api;
 
 pub use hosted::Life;
 pub use moment::{Changes, HANG, in_time, in_time_async, signal, sooner_than, until, until_caught};

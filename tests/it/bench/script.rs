@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use csv_agent_provider::Api;
 
 use super::hosted::{Hosted, Room};
 use super::{chat, messages};

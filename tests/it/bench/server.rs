@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use csv_agent_provider::Api;
 
 use super::hosted::{Call, Container, Hosted, Reply, Upload, call};
 use super::script::{Finish, Round};

@@ -5,10 +5,11 @@ use std::future::Future;
 use std::io::{Read, Seek};
 use std::time::Duration;
 
-use csv_agent::provider::error::ProviderErrorKind;
-use csv_agent::provider::hosted::store::Upload;
-use csv_agent::provider::{Key, Progress, Provider, RemoteOptions};
 use tempfile::TempDir;
+
+use csv_agent_provider::error::ProviderErrorKind;
+use csv_agent_provider::hosted::store::Upload;
+use csv_agent_provider::{Key, Progress, Provider, RemoteOptions};
 
 use crate::bench::{Endpoint, HANG, KEY, Life, Server, Trouble, trouble};
 

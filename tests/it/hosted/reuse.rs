@@ -3,8 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use csv_agent_provider::Api;
 
 use super::ask;
 use crate::ask::Turn;

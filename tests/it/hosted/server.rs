@@ -5,8 +5,9 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use csv_agent::provider::Api;
 use serde_json::{Value, json};
+
+use csv_agent_provider::Api;
 
 use crate::bench::{Bench, Endpoint, HANG, Life, Round, Server, round, trouble};
 

@@ -1,8 +1,9 @@
 //! The provider against servers that speak Chat Completions, each with the oddities seen so far.
 
-use csv_agent::conversation::{AnswerFormat, Item, ToolChoice, ToolDeclaration};
-use csv_agent::provider::{Api, Provider, RemoteOptions};
 use serde_json::{Value, json};
+
+use csv_agent_provider::{Api, Provider, RemoteOptions};
+use csv_agent_types::conversation::{AnswerFormat, Item, ToolChoice, ToolDeclaration};
 
 use super::{GOOD, SHORT, good, options, question, record, request, transcript};
 use crate::bench::{Captured, Round, Server, round};

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use csv_agent::provider::error::{ProviderError, ProviderErrorKind};
-use csv_agent::provider::hosted::store::{ContainerFile, LiveContainer, Upload};
-use csv_agent::provider::{Key, Progress, Provider, RemoteOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
+use csv_agent_provider::hosted::store::{ContainerFile, LiveContainer, Upload};
+use csv_agent_provider::{Key, Progress, Provider, RemoteOptions};
 
 use super::{PATIENCE, SHORT, block_on};
 use crate::bench::{KEY, in_time};

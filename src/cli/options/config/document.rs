@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::cli::usage::nearest;
+use crate::usage::nearest;
 
 /// Names under which people put a key where it does not belong.
 const KEY_NAMES: [&str; 4] = ["api_key", "key", "openai_api_key", "token"];

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
+use csv_agent_provider::{host, models};
+use csv_agent_types::conversation::Price;
+use csv_agent_types::status::Failure;
+
 use super::document::{Entry, Raw};
 use super::{ConfigFile, bad_value};
-use crate::cli::options::settings::{BASE_URL_OF_MODEL, Origin, Settings};
-use crate::conversation::Price;
-use crate::provider::{host, models};
-use crate::status::Failure;
+use crate::options::settings::{BASE_URL_OF_MODEL, Origin, Settings};
 
 /// Names below `[prices."MODEL"]`.
 pub const NAMES: &[&str] = &["input", "cached_input", "output"];
@@ -16,7 +17,7 @@ pub const NAMES: &[&str] = &["input", "cached_input", "output"];
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](crate::status::ExitStatus::Setup) when a file has one that is no
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a file has one that is no
 /// price.
 pub fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     let mut files = settings.files().iter();

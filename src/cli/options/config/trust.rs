@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::session::directory::NAME;
+use csv_agent_session::directory::NAME;
 
 /// What of a file tells who could have written it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,18 +5,19 @@ use std::time::Duration;
 
 use clap::Parser;
 
+use csv_agent_provider::models::{self, DEFAULT_MODEL};
+use csv_agent_types::conversation::Price;
+use csv_agent_types::status::{ExitStatus, Failure};
+
 use super::{
     BASE_URL_OF_MODEL, Flags, MAX_ROUNDS, MODEL, Origin, SETTINGS, Settings, Show, TIMEOUT,
     WHOLE_FILE, without_password,
 };
-use crate::cli::flags::{GlobalFlags, SettingFlags};
-use crate::cli::options::Environment;
-use crate::cli::options::config::document::{self, Known};
-use crate::cli::options::config::{ConfigFile, ConfigFiles, Place, prices};
-use crate::cli::options::key::KeySource;
-use crate::conversation::Price;
-use crate::provider::models::{self, DEFAULT_MODEL};
-use crate::status::{ExitStatus, Failure};
+use crate::flags::{GlobalFlags, SettingFlags};
+use crate::options::Environment;
+use crate::options::config::document::{self, Known};
+use crate::options::config::{ConfigFile, ConfigFiles, Place, prices};
+use crate::options::key::KeySource;
 
 #[derive(Parser)]
 #[command(args_override_self = true)]

@@ -5,8 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::limits::CALLS_READ_MAX;
-use crate::provider::wire::opaque;
+use csv_agent_types::limits::CALLS_READ_MAX;
+
+use crate::wire::opaque;
 
 /// What a server adds to a call and wants back with it: Gemini signs what led to the call. Source: Gemini API,
 /// "Thought signatures".
@@ -165,7 +166,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Calls, TooMany};
-    use crate::limits::CALLS_READ_MAX;
+    use csv_agent_types::limits::CALLS_READ_MAX;
 
     /// Each element is the `tool_calls` list of one chunk.
     #[track_caller]

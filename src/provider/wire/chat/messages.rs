@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Item, ItemKind, Request};
-use crate::provider::wire::Terms;
-use crate::provider::wire::chat::calls::EXTRA_CONTENT;
-use crate::provider::wire::chat::reasoning::{REASONING_CONTENT, REASONING_DETAILS};
-use crate::provider::wire::opaque;
+use csv_agent_types::conversation::{Item, ItemKind, Request};
+
+use crate::wire::Terms;
+use crate::wire::chat::calls::EXTRA_CONTENT;
+use crate::wire::chat::reasoning::{REASONING_CONTENT, REASONING_DETAILS};
+use crate::wire::opaque;
 
 /// Returns the `messages` member: the instructions, then the conversation.
 pub fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
@@ -154,9 +155,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::messages;
-    use crate::conversation::{Request, ToolChoice};
-    use crate::provider::wire::Terms;
-    use crate::provider::wire::opaque::Origin;
+    use crate::wire::Terms;
+    use crate::wire::opaque::Origin;
+    use csv_agent_types::conversation::{Request, ToolChoice};
 
     #[track_caller]
     fn check(items: Value, expected: Value) {

@@ -12,8 +12,9 @@ mod thoughts;
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Request, ToolChoice, ToolDeclaration};
-use crate::provider::wire::{Profile, Terms, effort, tool_choice};
+use csv_agent_types::conversation::{Request, ToolChoice, ToolDeclaration};
+
+use crate::wire::{Profile, Terms, effort, tool_choice};
 
 pub use reader::Reader;
 
@@ -75,8 +76,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::encode;
-    use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::{Profile, Terms};
+    use crate::wire::{Profile, Terms};
+    use csv_agent_types::conversation::{
+        AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration,
+    };
 
     fn request() -> Request {
         Request {

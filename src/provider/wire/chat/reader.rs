@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Ending, Item, Response, Usage};
-use crate::limits::USAGE_AFTER_FINISH;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::transport::Headers;
-use crate::provider::wire::chat::calls::{Calls, TooMany};
-use crate::provider::wire::chat::reasoning::{REASONING_CONTENT, Reasoning};
-use crate::provider::wire::chat::thoughts::{Split, Thoughts, split_unopened};
-use crate::provider::wire::failure::Complaint;
-use crate::provider::wire::opaque::{self, OPAQUE};
-use crate::provider::wire::sse::DONE;
-use crate::provider::wire::{Step, broken_off, is_torn, torn, unreadable};
+use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+use csv_agent_types::limits::USAGE_AFTER_FINISH;
+
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::transport::Headers;
+use crate::wire::chat::calls::{Calls, TooMany};
+use crate::wire::chat::reasoning::{REASONING_CONTENT, Reasoning};
+use crate::wire::chat::thoughts::{Split, Thoughts, split_unopened};
+use crate::wire::failure::Complaint;
+use crate::wire::opaque::{self, OPAQUE};
+use crate::wire::sse::DONE;
+use crate::wire::{Step, broken_off, is_torn, torn, unreadable};
 
 /// The member of a choice that holds a message in one piece.
 const WHOLE: &str = "message";
@@ -247,10 +248,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Reader;
-    use crate::cases::{cases, json_of};
-    use crate::conversation::{Ending, Item, Response, Usage};
-    use crate::provider::error::{ProviderError, ProviderErrorKind};
-    use crate::provider::wire::Step;
+    use crate::error::{ProviderError, ProviderErrorKind};
+    use crate::wire::Step;
+    use csv_agent_testing::{cases, json_of};
+    use csv_agent_types::conversation::{Ending, Item, Response, Usage};
 
     /// Returns the text that was shown and how it ended.
     fn read(chunks: &[Value]) -> (String, Result<Response, ProviderError>) {

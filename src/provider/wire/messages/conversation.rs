@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Item, ItemKind, Request};
-use crate::provider::wire::messages::reader::BLOCK;
-use crate::provider::wire::{SEALED_REASONING, Terms, opaque};
+use csv_agent_types::conversation::{Item, ItemKind, Request};
+
+use crate::wire::messages::reader::BLOCK;
+use crate::wire::{SEALED_REASONING, Terms, opaque};
 
 /// Returns the `messages` member.
 ///
@@ -155,9 +156,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::messages;
-    use crate::conversation::{Request, ToolChoice};
-    use crate::provider::wire::opaque::Origin;
-    use crate::provider::wire::{SEALED_REASONING, Terms};
+    use crate::wire::opaque::Origin;
+    use crate::wire::{SEALED_REASONING, Terms};
+    use csv_agent_types::conversation::{Request, ToolChoice};
 
     fn terms() -> Terms {
         let origin = Origin { server: "https://a.example/v1".into(), model: "m".into() };

@@ -9,10 +9,11 @@ mod reader;
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Request, ToolChoice, ToolDeclaration};
-use crate::limits::{ANSWER_TOKENS_MAX, ANSWER_TOKENS_UNSTREAMED_MAX};
-use crate::provider::models;
-use crate::provider::wire::{CACHE_CONTROL, Terms, effort};
+use csv_agent_types::conversation::{Request, ToolChoice, ToolDeclaration};
+use csv_agent_types::limits::{ANSWER_TOKENS_MAX, ANSWER_TOKENS_UNSTREAMED_MAX};
+
+use crate::models;
+use crate::wire::{CACHE_CONTROL, Terms, effort};
 
 pub use reader::Reader;
 
@@ -87,8 +88,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::encode;
-    use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::Terms;
+    use crate::wire::Terms;
+    use csv_agent_types::conversation::{
+        AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration,
+    };
 
     fn request() -> Request {
         Request {

@@ -4,12 +4,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Ending, Item, Response, Usage};
-use crate::limits::CALLS_READ_MAX;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::transport::Headers;
-use crate::provider::wire::failure::Complaint;
-use crate::provider::wire::{Step, broken_off, is_torn, opaque, torn, unreadable};
+use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+use csv_agent_types::limits::CALLS_READ_MAX;
+
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::transport::Headers;
+use crate::wire::failure::Complaint;
+use crate::wire::{Step, broken_off, is_torn, opaque, torn, unreadable};
 
 /// The member under which a thought is kept as it came.
 pub const BLOCK: &str = "block";
@@ -262,10 +263,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Reader;
-    use crate::cases::{cases, json_of};
-    use crate::conversation::{Ending, Response, Usage};
-    use crate::provider::error::{ProviderError, ProviderErrorKind};
-    use crate::provider::wire::Step;
+    use crate::error::{ProviderError, ProviderErrorKind};
+    use crate::wire::Step;
+    use csv_agent_testing::{cases, json_of};
+    use csv_agent_types::conversation::{Ending, Response, Usage};
 
     /// Returns the text that was shown and how it ended.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {

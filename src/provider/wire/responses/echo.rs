@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::conversation::{Item, ItemKind};
-use crate::provider::hosted::HOSTED;
-use crate::provider::wire::opaque::{OPAQUE, is_from, is_sealed};
-use crate::provider::wire::{Profile, SEALED_REASONING, Storage, Terms};
+use csv_agent_types::conversation::{Item, ItemKind};
+
+use crate::hosted::HOSTED;
+use crate::wire::opaque::{OPAQUE, is_from, is_sealed};
+use crate::wire::{Profile, SEALED_REASONING, Storage, Terms};
 
 /// Returns the `input` member for these items.
 pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
@@ -167,8 +168,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{input, unpaired};
-    use crate::conversation::Item;
-    use crate::provider::wire::{Profile, SEALED_REASONING, Terms};
+    use crate::wire::{Profile, SEALED_REASONING, Terms};
+    use csv_agent_types::conversation::Item;
 
     fn check_with(profile: Profile, omitted: &[&str], items: &Value, expected: &Value) {
         let omitted: BTreeSet<String> = omitted.iter().map(|it| (*it).to_owned()).collect();

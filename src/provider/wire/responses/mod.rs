@@ -8,10 +8,11 @@ mod reader;
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Request, ToolDeclaration};
-use crate::limits::HOSTED_CALLS_MAX;
-use crate::provider::models;
-use crate::provider::wire::{PREVIOUS_RESPONSE, Profile, Storage, Terms, effort, tool_choice};
+use csv_agent_types::conversation::{Request, ToolDeclaration};
+use csv_agent_types::limits::HOSTED_CALLS_MAX;
+
+use crate::models;
+use crate::wire::{PREVIOUS_RESPONSE, Profile, Storage, Terms, effort, tool_choice};
 
 pub use reader::Reader;
 
@@ -109,8 +110,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::encode;
-    use crate::conversation::{AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration};
-    use crate::provider::wire::{Profile, Terms};
+    use crate::wire::{Profile, Terms};
+    use csv_agent_types::conversation::{
+        AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration,
+    };
 
     fn request() -> Request {
         Request {

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::conversation::{Ending, Item, Response, Usage};
-use crate::limits::FAILED_AFTER_ERROR;
-use crate::provider::error::{ProviderError, ProviderErrorKind};
-use crate::provider::hosted::HOSTED;
-use crate::provider::transport::Headers;
-use crate::provider::wire::failure::Complaint;
-use crate::provider::wire::{Step, broken_off, is_torn, torn, unreadable};
+use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+use csv_agent_types::limits::FAILED_AFTER_ERROR;
+
+use crate::error::{ProviderError, ProviderErrorKind};
+use crate::hosted::HOSTED;
+use crate::transport::Headers;
+use crate::wire::failure::Complaint;
+use crate::wire::{Step, broken_off, is_torn, torn, unreadable};
 
 /// Reads one answer.
 #[derive(Debug)]
@@ -192,10 +193,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Reader;
-    use crate::cases::cases;
-    use crate::conversation::{Ending, Item, Response, Usage};
-    use crate::provider::error::{ProviderError, ProviderErrorKind};
-    use crate::provider::wire::Step;
+    use crate::error::{ProviderError, ProviderErrorKind};
+    use crate::wire::Step;
+    use csv_agent_testing::cases;
+    use csv_agent_types::conversation::{Ending, Item, Response, Usage};
 
     /// Returns the text that was shown and how it ended.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {

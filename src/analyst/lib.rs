@@ -24,7 +24,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Ending, Item, Request, Response, ToolChoice, Usage};
+use csv_agent_types::conversation::{Ending, Item, Request, Response, ToolChoice, Usage};
 
 use ground::Mark;
 use lexicon::{ENGLISH, Lexicon};

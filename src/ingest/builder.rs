@@ -14,6 +14,8 @@ use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
 
+use csv_agent_types::catalog::DType;
+
 use super::amount;
 use super::decide::Form;
 use super::infer::{self, Evidence, Nulls, classify};
@@ -25,7 +27,6 @@ use super::parse;
 use super::records::Cell;
 use super::totals::Sum;
 use super::wanted::Wanted;
-use crate::catalog::DType;
 
 /// What a column is taken for.
 #[derive(Debug, Clone, PartialEq, Eq)]

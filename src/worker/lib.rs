@@ -29,19 +29,20 @@ use tokio::select;
 use tokio::time::{Instant, sleep_until, timeout};
 use uuid::Uuid;
 
-use crate::catalog::Dataset;
-use crate::directory;
-use crate::limits::{
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::directory;
+use csv_agent_types::limits::{
     CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, REPL_TEXT_BYTES_MAX,
     SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
     WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_PROCESSES_MAX,
     WORKER_START, WORKER_TASKS_MAX, frames_bytes_max, worker_tree_bytes_max,
 };
-use crate::python::environment::{Interpreter, PythonFiles};
-use crate::python::output::Printed;
-use crate::python::protocol::{Command, Outcome, Request, Response, Versions};
-use crate::python::sandbox::{Confinement, Line, Monitor, Policy, Report, SandboxOptions};
-use crate::python::snapshot::{SaveReport, SaveRequest, Saved, adopt};
+
+use crate::environment::{Interpreter, PythonFiles};
+use crate::output::Printed;
+use crate::protocol::{Command, Outcome, Request, Response, Versions};
+use crate::sandbox::{Confinement, Line, Monitor, Policy, Report, SandboxOptions};
+use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
 /// The other end of the pipes.
 const PROGRAM: &str = concat!(include_str!("num.py"), "\n\n", include_str!("worker.py"));
@@ -316,7 +317,7 @@ impl Worker {
             text_bytes: options.text_bytes,
         };
         let report = worker.confined().await?;
-        worker.confinement = Confinement::of(&report, &policy);
+        worker.confinement = sandbox::confinement_of(&report, &policy);
         options.sandbox.check(&worker.confinement).map_err(|it| WorkerError::Start(it.message))?;
         let start = Start {
             program: PROGRAM,

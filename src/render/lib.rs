@@ -2,13 +2,7 @@
 //!
 //! Nothing here touches a file or a terminal; text and bytes come out.
 
-#[path = "../text/digits.rs"]
-pub mod digits;
-#[path = "../text/sanitize.rs"]
-pub mod sanitize;
 pub mod table;
-#[path = "../chart/mod.rs"]
-pub mod chart;
 pub mod blocks;
 pub mod page;
 pub mod report;

@@ -1,11 +1,12 @@
-//! Which cases the property tests try, and how many.
+//! What unit tests of several crates share: which cases the property tests try, and how many; a dataset.
 //!
 //! They are the same each time, so that a run fails for a change and not by chance. To explore others:
-//! `PROPTEST_CASES=20000 PROPTEST_RNG_SEED=$RANDOM cargo test --lib dataset::`.
+//! `PROPTEST_CASES=20000 PROPTEST_RNG_SEED=$RANDOM cargo test --lib`.
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof};
 use proptest::test_runner::{RngSeed, contextualize_config};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 /// Returns the configuration for `n` cases; variables of the environment that proptest knows go first.
 pub fn cases(n: u32) -> ProptestConfig {
@@ -41,4 +42,23 @@ pub fn json_of(words: Vec<&'static str>) -> impl Strategy<Value = Value> {
             }),
         ]
     })
+}
+
+/// Returns a dataset of a catalog with so many columns, `column 0` and on, and three rows.
+///
+/// # Panics
+///
+/// When `T` is not what the catalog has for a dataset.
+#[must_use]
+pub fn dataset<T: DeserializeOwned>(n_columns: usize) -> T {
+    let column =
+        |at: usize| json!({"name": format!("column {at}"), "dtype": "float64", "nulls": 0});
+    let columns: Vec<Value> = (0..n_columns).map(column).collect();
+    let dialect = json!({"encoding": "utf-8", "delimiter": ",", "quote": null, "header": true, "reasons": []});
+    serde_json::from_value(
+        json!({"path": "datasets/x.parquet", "source": "x.csv", "sha256": "", "bytes": 1,
+        "row_count": 3, "columns": columns, "dialect": dialect, "padded_rows": 0, "surplus_rows": 0,
+        "ingested_at": ""}),
+    )
+    .expect("`T` is a dataset of a catalog")
 }

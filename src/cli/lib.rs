@@ -43,8 +43,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::sink::Format;
-use crate::status::ExitStatus;
+use csv_agent_sink::Format;
+use csv_agent_types::status::ExitStatus;
+
 use config::ConfigFlags;
 use datasets::DatasetsFlags;
 use doctor::DoctorFlags;

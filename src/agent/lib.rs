@@ -44,41 +44,41 @@ use std::rc::Rc;
 
 use serde_json::{Map, json};
 
-use crate::agent::answer::{Answer, CONTENT_FILTER, Said, said};
-use crate::agent::failure::{cancelled, describe, fail};
-use crate::agent::form::Form;
-use crate::agent::hosted::{AtProvider, Hosted, Interpreter};
-use crate::agent::keeping::Masked;
-use crate::agent::memory::Memory;
-use crate::agent::news::listener;
-use crate::agent::prompt::{Briefing, Instructions};
-use crate::agent::repeat::Repeats;
-use crate::agent::repl::Repl;
-use crate::agent::room::Room;
-use crate::agent::round::{Code, Round};
-use crate::agent::schema::AnswerSchema;
-use crate::agent::standing::{Next, Standing};
-use crate::agent::turn::{Ended, Turn};
-use crate::agent::verdict::Gates;
-use crate::catalog::Catalog;
-use crate::chosen::chosen;
-use crate::conversation::{
+use csv_agent_chart::ChartStyle;
+use csv_agent_cluster::ClusterAccess;
+use csv_agent_provider::Provider;
+use csv_agent_session::Session;
+use csv_agent_session::history::History;
+use csv_agent_sink::EventSink;
+use csv_agent_tools::CodeRoom;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::chosen::chosen;
+use csv_agent_types::conversation::{
     Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
-use crate::dataset;
-use crate::event::{ANSWER_CUT, Confinement, Status};
-use crate::limits::{Limits, REASONING_BYTES_MAX};
-use crate::provider::Provider;
-use crate::python::environment::{self, PythonOptions};
-use crate::python::sandbox::SandboxOptions;
-use crate::render::chart::ChartStyle;
-use crate::session::Session;
-use crate::session::history::History;
-use crate::sink::EventSink;
-use crate::spark::ClusterAccess;
-use crate::status::{ExitStatus, Failure, StopReason};
-use crate::tools::CodeRoom;
-use crate::withheld::Withheld;
+use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
+use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
+use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::withheld::Withheld;
+use csv_agent_worker::environment::{self, PythonOptions};
+use csv_agent_worker::sandbox::SandboxOptions;
+
+use crate::answer::{Answer, CONTENT_FILTER, Said, said};
+use crate::failure::{cancelled, describe, fail};
+use crate::form::Form;
+use crate::hosted::{AtProvider, Hosted, Interpreter};
+use crate::keeping::Masked;
+use crate::memory::Memory;
+use crate::news::listener;
+use crate::prompt::{Briefing, Instructions};
+use crate::repeat::Repeats;
+use crate::repl::Repl;
+use crate::room::Room;
+use crate::round::{Code, Round};
+use crate::schema::AnswerSchema;
+use crate::standing::{Next, Standing};
+use crate::turn::{Ended, Turn};
+use crate::verdict::Gates;
 
 /// What a model that answered nothing is told, once.
 const NUDGE: &str = "Your last message was empty. Answer the question now, or call a tool.";
@@ -553,7 +553,8 @@ impl Agent {
         };
         let lost = hurt.into_values().map(told).collect();
         let keeps_rows = self.options.withheld.rows;
-        let visible = if keeps_rows { dataset::without_quotations(&chosen) } else { chosen };
+        let visible =
+            if keeps_rows { csv_agent_ingest::without_quotations(&chosen) } else { chosen };
         Ok((visible, lost))
     }
 

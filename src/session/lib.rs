@@ -30,22 +30,23 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::catalog::{Catalog, Dataset};
-use crate::conversation::{Item, Usage};
-use crate::dataset::why_not;
-use crate::egress::Record;
-use crate::json::parse;
-use crate::limits::{
+use csv_agent_ingest::why_not;
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::conversation::{Item, Usage};
+use csv_agent_types::egress::Record;
+use csv_agent_types::json::parse;
+use csv_agent_types::limits::{
     CATALOG_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, DOCUMENT_MEMORY_BYTES_MAX, RECORD_FILE_BYTES_MAX,
 };
-use crate::session::departed::EgressFile;
-use crate::session::directory::{Directory, Kind, mendable};
-use crate::session::history::{History, HistoryTurn};
-use crate::session::lock::{Lock, LockRequest};
-use crate::session::servers::Servers;
-use crate::session::turns::TurnDir;
-use crate::status::{ExitStatus, Failure, hint_of_disk};
-use crate::withheld::Withheld;
+use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk};
+use csv_agent_types::withheld::Withheld;
+
+use crate::departed::EgressFile;
+use crate::directory::{Directory, Kind, mendable};
+use crate::history::{History, HistoryTurn};
+use crate::lock::{Lock, LockRequest};
+use crate::servers::Servers;
+use crate::turns::TurnDir;
 
 /// Copies of datasets for turns that keep values back. They last as long as the process.
 const MASKED: &str = "masked";
@@ -802,8 +803,8 @@ mod tests {
 
     use super::lock::LockRequest;
     use super::{Access, ResetScope, Session};
-    use crate::conversation::Item;
-    use crate::withheld::Withheld;
+    use csv_agent_types::conversation::Item;
+    use csv_agent_types::withheld::Withheld;
 
     fn open(dir: &Path, access: Access) -> anyhow::Result<Session> {
         Session::open(
@@ -817,7 +818,7 @@ mod tests {
     fn a_missing_session_names_the_command_that_makes_one() {
         let dir = tempfile::tempdir().unwrap();
         let error = open(&dir.path().join("s"), Access::Existing).unwrap_err();
-        let failure = error.downcast_ref::<crate::status::Failure>().unwrap();
+        let failure = error.downcast_ref::<csv_agent_types::status::Failure>().unwrap();
         assert_eq!(failure.status.code(), 3);
         assert!(failure.hint.as_ref().unwrap().contains("csv-agent ingest"));
     }

@@ -5,8 +5,6 @@
 //! makes a response of. What may pass is tried again here, and which dialect a server speaks is found
 //! out here.
 
-#[path = "../analyst/mod.rs"]
-mod builtin;
 mod chain;
 pub mod error;
 pub mod health;
@@ -24,9 +22,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::conversation::{Request, Response, ToolChoice, ToolDeclaration};
-use crate::limits::{FIRST_EVENT, STREAM_IDLE};
-use crate::status::{ExitStatus, Failure};
+use csv_agent_types::conversation::{Request, Response, ToolChoice, ToolDeclaration};
+use csv_agent_types::limits::{FIRST_EVENT, STREAM_IDLE};
+use csv_agent_types::status::{ExitStatus, Failure};
 
 use chain::Chain;
 use error::{ProviderError, ProviderErrorKind};
@@ -403,7 +401,7 @@ impl Provider {
         self.check_tools(request)?;
         match self {
             Provider::Remote(remote) => remote.respond(request, on_progress).await,
-            Provider::Builtin => Ok(builtin::respond(request)),
+            Provider::Builtin => Ok(csv_agent_analyst::respond(request)),
         }
     }
 }

@@ -16,12 +16,12 @@ pub mod strict;
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Dataset, Facts, Query};
-use crate::conversation::{ToolCall, ToolDeclaration};
-use crate::event::{CallStatus, ToolOutput};
-use crate::provider::hosted;
-use crate::python::environment::Packages;
-use crate::python::protocol::{Command, Outcome, OutcomeStatus};
+use csv_agent_provider::hosted;
+use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
+use csv_agent_types::conversation::{ToolCall, ToolDeclaration};
+use csv_agent_types::event::{CallStatus, ToolOutput};
+use csv_agent_worker::environment::Packages;
+use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 /// Every tool, in the order in which requests declare them. The order never changes: providers cache
 /// the beginning of a request.
@@ -285,9 +285,9 @@ mod tests {
     use serde_json::json;
 
     use super::{Plan, TOOLS, ToolError, find, label, plan, strict};
-    use crate::cases::cases;
-    use crate::catalog::Catalog;
-    use crate::conversation::ToolCall;
+    use csv_agent_testing::cases;
+    use csv_agent_types::catalog::Catalog;
+    use csv_agent_types::conversation::ToolCall;
 
     fn call(name: &str, arguments: &str) -> ToolCall {
         ToolCall { call_id: "c".into(), name: name.into(), arguments: arguments.into() }

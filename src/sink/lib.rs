@@ -17,11 +17,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use crate::event::Event;
-use crate::render::chart::screen::Screen;
+use csv_agent_chart::screen::Screen;
+use csv_agent_types::event::Event;
+
 use seal::Seal;
 
-pub use crate::render::sanitize;
+pub use csv_agent_text::sanitize;
 
 /// Where events go.
 pub trait EventSink {

@@ -18,7 +18,7 @@ mod amount;
 mod archive;
 mod arrow_file;
 mod aside;
-mod build;
+mod builder;
 mod census;
 mod charset;
 mod columnar;
@@ -29,6 +29,7 @@ mod database;
 mod dialect;
 mod encoding;
 mod extent;
+pub mod families;
 mod family;
 mod fields;
 mod filter;
@@ -110,7 +111,7 @@ pub use syntax::{Escape, Quote, is_delimiter};
 pub use wanted::Wanted;
 pub use write::sync_dir;
 
-use crate::limits::DATASET_NAME_BYTES_MAX;
+use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
 
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 mod plot;
 mod numbers;
 mod ticks;
-pub(super) mod time;
+pub mod time;
 mod glyphs;
 mod text;
 mod fit;
@@ -32,7 +32,8 @@ mod inline;
 mod sixel;
 pub mod screen;
 
-use crate::chart::{Chart, ChartType};
+use csv_agent_types::chart::{Chart, ChartType};
+
 use plot::Plot;
 use scene::Scene;
 pub use theme::Theme;

@@ -1,0 +1,9 @@
+//! Text as people and terminals can take it: safe, measured, cut, with digits in groups.
+//!
+//! Pure: strings go in, strings come out.
+
+pub mod digits;
+pub mod sanitize;
+pub mod fit;
+pub mod direction;
+pub mod delimited;

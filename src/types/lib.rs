@@ -1,0 +1,19 @@
+//! What flows between the rooms, and the words they share: the catalog, the conversation, events, limits
+//! with their units, and exit statuses.
+//!
+//! The modules stand in reading order; each imports only from those before it.
+
+pub mod json;
+pub mod limits;
+pub mod named_file;
+pub mod directory;
+pub mod status;
+pub mod rating;
+pub mod egress;
+pub mod withheld;
+pub mod catalog;
+pub mod frame;
+pub mod chart;
+pub mod chosen;
+pub mod conversation;
+pub mod event;
