@@ -11,11 +11,14 @@
 //! ```
 
 use std::fs::File;
-use std::io::{Read, Write, stdin};
+use std::io::{Read, Write, stdin, stdout};
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl::{set_child_subreaper, set_dumpable, set_no_new_privs, set_pdeathsig};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -92,7 +95,7 @@ pub fn run(policy_bytes: &str) -> ExitCode {
         Ok((report, worker)) => (Line::Confined(report), worker),
         Err(error) => (Line::Failed(format!("{error:#}")), None),
     };
-    let told = serde_json::to_string(&line).map(|it| writeln!(std::io::stdout(), "{it}"));
+    let told = serde_json::to_string(&line).map(|it| writeln!(stdout(), "{it}"));
     match (told, worker) {
         (Ok(Ok(())), Some((policy, worker))) => monitor::watch(&policy, worker),
         (Ok(Ok(())), None) => ExitCode::SUCCESS,
@@ -187,9 +190,13 @@ impl Attempt<'_> {
             }
             raw::Side::Parent(child) => {
                 drop(writer);
-                let mut text = String::new();
-                // It ends when the worker becomes Python, which closes its end, or dies.
-                File::from(reader).read_to_string(&mut text)?;
+                let text = match read_while_asked(reader, &stdout()) {
+                    Ok(text) => text,
+                    Err(error) => {
+                        end(child);
+                        return Err(error);
+                    }
+                };
                 match text.lines().last().map(serde_json::from_str) {
                     Some(Ok(Message::Ready(report))) => Ok((report, child)),
                     Some(Ok(Message::Failed(reason))) => {
@@ -319,6 +326,38 @@ fn count_tasks_of_user() -> anyhow::Result<u64> {
     Ok(enough)
 }
 
+/// Reads what the worker says until it becomes Python, which closes its end, or dies.
+///
+/// # Errors
+///
+/// Fails when nobody reads `asker` any more, as csv-agent is gone: a step of the worker may take for ever, as on a server of files
+/// that does not answer, and nobody would end it.
+fn read_while_asked(reader: OwnedFd, asker: &impl AsFd) -> anyhow::Result<String> {
+    let mut reader = File::from(reader);
+    let mut text = String::new();
+    loop {
+        // It fails once nobody reads it any more.
+        let mut events = [
+            PollFd::new(reader.as_fd(), PollFlags::POLLIN),
+            PollFd::new(asker.as_fd(), PollFlags::empty()),
+        ];
+        match poll(&mut events, PollTimeout::NONE) {
+            Err(Errno::EINTR) => continue,
+            polled => polled?,
+        };
+        let [speaks, is_alone] = events.map(|it| it.any().unwrap_or(false));
+        if speaks {
+            let mut part = [0; 4096];
+            match reader.read(&mut part)? {
+                0 => return Ok(text),
+                n_read => text.push_str(&String::from_utf8_lossy(&part[..n_read])),
+            }
+        } else if is_alone {
+            anyhow::bail!("csv-agent is gone");
+        }
+    }
+}
+
 fn end(child: Pid) {
     // It may have died by itself.
     let _ = kill(child, Signal::SIGKILL);
@@ -350,5 +389,26 @@ fn drop_bounding_set() {
         // It fails for one that the kernel does not know, and for all without the right to do it: then
         // there is nothing to lose that `no_new_privs` would not hold back.
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Write, pipe};
+
+    use super::read_while_asked;
+
+    #[test]
+    fn a_worker_that_does_not_get_ready_is_waited_for_while_somebody_asks() {
+        let (reader, mut writer) = pipe().unwrap();
+        let (asks, asker) = pipe().unwrap();
+        writer.write_all(b"ready").unwrap();
+        drop(writer);
+        assert_eq!(read_while_asked(reader.into(), &asker).unwrap(), "ready");
+
+        let (reader, _silent) = pipe().unwrap();
+        drop(asks);
+        let error = read_while_asked(reader.into(), &asker).unwrap_err();
+        assert_eq!(error.to_string(), "csv-agent is gone");
     }
 }
