@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::bench::{Bench, round};
+use crate::bench::{Bench, Run, round};
 
 /// Has scripts run the Python that csv-agent made.
 const PYTHON: &str = "python3() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
@@ -130,4 +130,52 @@ fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
         assert!(outputs.contains(told), "{told}\n{outputs}");
     }
     assert_eq!(outputs.matches("It is Ann's.").count(), 2, "recorded and replayed");
+}
+
+/// Runs an example in a directory that holds nothing but `orders.csv`, if that is given.
+fn run_example(name: &str, orders: Option<&str>) -> (Bench, Run) {
+    let bench = Bench::with([]);
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+    let mut script = example.display().to_string();
+    if let Some(orders) = orders {
+        fs::write(bench.path("orders.csv"), orders).unwrap();
+        script += " orders.csv";
+    }
+    let run = bench.shell(&script, &[]);
+    (bench, run)
+}
+
+#[test]
+fn the_example_of_a_check_tells_good_data_from_bad_and_from_a_check_that_broke() {
+    let (bench, run) = run_example("check-orders.sh", None);
+    run.succeeds();
+    let report = fs::read_to_string(bench.path("orders-3.xml")).unwrap();
+    assert!(report.contains("no customer is missing"), "{report}");
+
+    let twice = "order_id,customer,amount\n1,ann,5\n1,bob,6\n";
+    run_example("check-orders.sh", Some(twice)).1.fails_with(1);
+    run_example("check-orders.sh", Some("")).1.fails_with(2);
+}
+
+#[test]
+fn the_example_of_a_report_writes_a_page_with_its_charts() {
+    let (bench, run) = run_example("monthly-report.sh", None);
+    run.succeeds();
+    let page = fs::read_to_string(bench.path("report.html")).unwrap();
+    assert!(page.contains("top 3 customers by amount") && page.contains("<svg"), "{}", page.len());
+}
+
+#[test]
+fn the_example_that_reads_events_prints_tables_and_the_reply() {
+    let (_, run) = run_example("read_events.py", None);
+    let run = run.succeeds();
+    insta::assert_snapshot!(run.stdout(), @r"
+    table total_amount_by_region ['region', 'total_amount']
+       {'region': 'north', 'total_amount': 134.5}
+       {'region': 'south', 'total_amount': 125.1}
+       {'region': 'west', 'total_amount': 409.25}
+    reply: **west** has the largest total amount, 409.25; south has the smallest, 125.1. The table has all 3.
+
+    I read this as: total `amount` by `region` in `orders`. The question does not say what to make of `amount`; I took the total, not the average.
+    ");
 }

@@ -115,3 +115,57 @@ fn nothing_is_left_to_do() {
     }
     assert_eq!(wrong, [] as [String; 0]);
 }
+
+/// Returns the names between `start` and the next `"` or backtick in each line.
+fn names_in(text: &str, start: &str, end: char) -> Vec<String> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix(start)?.split_once(end));
+    lines.map(|(name, _)| name.to_owned()).collect()
+}
+
+#[test]
+fn the_map_is_that_of_the_workspace() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let mapped = names_in(&map, "| `src/", '`');
+    let rooms: Vec<String> = mapped.into_iter().filter(|it| !it.contains('/')).collect();
+
+    let mut there = Vec::new();
+    for entry in fs::read_dir(root.join("src")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            there.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+        }
+    }
+    there.sort();
+    let mut sorted = rooms.clone();
+    sorted.sort();
+    assert_eq!(sorted, there, "the rooms of ARCHITECTURE.md, and those of `src`");
+
+    for (at, room) in rooms.iter().enumerate() {
+        let manifest = fs::read_to_string(root.join("src").join(room).join("Cargo.toml")).unwrap();
+        for used in names_in(&manifest, "csv-agent-", '.') {
+            assert!(rooms[..at].contains(&used), "`{room}` uses `{used}`, which is below it");
+        }
+    }
+}
+
+#[test]
+fn the_papers_name_files_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut gone = Vec::new();
+    for paper in ["ARCHITECTURE.md", "CONTRIBUTING.md", "THIRD-PARTY.md"] {
+        let text = fs::read_to_string(root.join(paper)).unwrap();
+        let names: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+        let paths = names.iter().filter(|it| {
+            let top = it.split('/').next().unwrap();
+            ["src", "tests", "docs", "fixtures", "benches", ".ci"].contains(&top)
+                && !it.contains(['*', ' '])
+        });
+        let paths: Vec<&&str> = paths.collect();
+        assert!(!paths.is_empty(), "`{paper}` names no file");
+        gone.extend(
+            paths.iter().filter(|it| !root.join(it).exists()).map(|it| format!("{paper}: {it}")),
+        );
+    }
+    assert_eq!(gone, [] as [String; 0]);
+}
